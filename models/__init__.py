@@ -1,0 +1,9 @@
+"""The problem and the answer: instances, allocations, shares, published examples, generators, traces, JSON."""
+
+if not __name__.startswith("fairalloc."):
+    raise ImportError("import this package as fairalloc.models, not as models: it is mapped into fairalloc")
+
+from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.instance import Instance, InstanceError
+
+__all__ = ["Allocation", "Instance", "InstanceError", "Times"]

@@ -1,0 +1,147 @@
+"""The answer: tasks on arcs, what follows from them, and what the method said about them.
+
+Why a method stopped (`termination`), whether it left a point (`x`) and what the instance says of that point (`residuals`)
+are three separate facts. Everything else is computed again from the instance and x, never read from a solver.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats, frozen
+
+__all__ = ["Allocation", "Times"]
+
+TERMINATIONS = ("optimal", "inaccurate", "time_limit", "iteration_limit", "infeasible", "unbounded", "error", "given")
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds spent in each phase: write the model, hand it to the solver's form, solve, read the answer."""
+
+    build: float = 0.0
+    compile: float = 0.0
+    solve: float = 0.0
+    read: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All four together."""
+        return self.build + self.compile + self.solve + self.read
+
+    def __add__(self, other: "Times") -> "Times":
+        return Times(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Tasks x[a] >= 0 for the arcs of an instance.
+
+    Attributes
+    ----------
+    instance : the instance the tasks live on (for `drf` the pooled one)
+    x : (A,) tasks on each arc of `instance.arcs`
+    mechanism, method, parameters : what was asked and how it was computed
+    termination : why the method stopped, one of TERMINATIONS; "given" where no method ran
+    prices : (T, K, R) dual prices of the resources, one layer a round, in shares of capacity; a hint for the residuals
+    residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone
+    times, iterations, trace, versions, message : what the method reported about its run
+    bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
+
+    Examples
+    --------
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
+    >>> Allocation(wang, [10, 0, 0, 10]).tasks
+    array([10., 10.])
+    """
+
+    instance: Instance
+    x: Floats
+    mechanism: str = ""
+    method: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    termination: str = "given"
+    prices: Floats | None = None
+    residuals: Mapping[str, float] = field(default_factory=dict)
+    times: Times = Times()
+    iterations: int | None = None
+    trace: tuple[Mapping[str, float], ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
+    bundles: Floats | None = None
+
+    def __post_init__(self) -> None:
+        arcs = len(self.instance.arcs)
+        x = np.array(self.x, dtype=float)
+        if x.shape != (arcs,):
+            raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
+        if self.termination not in TERMINATIONS:
+            raise ValueError(f"termination is {self.termination!r}, but it must be one of {', '.join(TERMINATIONS)}")
+        object.__setattr__(self, "x", frozen(x))
+        for name, shape in (("prices", (-1, self.instance.K, self.instance.R)), ("bundles", self._bundle_shape)):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, frozen(np.array(value, dtype=float).reshape(shape)))
+
+    @property
+    def _bundle_shape(self) -> tuple[int, int, int]:
+        return (self.instance.N, self.instance.K, self.instance.R)
+
+    @property
+    def has_point(self) -> bool:
+        """Whether x is a point at all: every entry is a number."""
+        return bool(np.all(np.isfinite(self.x)))
+
+    @property
+    def claims_success(self) -> bool:
+        """What the method says, to be held against the residuals."""
+        return self.termination == "optimal" and self.has_point
+
+    @property
+    def residual(self) -> float:
+        """The largest residual; inf where none was computed or there is no point."""
+        values = list(self.residuals.values()) if self.has_point else []
+        return max(values, default=np.inf)
+
+    @cached_property
+    def tasks(self) -> Floats:
+        """(N,) tasks of each user, x_n = sum over its arcs (K 5, W 1); u_n in Z."""
+        return frozen(self.instance.arcs.owner @ self.x)
+
+    @cached_property
+    def by_server(self) -> Floats:
+        """(N, K) tasks of each user on each server, x[n, i]."""
+        result = np.zeros((self.instance.N, self.instance.K))
+        np.add.at(result, (self.instance.arcs.user, self.instance.arcs.server), self.x)
+        return frozen(result)
+
+    @cached_property
+    def by_variant(self) -> tuple[Floats, ...]:
+        """For each user (V_n,) tasks run in each way, the alpha_m of Z (1)."""
+        result = [np.zeros(len(d)) for d in self.instance.demands]
+        for n, v, tasks in zip(self.instance.arcs.user, self.instance.arcs.variant, self.x, strict=True):
+            result[n][v] += tasks
+        return tuple(frozen(r) for r in result)
+
+    @cached_property
+    def used(self) -> Floats:
+        """(N, K, R) resource the tasks of each user take on each server, A[i, l, r] of W 3.2."""
+        result = np.zeros(self._bundle_shape)
+        arcs = self.instance.arcs
+        np.add.at(result, (arcs.user, arcs.server), self.x[:, None] * arcs.demand)
+        return frozen(result)
+
+    @cached_property
+    def load(self) -> Floats:
+        """(K, R) used fraction of each capacity."""
+        return frozen((self.instance.arcs.load @ self.x).reshape(self.instance.K, self.instance.R))
+
+    @property
+    def utilisation(self) -> Floats:
+        """(R,) used fraction of each resource over all servers; 0 where there is none of it."""
+        totals = self.instance.totals
+        used = (self.load * self.instance.pools).sum(axis=0)
+        return np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)

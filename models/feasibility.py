@@ -1,0 +1,34 @@
+"""How far an allocation is from being feasible (K 4, 10; W 3.2; Z II-A; D (1)). Dimensionless, from the instance alone."""
+
+import numpy as np
+
+from fairalloc.models.allocation import Allocation
+
+__all__ = ["infeasibility", "overloads"]
+
+
+def overloads(allocation: Allocation) -> dict[str, float]:
+    """The worst violation of each rule: `capacity`, `sign` and `limit`.
+
+    capacity : max over (server, resource) of used / capacity - 1
+    sign     : max over arcs of -x / gamma, the negative tasks as a fraction of what the arc could run alone
+    limit    : max over users of tasks / max_tasks - 1
+    """
+    instance = allocation.instance
+    load = allocation.load
+    if allocation.bundles is not None:
+        handed = allocation.bundles.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            load = np.maximum(load, np.where(handed > 0, handed / instance.pools, 0.0))
+    return {
+        "capacity": float(load.max()) - 1.0,
+        "sign": float((-allocation.x / instance.arcs.gamma).max()),
+        "limit": float((allocation.tasks / instance.max_tasks).max()) - 1.0,
+    }
+
+
+def infeasibility(allocation: Allocation) -> float:
+    """The feasibility residual: 0 for a feasible allocation, else the worst of `overloads`; inf without a point."""
+    if not allocation.has_point:
+        return np.inf
+    return max(0.0, *overloads(allocation).values())

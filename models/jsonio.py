@@ -1,0 +1,265 @@
+"""Instances and allocations as JSON (schemas fairalloc-instance/1 and fairalloc-allocation/1, files beside this one).
+
+Numbers are JSON numbers, read as the decimals they show, or strings that hold rationals ("1/5").
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import rational
+
+__all__ = [
+    "allocation_document",
+    "fingerprint",
+    "instance_document",
+    "parse_allocation",
+    "parse_instance",
+    "read_instance",
+    "read_json",
+    "write_json",
+]
+
+INSTANCE_SCHEMA = "fairalloc-instance/1"
+ALLOCATION_SCHEMA = "fairalloc-allocation/1"
+
+
+def read_json(path: str | Path) -> Any:
+    """The JSON value in a file; a key given twice is an error."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InstanceError(f"{path} cannot be read: {reason}") from None
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except json.JSONDecodeError as error:
+        raise InstanceError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from None
+
+
+def write_json(document: Mapping[str, Any], path: str | Path) -> None:
+    """Write a document as indented JSON."""
+    Path(path).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_instance(path: str | Path) -> Instance:
+    """The instance in a file of schema fairalloc-instance/1."""
+    return parse_instance(read_json(path))
+
+
+def parse_instance(document: Any) -> Instance:
+    """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
+    known = ("schema", "name", "resources", "servers", "users")
+    _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
+    if document["schema"] != INSTANCE_SCHEMA:
+        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {INSTANCE_SCHEMA!r}")
+    servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
+    fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
+    users = _objects(document["users"], "user", fields, ("name", "demands"))
+    names = [s["name"] for s in servers]
+    for user in users:
+        if not _vectors(user["demands"]):
+            raise InstanceError(f"the demands of user {user['name']!r} are {user['demands']!r}, but they must be a list of vectors")
+    if not isinstance(document["resources"], list):
+        raise InstanceError(f"the resources are {document['resources']!r}, but they must be a list of names")
+    return Instance(
+        [u["demands"] for u in users],
+        [s["capacity"] for s in servers],
+        weights=[u.get("weight", 1) for u in users],
+        counts=[s.get("count", 1) for s in servers],
+        eligible=np.array([_allowed(u, names) for u in users]).reshape(len(users), len(names)),
+        max_tasks=[u.get("max_tasks") for u in users],
+        demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
+        name=document.get("name", ""),
+        users=[u["name"] for u in users],
+        servers=names,
+        resources=document["resources"],
+    )
+
+
+def instance_document(instance: Instance) -> dict[str, Any]:
+    """The instance as a document that `parse_instance` reads back to the same exact data."""
+    exact = instance.exact
+    servers = [
+        {"name": s, "capacity": _numbers(c), "count": int(q)}
+        for s, c, q in zip(instance.servers, exact.capacities, instance.counts, strict=True)
+    ]
+    users: list[dict[str, Any]] = []
+    for n, name in enumerate(instance.users):
+        limit = exact.max_tasks[n]
+        user: dict[str, Any] = {"name": name, "demands": [_numbers(d) for d in exact.demands[n]]}
+        user["weight"] = _number(exact.weights[n])
+        user["max_tasks"] = None if limit is None else _number(limit)
+        allowed = instance.placement[n]
+        user["eligible"] = None if allowed.all() else [instance.servers[i] for i in np.flatnonzero(allowed)]
+        on = {instance.servers[i]: [_numbers(v) for v in vectors] for (m, i), vectors in exact.demands_on.items() if m == n}
+        users.append(user | ({"demands_on": on} if on else {}))
+    return {
+        "schema": INSTANCE_SCHEMA,
+        "name": instance.name,
+        "resources": list(instance.resources),
+        "servers": servers,
+        "users": users,
+    }
+
+
+def fingerprint(instance: Instance) -> str:
+    """A short hash of the exact data and the names: equal for equal instances, on any machine."""
+    text = json.dumps(instance_document(instance), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def allocation_document(allocation: Allocation) -> dict[str, Any]:
+    """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
+    instance = allocation.instance
+    users = []
+    for n, name in enumerate(instance.users):
+        spread = {instance.servers[i]: _finite(allocation.by_server[n, i]) for i in np.flatnonzero(instance.eligible[n])}
+        ways = [_finite(v) for v in allocation.by_variant[n]]
+        user = {"name": name, "tasks": _finite(allocation.tasks[n]), "by_server": spread, "by_variant": ways}
+        if len(ways) > 1:
+            mine = np.flatnonzero(instance.arcs.user == n)
+            user["by_arc"] = [
+                {"server": instance.servers[instance.arcs.server[a]], "variant": int(instance.arcs.variant[a]), "tasks": _finite(allocation.x[a])}
+                for a in mine
+            ]
+        users.append(user)
+    return {
+        "schema": ALLOCATION_SCHEMA,
+        "instance": instance.name,
+        "mechanism": allocation.mechanism,
+        "method": allocation.method,
+        "parameters": dict(allocation.parameters),
+        "termination": allocation.termination,
+        "message": allocation.message,
+        "users": users,
+        "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
+        "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()} | {"iterations": allocation.iterations},
+        "versions": dict(allocation.versions),
+    }
+
+
+def parse_allocation(document: Any, instance: Instance) -> Allocation:
+    """The allocation in a document, on the given instance; its residuals are not believed but left to be computed."""
+    _object(document, "the allocation", None, required=("schema", "users"))
+    if document["schema"] != ALLOCATION_SCHEMA:
+        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {ALLOCATION_SCHEMA!r}")
+    x = np.zeros(len(instance.arcs))
+    position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
+    seen = set()
+    for user in _objects(document["users"], "user", None, ("name", "by_server")):
+        n = _position(instance.users, user["name"], "user")
+        if n in seen:
+            raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
+        seen.add(n)
+        for variant, server, tasks in _entries(user):
+            i = _position(instance.servers, server, "server")
+            if (n, variant, i) not in position:
+                raise InstanceError(f"the allocation gives user {user['name']!r} tasks on server {server!r}, where it is not eligible")
+            x[position[n, variant, i]] = _tasks(tasks, user["name"], server)
+    for n in range(instance.N):
+        if n not in seen:
+            raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
+    return Allocation(instance, x, mechanism=document.get("mechanism", ""), method=document.get("method", ""))
+
+
+# ---- pieces -----------------------------------------------------------------------------------------------------
+
+
+def _entries(user: Mapping[str, Any]) -> list[tuple[int, str, Any]]:
+    """(variant, server, tasks) of one user: `by_arc` where a user has several variants, else `by_server`."""
+    if "by_arc" in user:
+        arcs = _objects(user["by_arc"], "arc", ("server", "variant", "tasks"), ("server", "variant", "tasks"), key="server")
+        return [(a["variant"], a["server"], a["tasks"]) for a in arcs]
+    if not isinstance(user["by_server"], dict):
+        raise InstanceError(f"by_server of user {user['name']!r} is {user['by_server']!r}, but it must be an object")
+    return [(0, server, tasks) for server, tasks in user["by_server"].items()]
+
+
+def _tasks(value: Any, user: str, server: str) -> float:
+    return np.nan if value is None else float(rational(value, f"tasks of user {user!r} on server {server!r}"))
+
+
+def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise InstanceError(f"the field {next(k for k in keys if keys.count(k) > 1)!r} is given twice in one JSON object")
+    return result
+
+
+def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequence[str]) -> None:
+    if not isinstance(value, dict):
+        raise InstanceError(f"{what} is {type(value).__name__}, but it must be a JSON object")
+    for field in required:
+        if field not in value:
+            raise InstanceError(f"{what} has no field {field!r}")
+    for field in value if known else ():
+        if known and field not in known:
+            raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known)}")
+
+
+def _objects(
+    value: Any, kind: str, known: Sequence[str] | None, required: Sequence[str], key: str = "name"
+) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise InstanceError(f"the {kind}s are {type(value).__name__}, but they must be a list")
+    for k, item in enumerate(value):
+        label = repr(item[key]) if isinstance(item, dict) and key in item else str(k + 1)
+        _object(item, f"{kind} {label}", known, required)
+    return value
+
+
+def _vectors(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, list) for v in value)
+
+
+def _allowed(user: Mapping[str, Any], servers: Sequence[str]) -> list[bool]:
+    chosen = user.get("eligible")
+    if chosen is None:
+        return [True] * len(servers)
+    if not isinstance(chosen, list):
+        raise InstanceError(f"eligible of user {user['name']!r} is {chosen!r}, but it must be a list of servers or null")
+    for server in chosen:
+        _position(servers, server, "server")
+    return [s in chosen for s in servers]
+
+
+def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
+    value = user.get("demands_on", {})
+    if not isinstance(value, dict) or not all(_vectors(v) for v in value.values()):
+        raise InstanceError(f"demands_on of user {user['name']!r} is {value!r}, but it must give each server a list of vectors")
+    return value
+
+
+def _position(names: Sequence[str], name: Any, kind: str) -> int:
+    if name not in names:
+        raise InstanceError(f"there is no {kind} {name!r}: the {kind}s are {', '.join(map(str, names[:8]))}")
+    return names.index(name)
+
+
+def _number(value: Fraction) -> int | float | str:
+    """An int, or a float that prints as exactly this value, or a string "p/q"."""
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        number = float(value)
+    except OverflowError:
+        return str(value)
+    return number if Fraction(repr(number)) == value else str(value)
+
+
+def _numbers(values: Sequence[Fraction]) -> list[int | float | str]:
+    return [_number(v) for v in values]
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
