@@ -1,4 +1,83 @@
-"""benchmarks."""
+"""Compare methods: suites of cases, each solve in its own process, records that are only added to, and a report.
+
+    suite -> runner -> worker (one process a solve) -> records -> metrics -> report
+
+The front door is `run` and `report`.
+"""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.benchmarks, not as benchmarks: it is mapped into fairalloc")
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairalloc.benchmarks.page import write_page
+from fairalloc.benchmarks.report import Summary, print_summary, summarize
+from fairalloc.benchmarks.runner import measure
+from fairalloc.benchmarks.suites import BenchmarkError, Case, Suite, all_suites
+
+__all__ = ["BenchmarkError", "Case", "Suite", "Summary", "all_suites", "print_summary", "report", "run"]
+
+
+def run(
+    suite_id: str,
+    records: str | Path,
+    methods: Sequence[str] | None = None,
+    accuracy: str = "mid",
+    time_limit: float = 60.0,
+    memory_mb: int = 4096,
+    repeats: int = 3,
+    progress: bool = True,
+    solvers: str = "fairalloc.solvers",
+) -> Summary:
+    """Solve a suite with every available method that computes its mechanisms, and summarize what is on record.
+
+    A run that was stopped goes on where it was: what is on record for this version, machine and setting is not solved again.
+
+    Parameters
+    ----------
+    suite_id
+        "first", "layers", .. or the name of an importable module that defines SUITE
+    records
+        file to add the rows to, made if it is not there
+    methods
+        ids; None takes those the suite names, or all that are available
+    accuracy
+        "low", "mid" or "high", for every method alike
+    time_limit
+        seconds for one solve, after which it is told, and a little later made, to stop
+    memory_mb
+        how far the address space of one solve may grow
+    repeats
+        solves of each case by each method
+    progress
+        whether to show a bar where the error stream is a terminal
+    solvers
+        name of the module that has `solve`, `METHODS` and `ACCURACY`
+
+    Raises
+    ------
+    BenchmarkError : an unknown suite or method, a method that is missing, a bad limit, a case that cannot be built
+    """
+    asked, before, added = measure(
+        suite_id,
+        records,
+        methods=methods,
+        accuracy=accuracy,
+        time_limit=time_limit,
+        memory_mb=memory_mb,
+        repeats=repeats,
+        progress=progress,
+        solvers=solvers,
+    )
+    return summarize(records, like=asked, before=before, added=added)
+
+
+def report(
+    records: str | Path, html: str | Path | None = None, suite: str | None = None, environment: str | None = None
+) -> Summary:
+    """Summarize the newest run on record (of a suite, of an environment) and write it as an HTML page that needs no network."""
+    summary = summarize(records, suite=suite, environment=environment)
+    if html is not None:
+        write_page(summary, html)
+    return summary

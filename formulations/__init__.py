@@ -1,4 +1,48 @@
-"""formulations."""
+"""The mechanisms: one file each, the paper's page as a CVXPY and a Pyomo model, and its definition as a residual.
+
+A file of this folder that defines `mechanism` is a mechanism; nothing is listed by hand.
+"""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.formulations, not as formulations: it is mapped into fairalloc")
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import InstanceError
+
+__all__ = ["MECHANISMS", "Mechanism", "mechanism"]
+
+
+def _discover() -> dict[str, Mechanism]:
+    found: dict[str, Mechanism] = {}
+    for module in iter_modules(__path__):
+        item = getattr(import_module(f"{__name__}.{module.name}"), "mechanism", None)
+        if isinstance(item, Mechanism):
+            _add(found, item)
+    return found
+
+
+def _add(found: dict[str, Mechanism], item: Mechanism) -> None:
+    taken = {name for other in found.values() for name in (other.id, *other.aliases)}
+    for name in (item.id, *item.aliases):
+        if name in taken:
+            raise ValueError(f"two mechanisms are named {name!r}, but names must be distinct")
+    found[item.id] = item
+
+
+MECHANISMS: dict[str, Mechanism] = _discover()
+"""All mechanisms by id."""
+
+
+def mechanism(name: str) -> Mechanism:
+    """The mechanism with this id or alias.
+
+    >>> mechanism("ceei").id
+    'nb'
+    """
+    for item in MECHANISMS.values():
+        if name in (item.id, *item.aliases):
+            return item
+    raise InstanceError(f"there is no mechanism {name!r}: the mechanisms are {', '.join(MECHANISMS)}")

@@ -1,4 +1,146 @@
-"""solvers."""
+"""Back ends and algorithms behind one interface; a file of this folder that defines `methods` is a back end."""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.solvers, not as solvers: it is mapped into fairalloc")
+
+import time
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.solvers.method import ACCURACY, Answer, Limits, Method
+
+__all__ = ["ACCURACY", "METHODS", "Method", "methods_for", "solve", "with_residuals"]
+
+
+def _discover() -> dict[str, Method]:
+    found: dict[str, Method] = {}
+    for module in iter_modules(__path__):
+        for item in getattr(import_module(f"{__name__}.{module.name}"), "methods", ()):
+            _add(found, item)
+    return dict(sorted(found.items()))
+
+
+def _add(found: dict[str, Method], item: Method) -> None:
+    if item.id in found:
+        raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
+    found[item.id] = item
+
+
+METHODS: dict[str, Method] = _discover()
+"""All methods by id, available or not."""
+
+FASTEST = ("highs", "cvxpy:clarabel", "pyomo:ipopt", "cvxpy:highs")
+"""The order in which `method=None` tries them: measured by the suite `first`; the others follow by name."""
+
+
+def methods_for(mechanism: Mechanism, available: bool = True) -> list[Method]:
+    """The methods that compute a mechanism, fastest first."""
+    order = [*FASTEST, *(key for key in METHODS if key not in FASTEST)]
+    fit = [METHODS[key] for key in order if METHODS[key].computes(mechanism)]
+    return [method for method in fit if method.is_available() or not available]
+
+
+def solve(
+    instance: Instance,
+    mechanism: str,
+    method: str | None = None,
+    accuracy: str = "mid",
+    time_limit: float | None = None,
+    **parameters: Any,
+) -> Allocation:
+    """Compute a mechanism's allocation and judge it by the mechanism's definition.
+
+    Parameters
+    ----------
+    instance : the problem
+    mechanism : id or alias, see `fairalloc list`
+    method : id; None takes the fastest available one whose residual meets the accuracy, else the best found
+    accuracy : "low", "mid" or "high", the residual promised (ACCURACY); each solver's own options follow from it
+    time_limit : seconds for the whole call, obeyed inside the solver and between phases; None = no limit
+    parameters : of the mechanism; none of the present ones has any
+
+    Returns
+    -------
+    Allocation with `residuals` {"feasibility", "definition"} computed from the instance alone
+
+    Raises
+    ------
+    InstanceError : unknown names, a method that is missing or does not compute the mechanism, or an undefined mechanism
+
+    Examples
+    --------
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
+    >>> solve(wang, "drfh").tasks
+    array([10., 10.])
+    """
+    item = find_mechanism(mechanism)
+    _check(item, accuracy, time_limit, parameters)
+    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+    limits = Limits(accuracy, deadline)
+    domain = item.domain(instance)
+    chosen = [_chosen(item, method)] if method else methods_for(item)
+    best: Allocation | None = None
+    for candidate in chosen:
+        allocation = _computed(item, candidate, domain, limits)
+        if best is None or allocation.residual < best.residual:
+            best = allocation
+        if best.residual <= ACCURACY[accuracy] or time.perf_counter() > deadline:
+            break
+    assert best is not None, "every mechanism has a method that is always installed"
+    return best
+
+
+def with_residuals(mechanism: Mechanism, allocation: Allocation) -> Allocation:
+    """The allocation with its residuals computed from the instance alone."""
+    from dataclasses import replace
+
+    residuals = {"feasibility": infeasibility(allocation), "definition": mechanism.residual(allocation)}
+    return replace(allocation, residuals=residuals)
+
+
+def _computed(mechanism: Mechanism, method: Method, domain: Instance, limits: Limits) -> Allocation:
+    scaled, unit = mechanism.canonical(domain)
+    answer: Answer = method.run(mechanism, scaled, limits)
+    allocation = Allocation(
+        instance=domain,
+        x=answer.x * unit[domain.arcs.user],
+        mechanism=mechanism.id,
+        method=method.id,
+        parameters={},
+        termination=answer.termination,
+        prices=answer.prices,
+        times=answer.times,
+        iterations=answer.iterations,
+        versions=method.versions(),
+        message=answer.message,
+    )
+    return with_residuals(mechanism, allocation)
+
+
+def _chosen(mechanism: Mechanism, name: str) -> Method:
+    if name not in METHODS:
+        raise InstanceError(f"there is no method {name!r}: the methods are {', '.join(METHODS)}")
+    method = METHODS[name]
+    if not method.computes(mechanism):
+        fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
+        raise InstanceError(f"method {name!r} does not compute {mechanism.id!r}: the methods that do are {fit}")
+    if method.missing():
+        raise InstanceError(method.missing())
+    return method
+
+
+def _check(mechanism: Mechanism, accuracy: str, time_limit: float | None, parameters: dict[str, Any]) -> None:
+    if accuracy not in ACCURACY:
+        raise InstanceError(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
+    if time_limit is not None and not time_limit > 0:
+        raise InstanceError(f"time_limit is {time_limit!r} seconds, but it must be positive")
+    for name in parameters:
+        raise InstanceError(f"mechanism {mechanism.id!r} has no parameter {name!r}: it has none")

@@ -1,0 +1,100 @@
+"""What a mechanism is: a definition that can be written as a model and held against an allocation."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.scaling import canonical
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+__all__ = ["Mechanism", "cheapest"]
+
+
+class Mechanism(ABC):
+    """A fair allocation mechanism, written once for each modelling layer.
+
+    Attributes
+    ----------
+    id, aliases : its public names
+    title : one line for tables
+    source : where it is defined, paper key and equation
+    """
+
+    id: str
+    aliases: tuple[str, ...] = ()
+    title: str
+    source: str
+
+    def domain(self, instance: Instance) -> Instance:
+        """The instance whose servers the mechanism allocates; InstanceError where it is not defined."""
+        return instance
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """The instance in units fit for floating point, and (N,) how many tasks one of its task units is."""
+        return canonical(instance)
+
+    @abstractmethod
+    def cvxpy(self, instance: Instance) -> "cp.Problem":
+        """The CVXPY problem; variable "x" is in tasks on `instance.arcs`, constraints carry labels."""
+
+    @abstractmethod
+    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """The Pyomo model; `x[user, variant, server]` is in tasks."""
+
+    @abstractmethod
+    def residual(self, allocation: Allocation) -> float:
+        """How far the allocation is from the definition: dimensionless, 0 when it holds, from the instance alone."""
+
+
+def cheapest(instance: Instance, prices: Floats) -> Floats:
+    """(N,) cost of a user's cheapest task at nonnegative prices (K, R) in shares of capacity: min over its arcs."""
+    cost = instance.arcs.load.T @ np.maximum(prices, 0.0).ravel()
+    first = np.searchsorted(instance.arcs.user, np.arange(instance.N))
+    result: Floats = np.minimum.reduceat(cost, first)
+    return result
+
+
+def pyomo_tasks(instance: Instance) -> Any:
+    """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`.
+
+    x >= 0,  capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks
+    """
+    import pyomo.environ as pyo
+
+    arcs = instance.arcs
+    model = pyo.ConcreteModel(name=instance.name or "fairalloc")
+    keys = [
+        (instance.users[n], int(v), instance.servers[i]) for n, v, i in zip(arcs.user, arcs.variant, arcs.server, strict=True)
+    ]
+    model.arcs = pyo.Set(initialize=keys, dimen=3)
+    alone = dict(zip(keys, (arcs.gamma / instance.N).tolist(), strict=True))
+    model.x = pyo.Var(model.arcs, domain=pyo.NonNegativeReals, initialize=alone)
+    x = [model.x[key] for key in keys]
+
+    rows = [(instance.servers[i], r) for i in range(instance.K) for r in instance.resources]
+    used = {row: part for row, part in zip(rows, linear_rows(arcs.load, x), strict=True) if part is not None}
+    model.capacity = pyo.Constraint(list(used), rule=lambda _, *row: used[row] <= 1)
+
+    capped = {u: limit for u, limit in zip(instance.users, instance.max_tasks.tolist(), strict=True) if np.isfinite(limit)}
+    tasks = dict(zip(instance.users, linear_rows(arcs.owner, x), strict=True))
+    model.limit = pyo.Constraint(list(capped), rule=lambda _, u: tasks[u] <= capped[u])
+    return model
+
+
+def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
+    """`matrix @ variables` as one Pyomo linear expression a row; None for an empty row."""
+    from pyomo.core.expr.numeric_expr import LinearExpression
+
+    result: list[Any] = []
+    for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+        terms = [variables[a] for a in matrix.indices[start:end]]
+        coefficients = matrix.data[start:end].tolist()
+        result.append(LinearExpression(constant=0, linear_coefs=coefficients, linear_vars=terms) if terms else None)
+    return result

@@ -1,0 +1,44 @@
+"""Canonical units: the same problem in numbers of order one, for every back end alike.
+
+Solvers stop at absolute tolerances, so tasks are counted in units of what the user could run alone on its best server, and
+weights are scaled so that the level every user reaches in an equal partition is about 1. Capacities are scaled already: the
+rows of `instance.arcs.load` are fractions of capacity.
+"""
+
+import numpy as np
+
+from collections.abc import Callable
+
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["canonical"]
+
+
+def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = None) -> tuple[Instance, Floats]:
+    """The instance in canonical units, and (N,) how many tasks one of its task units is.
+
+    `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale.
+    """
+    arcs = instance.arcs
+    unit = np.zeros(instance.N)
+    np.maximum.at(unit, arcs.user, arcs.gamma)
+    scaled = instance.replace(
+        demands=[d * u for d, u in zip(instance.demands, unit, strict=True)],
+        demands_on={(n, i): d * unit[n] for (n, i), d in instance.demands_on.items()},
+        max_tasks=instance.max_tasks / unit,
+        capacities=instance.capacities,
+        weights=instance.weights / instance.weights.mean(),
+    )
+    if rate is not None:
+        scaled = scaled.replace(weights=scaled.weights * equal_level(rate(scaled), scaled))
+    return scaled, unit
+
+
+def equal_level(rate: Floats, instance: Instance) -> float:
+    """The lowest weighted share when every server is divided equally: the level fair sharing is expected to beat."""
+    arcs = instance.arcs
+    best = np.zeros((instance.N, instance.K))
+    np.maximum.at(best, (arcs.user, arcs.server), arcs.gamma)
+    tasks = np.minimum(best.sum(axis=1) / instance.N, instance.max_tasks)
+    return float((rate * tasks).min())

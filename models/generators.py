@@ -1,0 +1,207 @@
+"""Seeded families of random instances, `family(n_users, n_servers, n_resources, seed)`: same arguments, same instance.
+
+Each family stresses one thing: size alone (generic), ties, zero demands, placement, finite tasks, several variants, units,
+a known answer (planted), or the server mix of a real cell (google_mix).
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+
+__all__ = [
+    "GOOGLE_MIX",
+    "badly_scaled",
+    "finite",
+    "generic",
+    "google_mix",
+    "placement",
+    "planted",
+    "planted_tasks",
+    "tied",
+    "variants",
+    "zero_demand",
+]
+
+GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
+    (6732, "0.50", "0.50"),
+    (3863, "0.50", "0.25"),
+    (1001, "0.50", "0.75"),
+    (795, "1.00", "1.00"),
+    (126, "0.25", "0.25"),
+    (52, "0.50", "0.12"),
+    (5, "0.50", "0.03"),
+    (5, "0.50", "0.97"),
+    (3, "1.00", "0.50"),
+    (1, "0.50", "0.06"),
+)
+"""(count, cpu, memory) of the 12,583 machines of W Table 1."""
+
+
+def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """Positive demands and capacities with a spread of about ten, uneven weights, no constraints."""
+    rng = _rng("generic", n_users, n_servers, n_resources, seed)
+    return Instance(
+        _spread(rng, (n_users, n_resources)),
+        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        weights=rng.uniform(0.5, 2.0, n_users),
+        name=f"generic-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal."""
+    rng = _rng("tied", n_users, n_servers, n_resources, seed)
+    return Instance(
+        rng.integers(1, 4, (n_users, n_resources)),
+        4 * rng.integers(1, 4, (n_servers, n_resources)),
+        name=f"tied-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """About half of the demands and some capacities are zero, so users get stuck at different levels."""
+    rng = _rng("zero_demand", n_users, n_servers, n_resources, seed)
+    demands = _spread(rng, (n_users, n_resources)) * _some(rng, (n_users, n_resources), 0.5)
+    capacities = n_users * _spread(rng, (n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
+    capacities[0] = np.maximum(capacities[0], 1.0)  # somebody has everything
+    return Instance(demands, capacities, name=f"zero-demand-{n_users}x{n_servers}x{n_resources}-{seed}")
+
+
+def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """Every user may use a random third of the servers, at least one."""
+    rng = _rng("placement", n_users, n_servers, n_resources, seed)
+    return Instance(
+        _spread(rng, (n_users, n_resources)),
+        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        weights=rng.uniform(0.5, 2.0, n_users),
+        eligible=_some(rng, (n_users, n_servers), 1 / 3),
+        name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """Half of the users have few tasks (W 5.1), some fewer than their fair share."""
+    rng = _rng("finite", n_users, n_servers, n_resources, seed)
+    limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
+    return Instance(
+        _spread(rng, (n_users, n_resources)),
+        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        max_tasks=limits,
+        name=f"finite-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """One to three ways to run a task (Z II-A)."""
+    rng = _rng("variants", n_users, n_servers, n_resources, seed)
+    ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
+    return Instance(
+        [_spread(rng, (v, n_resources)) * _some(rng, (v, n_resources), 0.7) for v in ways],
+        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        name=f"variants-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """The generic family in hostile units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
+    base = generic(n_users, n_servers, n_resources, seed)
+    rng = _rng("badly_scaled", n_users, n_servers, n_resources, seed)
+    resource = 10.0 ** rng.uniform(-6, 6, n_resources)
+    task = 10.0 ** rng.uniform(-4, 4, n_users)
+    return Instance(
+        np.concatenate(base.demands) * task[:, None] * resource,
+        base.capacities * resource,
+        weights=10.0 ** rng.uniform(-1, 1, n_users),
+        name=f"badly-scaled-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
+    """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
+
+    Prices p[i, r] > 0 come first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
+    are what is bought: the market clears. So for weights q_n u_n the tasks u are the nb allocation (prices prove it), and
+    for weights sigma_n u_n they have equal weighted shares on cheapest servers, which makes them the drfh allocation. All
+    numbers are rationals with small denominators. Servers that nobody finds cheapest are left out.
+    """
+    return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
+
+
+def planted_tasks(
+    n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh"
+) -> tuple[Fraction, ...]:
+    """The exact tasks of each user in the answer of `planted` with the same arguments."""
+    return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
+
+
+def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed: int = 0) -> Instance:
+    """The machines of W Table 1 as classes with counts, or a sample of them (W 6.1), and synthetic users.
+
+    Users: lognormal requests with the medians, spreads and correlation (0.58) of the 2011 trace's jobs, in the trace's units
+    (the largest machine has 1 of each); a synthetic stand-in for the trace's own users.
+    """
+    if n_resources != 2:
+        raise InstanceError(f"n_resources is {n_resources}, but the machines of W Table 1 have 2: cpu and memory")
+    rng = _rng("google_mix", n_users, n_servers, n_resources, seed)
+    counts = np.array([q for q, _, _ in GOOGLE_MIX])
+    if n_servers != counts.sum():
+        counts = rng.multinomial(n_servers, counts / counts.sum())
+    kinds = [(int(q), [cpu, memory]) for q, (_, cpu, memory) in zip(counts, GOOGLE_MIX, strict=True) if q]
+    first, second = rng.normal(size=(2, n_users))
+    requests = np.column_stack([0.0375 * np.exp(1.4 * first), 0.0186 * np.exp(1.5 * (0.58 * first + 0.81 * second))])
+    return Instance(
+        np.clip(requests, 1e-4, 0.5).round(5),
+        [capacity for _, capacity in kinds],
+        counts=[q for q, _ in kinds],
+        name=f"google-mix-{n_users}x{n_servers}-{seed}",
+        resources=["cpu", "memory"],
+        servers=[f"{cpu}-{memory}" for _, (cpu, memory) in kinds],
+    )
+
+
+# ---- pieces -------------------------------------------------------------------------------------------------------
+
+
+def _rng(*key: object) -> np.random.Generator:
+    return np.random.default_rng([ord(c) for c in repr(key)])
+
+
+def _spread(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    result: Floats = np.exp(rng.uniform(-1.15, 1.15, shape)).round(4)
+    return result
+
+
+def _some(rng: np.random.Generator, shape: tuple[int, int], part: float) -> np.ndarray:
+    """True with probability `part`, and at least once in every row."""
+    result = rng.random(shape) < part
+    result[np.arange(shape[0]), rng.integers(shape[1], size=shape[0])] = True
+    return result
+
+
+def _plant(
+    n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str
+) -> tuple[Instance, tuple[Fraction, ...]]:
+    if mechanism not in ("drfh", "nb"):
+        raise InstanceError(f"mechanism is {mechanism!r}, but answers are planted for 'drfh' and 'nb' only")
+    rng = _rng("planted", n_users, n_servers, n_resources, seed)
+    prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, (n_servers, n_resources))]
+    demands = [[Fraction(int(v), 4) for v in row] for row in rng.integers(1, 17, (n_users, n_resources))]
+    tasks = [Fraction(int(v), 2) for v in rng.integers(1, 17, n_users)]
+    cost = [[sum((p * d for p, d in zip(row, demand, strict=True)), Fraction(0)) for row in prices] for demand in demands]
+    server = [min(range(n_servers), key=row.__getitem__) for row in cost]
+    bought = {i: [Fraction(0)] * n_resources for i in sorted(set(server))}
+    for n, i in enumerate(server):
+        bought[i] = [c + tasks[n] * d for c, d in zip(bought[i], demands[n], strict=True)]
+    totals = [sum((c[r] for c in bought.values()), Fraction(0)) for r in range(n_resources)]
+    shares = [max(d / c for d, c in zip(demand, totals, strict=True)) for demand in demands]
+    worth = shares if mechanism == "drfh" else [row[i] for row, i in zip(cost, server, strict=True)]
+    instance = Instance(
+        demands,
+        list(bought.values()),
+        weights=[w * u for w, u in zip(worth, tasks, strict=True)],
+        name=f"planted-{mechanism}-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+    return instance, tuple(tasks)

@@ -1,0 +1,140 @@
+"""The numbered examples of the papers as instances with exact answers, and the place where each stands.
+
+`answers` gives the tasks of each user as rationals for each mechanism. Where a paper prints a rounded or wrong number, the
+right one is here and `note` says so; a "derived" answer is not printed but follows from the definition by hand.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairalloc.models.instance import Instance, InstanceError
+
+__all__ = ["EXAMPLES", "Example", "example"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One published instance: `answers[mechanism]` are the exact tasks of each user."""
+
+    instance: Instance
+    place: str
+    answers: Mapping[str, tuple[Fraction, ...]]
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The instance's name, which the command line accepts in place of a file."""
+        return self.instance.name
+
+
+def _tasks(*values: int | str) -> tuple[Fraction, ...]:
+    return tuple(Fraction(v) for v in values)
+
+
+_CPU = ("cpu", "memory")
+
+EXAMPLES: tuple[Example, ...] = (
+    # ---- W: DRFH
+    Example(
+        Instance([[1, 4], [3, 1]], [[9, 18]], name="wang-pool", resources=_CPU),
+        "W section 2, the example of Ghodsi et al.",
+        {"drf": _tasks(3, 2), "drfh": _tasks(3, 2), "nb": _tasks("45/11", "18/11")},
+        "nb derived: both resources are full, prices 1/5 for a cpu and 1/90 for a GB",
+    ),
+    Example(
+        Instance([[1, 4], [3, 1]], [[1, 14], [8, 4]], name="wang-fig1", resources=_CPU),
+        "W Fig. 1",
+        {"drf": _tasks(3, 2)},
+        "drf allocates a pool that the two servers cannot realise: user 1 alone runs at most 2 tasks there",
+    ),
+    Example(
+        Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="wang-fig2", resources=_CPU),
+        "W Figs. 2 and 4",
+        {"drfh": _tasks(10, 10), "drf": _tasks("35/3", "35/3"), "nb": _tasks(10, 10)},
+        "g = 5/7; drf and nb derived",
+    ),
+    Example(
+        Instance([[1, 1], [3, 2]], [[1, 2], [4, 3]], name="wang-prop4", resources=_CPU),
+        "W Proposition 4",
+        {"drfh": _tasks("12/5", "4/5")},
+        "the global dominant share is 12/25 for both",
+    ),
+    # ---- K and P: DRFH under placement constraints
+    Example(
+        Instance(
+            [[1, 1, 5], ["1/2", "1/3", 5], ["1/2", 1, 0], ["1/2", 1, 0]],
+            [[12, 4, 75], [8, 16, 0]],
+            name="khamse-fig1",
+            resources=("cpu", "memory", "network"),
+        ),
+        "K Fig. 1 and section 2.2",
+        {"drfh": _tasks(3, 3, 8, 8), "nb": _tasks(2, 6, 8, 8)},
+        "the figure's demands are not in the text: these are consistent with every number printed there; "
+        "(2, 6, 8, 8) is printed for PS-DSF and is nb too, derived",
+    ),
+    Example(
+        Instance(
+            [[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=("cpu", "memory", "network")
+        ),
+        "P Fig. 1 and section II-B",
+        {"drfh": _tasks("60/11", "72/11"), "nb": _tasks(6, 6)},
+        "printed as 5.45 and 6.54, the second cut off instead of rounded; nb derived",
+    ),
+    # ---- Z: Nash bargaining
+    Example(
+        Instance([[[5, 1], [2, 2]], [[1, 4], [2, 2]]], [[8, 8]], name="zarchy-nb"),
+        "Z III-B, the (8, 8) example",
+        {"nb": _tasks(2, 2)},
+    ),
+    Example(
+        Instance([[1, 0], [0, 1]], [[1, 1]], name="zarchy-endowment"),
+        "Z III-B, the two users with nothing in common",
+        {"nb": _tasks(1, 1), "drf": _tasks(1, 1), "drfh": _tasks(1, 1)},
+    ),
+    Example(
+        Instance([[1, 0, 0], [0, "1/2", "1/2"]], [[1, 1, 1]], name="zarchy-ex2"),
+        "Z Example 2",
+        {"drf": _tasks(1, 2), "drfh": _tasks(1, 2), "nb": _tasks(1, 2)},
+        "printed for LMMF; the others derived",
+    ),
+    Example(
+        Instance([[1], ["1/2"]], [[1]], name="zarchy-ex3"),
+        "Z Example 3 and the remark after Proposition 5",
+        {"nb": _tasks("1/2", 1), "drf": _tasks("1/2", 1), "drfh": _tasks("1/2", 1)},
+        "nb splits a single resource equally; drf derived",
+    ),
+    Example(
+        Instance([["2/3", "1/3"], ["1/4", "3/4"]], [[1, 1]], name="zarchy-prop7"),
+        "Z Proposition 7, truthful",
+        {"nb": _tasks("6/5", "4/5")},
+    ),
+    Example(
+        Instance([["2/3", "1/3"], ["1/3", "2/3"]], [[1, 1]], name="zarchy-prop7-misreport"),
+        "Z Proposition 7, user 2 misreports",
+        {"nb": _tasks(1, 1), "drf": _tasks(1, 1), "drfh": _tasks(1, 1)},
+        "drf derived",
+    ),
+    # ---- D: comparison with DRF
+    Example(
+        Instance([[1, "1/5"], [1, "1/5"], ["2/5", "4/5"]], [[1, 1]], name="dolev-fig2", max_tasks=[1, 1, 1]),
+        "D Fig. 2 and section 4",
+        {"drf": _tasks("2/5", "2/5", "1/2"), "drfh": _tasks("2/5", "2/5", "1/2"), "nb": _tasks("1/3", "1/3", "5/6")},
+        "nb derived: only resource 1 is full, so it is split equally, as D's own allocation does",
+    ),
+    Example(
+        Instance([["1/2", 0, 0, 1], [1, 1, 1, 0]], [[1, 1, 1, 1]], name="dolev-utilisation", max_tasks=[1, 1]),
+        "D section 4, the counter-example on utilisation",
+        {"drf": _tasks("2/3", "2/3"), "drfh": _tasks("2/3", "2/3"), "nb": _tasks(1, "1/2")},
+        "printed for drf; nb derived, equal to D's own allocation",
+    ),
+)
+
+
+def example(name: str) -> Example:
+    """The published example with this name."""
+    for item in EXAMPLES:
+        if item.name == name:
+            return item
+    names = ", ".join(item.name for item in EXAMPLES)
+    raise InstanceError(f"there is no published example {name!r}: the examples are {names}")

@@ -1,0 +1,199 @@
+"""What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
+
+Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
+that point (residuals, computed elsewhere). Seconds are split into build, compile, solve and read.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.leximin import Leximin, Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Times
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["ACCURACY", "Answer", "Limits", "Method", "Session", "Stopped", "captured"]
+
+ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
+"""The residual each accuracy word promises; each back end's own options for the word stand in its file."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How exact the answer should be, and when to stop (seconds of `time.perf_counter`)."""
+
+    accuracy: str = "mid"
+    deadline: float = np.inf
+
+    @property
+    def left(self) -> float:
+        """Seconds left; Stopped when there are none."""
+        seconds = self.deadline - time.perf_counter()
+        if seconds <= 0:
+            raise Stopped("time_limit")
+        return seconds
+
+
+class Stopped(Exception):  # noqa: N818 (a signal, not an error)
+    """A solve ended without what the next round needs; the point it left, if any, is in the session."""
+
+    def __init__(self, termination: str, message: str = "") -> None:
+        super().__init__(message)
+        self.termination = termination
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method returns: tasks on arcs (nan where there is no point), prices as hints, and its own report."""
+
+    x: Floats
+    prices: Floats | None
+    termination: str
+    times: Times
+    iterations: int | None = None
+    message: str = ""
+
+
+@dataclass
+class Session:
+    """One written model of one back end, with its clock; `solve` may be called for several rounds."""
+
+    instance: Instance
+    limits: Limits
+    times: Times = Times()
+    iterations: int | None = None
+    inaccurate: bool = False
+    x: Floats = field(default_factory=lambda: np.empty(0))
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count the seconds inside as one of build, compile, solve, read."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - start
+            self.times = replace(self.times, **{name: getattr(self.times, name) + spent})
+
+    def count(self, iterations: int | None) -> None:
+        """Add the iterations of one solve; None = not reported."""
+        if iterations is not None:
+            self.iterations = (self.iterations or 0) + int(iterations)
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
+        raise NotImplementedError
+
+    def conclude(self, termination: str) -> None:
+        """Go on after "optimal" and "inaccurate"; anything else ends the run with the point so far."""
+        self.inaccurate = self.inaccurate or termination == "inaccurate"
+        if termination not in ("optimal", "inaccurate"):
+            raise Stopped(termination)
+
+
+class Method(ABC):
+    """A way to compute mechanisms.
+
+    Attributes
+    ----------
+    id : public name, "layer:solver"
+    kind : "exact" (vertex solutions), "interior-point" or "first-order"
+    packages : import names it needs
+    install : what to install when they are missing
+    """
+
+    id: str
+    kind: str
+    packages: ClassVar[tuple[str, ...]] = ()
+    install: str = ""
+
+    @abstractmethod
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Whether the method can compute this mechanism."""
+
+    @abstractmethod
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Write the model."""
+
+    def missing(self) -> str:
+        """One sentence on what to install, or "" where the method is available."""
+        absent = [name for name in self.packages if find_spec(name) is None]
+        return f"{self.id} needs {', '.join(absent)}: {self.install}" if absent else ""
+
+    def is_available(self) -> bool:
+        """Whether everything the method needs is installed."""
+        return not self.missing()
+
+    def versions(self) -> dict[str, str]:
+        """Versions of the packages it uses."""
+        return {name: found for name in self.packages if (found := _version(name))}
+
+    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        """Compute the mechanism on an instance in canonical units; the point is kept whatever the status."""
+        session = Session(instance, limits)
+        prices: Floats | None = None
+        termination, message = "optimal", ""
+        try:
+            session = self.open(mechanism, instance, limits)
+            if isinstance(mechanism, Leximin):
+                x, prices = mechanism.rounds(instance, _with_prices(session), ACCURACY[limits.accuracy] / 4)
+            else:
+                x, prices = session.solve(None)
+            session.x = x
+        except Stopped as stop:
+            termination, message = stop.termination, str(stop)
+        if termination == "optimal" and session.inaccurate:
+            termination = "inaccurate"
+        point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
+        return Answer(point, prices, termination, session.times, session.iterations, message)
+
+
+def _with_prices(session: Session):  # type: ignore[no-untyped-def]
+    def solve(round: Round) -> tuple[Floats, Floats]:  # noqa: A002
+        session.x, prices = session.solve(round)
+        if prices is None:
+            raise Stopped("error", "the solver returned no dual prices, which the rounds need")
+        return session.x, prices
+
+    return solve
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+@contextmanager
+def captured() -> Iterator[list[str]]:
+    """Send what C and Python code prints into the yielded list (filled on exit): solvers stay silent."""
+    lines: list[str] = []
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        saved = [(os.dup(fd), fd) for fd in (1, 2)]
+        for _, fd in saved:
+            os.dup2(file.fileno(), fd)
+        try:
+            yield lines
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for copy, fd in saved:
+                os.dup2(copy, fd)
+                os.close(copy)
+            file.seek(0)
+            lines.extend(file.read().decode(errors="replace").splitlines())

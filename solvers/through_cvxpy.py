@@ -1,0 +1,153 @@
+"""Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.leximin import Leximin, Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "HIGHS": {
+        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
+        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    },
+    "CLARABEL": {
+        "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
+        "mid": {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-10},
+        "high": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-11},
+    },
+    "SCS": {
+        "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},
+        "mid": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 1_000_000},
+        "high": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 10_000_000},
+    },
+    "IPOPT": {
+        "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
+        "mid": {"tol": 1e-9, "print_level": 0, "sb": "yes"},
+        "high": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
+    },
+}
+"""What each accuracy word means to each solver: its own option names."""
+
+TIME_OPTION = {"HIGHS": "time_limit", "CLARABEL": "time_limit", "SCS": "time_limit_secs", "IPOPT": "max_cpu_time"}
+
+TERMINATION = {
+    "optimal": "optimal",
+    "optimal_inaccurate": "inaccurate",
+    "user_limit": "time_limit",
+    "infeasible": "infeasible",
+    "infeasible_inaccurate": "infeasible",
+    "unbounded": "unbounded",
+    "unbounded_inaccurate": "unbounded",
+}
+
+
+class CvxpySession(Session):
+    """A `cp.Problem` that is compiled once and solved again with other parameter values."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, solver: str) -> None:
+        super().__init__(instance, limits)
+        self.solver = solver
+        with self.phase("build"):
+            self.problem: cp.Problem = mechanism.cvxpy(instance)
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """One solve; the capacity duals are the prices."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # CVXPY warns of what the status says anyway
+            self._set(round)
+            self._run()
+        status = self.problem.status
+        x = self.problem.var_dict["x"].value
+        if x is not None:
+            self.x = np.asarray(x, dtype=float)
+        self.conclude(TERMINATION.get(status, "error"))
+        dual = next(c for c in self.problem.constraints if c.label == "capacity").dual_value
+        shape = (self.instance.K, self.instance.R)
+        return self.x, None if dual is None else np.asarray(dual, dtype=float).reshape(shape)
+
+    def _set(self, round: Round | None) -> None:  # noqa: A002
+        if round is not None:
+            self.problem.param_dict["is_active"].value = round.active.astype(float)
+            self.problem.param_dict["level"].value = np.maximum(round.level, 0.0)
+
+    def _run(self) -> None:
+        options = dict(OPTIONS[self.solver][self.limits.accuracy])
+        with self.phase("compile"):
+            data, chain, inverse = self._compile(options)
+        if np.isfinite(self.limits.deadline):
+            options[TIME_OPTION[self.solver]] = self.limits.left
+        with self.phase("solve"), captured():
+            raw = chain.solve_via_data(self.problem, data, False, False, options)
+        with self.phase("read"):
+            self._read(raw, chain, inverse)
+        self.count(self.problem.solver_stats.num_iters)
+
+    def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+        result: tuple[Any, Any, Any] = self.problem.get_problem_data(self.solver, solver_opts=options)
+        return result
+
+    def _read(self, raw: Any, chain: Any, inverse: Any) -> None:
+        import cvxpy as cp
+
+        try:
+            self.problem.unpack_results(raw, chain, inverse)
+        except cp.SolverError as error:
+            raise Stopped("error", str(error).splitlines()[0]) from None
+
+
+class NlpSession(CvxpySession):
+    """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to Ipopt; no dual values come back."""
+
+    def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+        # CVXPY has no public seam between compiling and solving an NLP; tests guard these names.
+        from cvxpy.reductions.solvers import nlp_solving_chain
+
+        nlp_solving_chain._set_nlp_initial_point(self.problem)
+        chain, _ = nlp_solving_chain._build_nlp_chain(self.problem, self.solver, options)
+        data, inverse = chain.apply(self.problem)
+        return data, chain, inverse
+
+    def count(self, iterations: Any) -> None:
+        """CVXPY does not know Ipopt's iterations."""
+
+
+class CvxpyMethod(Method):
+    """One of CVXPY's solvers."""
+
+    def __init__(self, solver: str, kind: str, package: str, install: str, nlp: bool = False) -> None:
+        self.id, self.kind, self.install = f"cvxpy:{solver.lower()}", kind, install
+        self.solver, self.nlp = solver, nlp
+        self.packages = ("cvxpy", package)  # type: ignore[misc]
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """HiGHS takes linear programs; the NLP route returns no duals, which rounds need, so it takes the others."""
+        if isinstance(mechanism, Leximin):
+            return not self.nlp
+        return self.solver != "HIGHS"
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Write the CVXPY problem."""
+        kind = NlpSession if self.nlp else CvxpySession
+        return kind(mechanism, instance, limits, self.solver)
+
+
+WHEELS = "pip install fairalloc"
+NATIVE = "install the Ipopt library (Debian: coinor-libipopt-dev liblapack-dev libblas-dev pkg-config), then pip install fairalloc[ipopt]"
+
+methods = (
+    CvxpyMethod("HIGHS", "exact", "highspy", WHEELS),
+    CvxpyMethod("CLARABEL", "interior-point", "clarabel", WHEELS),
+    CvxpyMethod("SCS", "first-order", "scs", WHEELS),
+    CvxpyMethod("IPOPT", "interior-point", "cyipopt", NATIVE, nlp=True),
+)

@@ -1,0 +1,181 @@
+"""Solvers reached through Pyomo: the mechanism's own `ConcreteModel`, handed to HiGHS or Ipopt.
+
+Ipopt comes from wheels alone: Pyomo writes an .nl file, CasADi reads it and runs the Ipopt it carries.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.leximin import Leximin, Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "HIGHS": {
+        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
+        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    },
+    "IPOPT": {
+        "low": {"tol": 1e-7, "bound_relax_factor": 1e-8},
+        "mid": {"tol": 1e-10, "bound_relax_factor": 1e-10},
+        "high": {"tol": 1e-11, "bound_relax_factor": 1e-11},
+    },
+}
+"""What each accuracy word means to each solver: its own option names."""
+
+
+class PyomoSession(Session):
+    """A written `ConcreteModel`."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        with self.phase("build"):
+            self.model: pyo.ConcreteModel = mechanism.pyomo(instance)
+            self.variables = list(self.model.x.values())
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """One solve; the duals of `capacity` are the prices."""
+        if round is not None:
+            for user, active, level in zip(self.instance.users, round.active, round.level, strict=True):
+                self.model.is_active[user] = float(active)
+                self.model.level[user] = float(level)
+        termination, duals = self.optimise()
+        with self.phase("read"):
+            values = [v.value for v in self.variables]
+            if all(v is not None for v in values):
+                self.x = np.array(values, dtype=float)
+            self.conclude(termination)
+            rows = [self.model.capacity[key] if key in self.model.capacity else None for key in self._rows()]
+            prices = np.array([0.0 if row is None else abs(duals[row]) for row in rows])
+        return self.x, prices.reshape(self.instance.K, self.instance.R)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(server, resource) for server in self.instance.servers for resource in self.instance.resources]
+
+    def optimise(self) -> tuple[str, Mapping[Any, float]]:
+        """Run the solver; loads the variables, returns the termination and the duals by constraint."""
+        raise NotImplementedError
+
+
+class PyomoHighs(PyomoSession):
+    """Pyomo's persistent interface to HiGHS."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        from pyomo.contrib.solver.common.factory import SolverFactory
+
+        super().__init__(mechanism, instance, limits)
+        with self.phase("compile"), captured():
+            self.solver = SolverFactory("highs")
+            self.solver.config.load_solutions = False
+            self.solver.config.raise_exception_on_nonoptimal_result = False
+            self.solver.config.solver_options = {"threads": 1, **OPTIONS["HIGHS"][limits.accuracy]}
+            self.solver.set_instance(self.model)
+
+    def optimise(self) -> tuple[str, Mapping[Any, float]]:
+        """One solve; Pyomo finds by itself which parameters have changed."""
+        if np.isfinite(self.limits.deadline):
+            self.solver.config.time_limit = self.limits.left
+        with self.phase("solve"), captured():
+            results = self.solver.solve(self.model)
+        termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
+        loader = results.solution_loader
+        if results.solution_status.name in ("optimal", "feasible"):
+            loader.load_vars()
+        return termination, loader.get_duals() if termination == "optimal" else {}
+
+
+HIGHS_TERMINATION = {
+    "convergenceCriteriaSatisfied": "optimal",
+    "maxTimeLimit": "time_limit",
+    "iterationLimit": "iteration_limit",
+    "provenInfeasible": "infeasible",
+    "infeasibleOrUnbounded": "infeasible",
+    "unbounded": "unbounded",
+}
+
+
+class PyomoIpopt(PyomoSession):
+    """Pyomo -> .nl -> CasADi -> the Ipopt in CasADi's wheel."""
+
+    def optimise(self) -> tuple[str, Mapping[Any, float]]:
+        """Write, import and solve; the .nl file is written again in each round, because its numbers change."""
+        with self.phase("compile"):
+            info, nl = self._written()
+            function = self._function(nl)
+        with self.phase("solve"), captured():
+            start = [1.0 if v.value is None else v.value for v in info.variables]
+            result = function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
+        stats = function.stats()
+        self.count(stats["iter_count"])
+        for variable, value in zip(info.variables, np.asarray(result["x"]).ravel(), strict=True):
+            variable.set_value(float(value), skip_validation=True)
+        duals = dict(zip(info.constraints, np.asarray(result["lam_g"]).ravel(), strict=True))
+        return IPOPT_TERMINATION.get(stats["return_status"], "error"), duals
+
+    def _written(self) -> tuple[Any, Any]:
+        import casadi
+        from pyomo.repn.plugins.nl_writer import NLWriter
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.nl"
+            with path.open("w") as file:
+                info = NLWriter().write(
+                    self.model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False
+                )
+            nl = casadi.NlpBuilder()
+            nl.import_nl(str(path))
+        return info, nl
+
+    def _function(self, nl: Any) -> Any:
+        import casadi
+
+        options = {"print_level": 0, "sb": "yes", **OPTIONS["IPOPT"][self.limits.accuracy]}
+        if np.isfinite(self.limits.deadline):
+            options["max_wall_time"] = self.limits.left
+        problem = {"x": casadi.vertcat(*nl.x), "f": nl.f, "g": casadi.vertcat(*nl.g)}
+        return casadi.nlpsol("fairalloc", "ipopt", problem, {"ipopt": options, "print_time": False})
+
+
+IPOPT_TERMINATION = {
+    "Solve_Succeeded": "optimal",
+    "Solved_To_Acceptable_Level": "inaccurate",
+    "Maximum_WallTime_Exceeded": "time_limit",
+    "Maximum_CpuTime_Exceeded": "time_limit",
+    "Maximum_Iterations_Exceeded": "iteration_limit",
+    "Infeasible_Problem_Detected": "infeasible",
+    "Diverging_Iterates": "unbounded",
+}
+
+
+class PyomoMethod(Method):
+    """One of the solvers reached through Pyomo."""
+
+    install = "pip install fairalloc"
+
+    def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
+        self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
+        self.packages = ("pyomo", package)  # type: ignore[misc]
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """HiGHS takes linear programs, Ipopt everything."""
+        return isinstance(mechanism, Leximin) or self.solver == "IPOPT"
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Write the Pyomo model."""
+        return self.session(mechanism, instance, limits)
+
+
+methods = (
+    PyomoMethod("HIGHS", "exact", "highspy", PyomoHighs),
+    PyomoMethod("IPOPT", "interior-point", "casadi", PyomoIpopt),
+)
