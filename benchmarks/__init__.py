@@ -24,7 +24,7 @@ def run(
     records: str | Path,
     methods: Sequence[str] | None = None,
     accuracy: str = "mid",
-    time_limit: float = 60.0,
+    time_limit: float = 20.0,
     memory_mb: int = 4096,
     repeats: int = 3,
     progress: bool = True,

@@ -2,9 +2,10 @@
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ table { border-collapse: collapse; margin: 1em 0 } th, td { padding: .25em .7em;
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } h1, h2 { line-height: 1.2 }
 svg { max-width: 100%; height: auto }
 """
+# Colour and dash, which differ without colour too.
+_LINES = ("C0-", "C1--", "C2-.", "C3:", "C4-", "C5--", "C6-.", "C7:", "C8-", "C9--")
 _PHASES = ("build", "compile", "solve", "read")
 
 
@@ -162,25 +165,29 @@ def _profile_svg(records: Sequence[Record]) -> str:
     from matplotlib.figure import Figure
 
     mechanisms = sorted({r.mechanism for r in records})
+    styles = dict(zip(sorted({r.method for r in records}), cycle(_LINES), strict=False))
     with matplotlib.rc_context({"svg.hashsalt": "fairalloc", "svg.fonttype": "none", "font.size": 9}):
         figure = Figure(figsize=(4.0 * len(mechanisms), 3.6), layout="constrained")
         for axes, name in zip(figure.subplots(1, len(mechanisms), squeeze=False)[0], mechanisms, strict=True):
             axes.set(title=name, xscale="log", ylim=(-0.02, 1.02), xlabel="factor of the fastest", ylabel="cases solved")
-            _draw(axes, metrics.profile(r for r in records if r.mechanism == name))
+            _draw(axes, metrics.profile(r for r in records if r.mechanism == name), styles)
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return _inline(file.getvalue())
 
 
-def _draw(axes: Any, ratios: dict[str, list[float]]) -> None:
+def _draw(axes: Any, ratios: Mapping[str, Sequence[float]], styles: Mapping[str, str]) -> None:
     import numpy as np
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     largest = max((r for values in ratios.values() for r in values if np.isfinite(r)), default=1.0)
-    styles = ("-", "--", "-.", ":")
-    for k, (method, values) in enumerate(sorted(ratios.items())):
+    for method, values in sorted(ratios.items()):
         factors = np.append(np.sort([r for r in values if np.isfinite(r)]), 1.2 * largest)
         solved = np.append(np.arange(1, len(factors)), len(factors) - 1) / len(values)
-        axes.step(np.append(1.0, factors), np.append(0.0, solved), styles[k % 4], where="post", label=method)
+        axes.step(np.append(1.0, factors), np.append(0.0, solved), styles[method], where="post", label=method)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if largest < 100 else (1.0,)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.legend(loc="lower right")
 
 

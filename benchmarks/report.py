@@ -12,14 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.records import Job, Record, Store
-from fairalloc.benchmarks.suites import BenchmarkError
-from fairalloc.models import Times
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.records import Job, Record, Store
+from fairalloc.benchmarks.suites import BenchmarkError
+from fairalloc.models import Times
 
 __all__ = ["Failure", "Row", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
 
@@ -117,7 +118,7 @@ class Summary:
     @property
     def note(self) -> str:
         """A sentence on what else the file holds, or ""."""
-        rest = f"{self.others:,} rows of other suites, versions, machines or settings, which are not in this report"
+        rest = f"{self.others:,} rows of other suites, versions, machines, settings or data, which are not in this report"
         return f"{self.path.name} also holds {rest}." if self.others else ""
 
     @property

@@ -14,12 +14,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import Job, Record, Store
 from fairalloc.benchmarks.suites import BenchmarkError, Suite, find_suite
 from fairalloc.formulations import mechanism
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 __all__ = ["measure"]
 

@@ -1,3 +1,34 @@
-"""fairalloc: a mathematical-optimization modelling toolkit for multi-resource fair allocation."""
+"""fairalloc: a mathematical-optimization modelling toolkit for multi-resource fair allocation.
+
+>>> import fairalloc as fa
+>>> fa.solve(fa.example("wang-fig2").instance, "drfh").tasks
+array([10., 10.])
+"""
 
 __version__ = "0.1.0"
+
+from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
+from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models.aggregation import aggregate, expand
+from fairalloc.models.jsonio import read_instance
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.solvers import METHODS, solve
+from fairalloc.theorems import Verdict, check
+
+__all__ = [
+    "EXAMPLES",
+    "MECHANISMS",
+    "METHODS",
+    "Allocation",
+    "Instance",
+    "InstanceError",
+    "Mechanism",
+    "Verdict",
+    "aggregate",
+    "check",
+    "example",
+    "expand",
+    "mechanism",
+    "read_instance",
+    "solve",
+]

@@ -140,9 +140,7 @@ class Leximin(Mechanism):
         model.level = pyo.Param(instance.users, initialize=0.0, mutable=True)
         weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
         share = dict(zip(instance.users, linear_rows(weighted, list(model.x.values())), strict=True))
-        model.fairness = pyo.Constraint(
-            instance.users, rule=lambda m, u: share[u] - m.is_active[u] * m.g - m.level[u] >= 0
-        )
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, u: share[u] - m.is_active[u] * m.g - m.level[u] >= 0)
         model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
         return model
 
@@ -182,6 +180,10 @@ class Leximin(Mechanism):
             round = Round(round.active & ~stuck, np.where(stuck, v, round.level))  # noqa: A001
             if not round.active.any():
                 return x, np.array(history)
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """g, the smallest weighted share: 5/7 in W Fig. 4."""
+        return {"g": float((self.rate(allocation.instance) * allocation.tasks).min())}
 
     def residual(self, allocation: Allocation) -> float:
         """The largest fraction of an attainable weighted share that some user misses, in [0, 1], proved by (*).

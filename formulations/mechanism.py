@@ -49,6 +49,10 @@ class Mechanism(ABC):
         """The Pyomo model; `x[user, variant, server]` is in tasks."""
 
     @abstractmethod
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """What the mechanism equalises ("g") or maximises ("objective"), at this allocation."""
+
+    @abstractmethod
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from the definition: dimensionless, 0 when it holds, from the instance alone."""
 

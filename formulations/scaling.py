@@ -5,9 +5,9 @@ weights are scaled so that the level every user reaches in an equal partition is
 rows of `instance.arcs.load` are fractions of capacity.
 """
 
-import numpy as np
-
 from collections.abc import Callable
+
+import numpy as np
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

@@ -48,6 +48,7 @@ class Allocation:
     mechanism, method, parameters : what was asked and how it was computed
     termination : why the method stopped, one of TERMINATIONS; "given" where no method ran
     prices : (T, K, R) dual prices of the resources, one layer a round, in shares of capacity; a hint for the residuals
+    values : what the mechanism equalises or maximises at x: "g" for shares, "objective" for programs
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone
     times, iterations, trace, versions, message : what the method reported about its run
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
@@ -66,6 +67,7 @@ class Allocation:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     termination: str = "given"
     prices: Floats | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
     residuals: Mapping[str, float] = field(default_factory=dict)
     times: Times = Times()
     iterations: int | None = None
@@ -121,7 +123,7 @@ class Allocation:
     @cached_property
     def by_variant(self) -> tuple[Floats, ...]:
         """For each user (V_n,) tasks run in each way, the alpha_m of Z (1)."""
-        result = [np.zeros(len(d)) for d in self.instance.demands]
+        result: list[Floats] = [np.zeros(len(d)) for d in self.instance.demands]
         for n, v, tasks in zip(self.instance.arcs.user, self.instance.arcs.variant, self.x, strict=True):
             result[n][v] += tasks
         return tuple(frozen(r) for r in result)
@@ -144,4 +146,5 @@ class Allocation:
         """(R,) used fraction of each resource over all servers; 0 where there is none of it."""
         totals = self.instance.totals
         used = (self.load * self.instance.pools).sum(axis=0)
-        return np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+        result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+        return result

@@ -130,9 +130,7 @@ def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mecha
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
 
 
-def planted_tasks(
-    n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh"
-) -> tuple[Fraction, ...]:
+def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
     """The exact tasks of each user in the answer of `planted` with the same arguments."""
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
 
@@ -181,9 +179,7 @@ def _some(rng: np.random.Generator, shape: tuple[int, int], part: float) -> np.n
     return result
 
 
-def _plant(
-    n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str
-) -> tuple[Instance, tuple[Fraction, ...]]:
+def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, tuple[Fraction, ...]]:
     if mechanism not in ("drfh", "nb"):
         raise InstanceError(f"mechanism is {mechanism!r}, but answers are planted for 'drfh' and 'nb' only")
     rng = _rng("planted", n_users, n_servers, n_resources, seed)

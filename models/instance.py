@@ -1,4 +1,4 @@
-"""The instance: N users share K servers with R resources each (K section 2, P section II, W section 3.1, Z section II, D section 3).
+"""The instance: N users share K servers with R resources each (K 2, P II, W 3.1, Z II, D 3).
 
     x >= 0,   load @ x <= 1,   u = owner @ x <= max_tasks
 
@@ -296,8 +296,8 @@ class Instance:
         a, r = np.nonzero(share)
         load = sp.csr_array((share[a, r], (server[a] * self.R + r, a)), shape=(self.K * self.R, count))
         owner = sp.csr_array((np.ones(count), (user, np.arange(count))), shape=(self.N, count))
-        arrays = [frozen(array) for array in (user, variant, server, demand)]
-        return Arcs(*arrays, load=load, owner=owner, gamma=frozen(1.0 / largest))
+        frozen(demand)
+        return Arcs(frozen(user), frozen(variant), frozen(server), demand, load, owner, frozen(1.0 / largest))
 
     @cached_property
     def eligible(self) -> NDArray[np.bool_]:
@@ -315,7 +315,9 @@ class Instance:
     def exact(self) -> ExactData:
         """The data as rationals: what was given in rationals stays exact, a float is the decimal it prints as."""
         given = self._given
-        keys = {(_index(self.users, n, "user"), _index(self.servers, i, "server")): v for (n, i), v in given["demands_on"].items()}
+        keys = {
+            (_index(self.users, n, "user"), _index(self.servers, i, "server")): v for (n, i), v in given["demands_on"].items()
+        }
         limits = [None] * self.N if given["max_tasks"] is None else given["max_tasks"]
         return ExactData(
             demands=tuple(_rationals(given["demands"][n]) for n in range(self.N)),

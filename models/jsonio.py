@@ -67,7 +67,9 @@ def parse_instance(document: Any) -> Instance:
     names = [s["name"] for s in servers]
     for user in users:
         if not _vectors(user["demands"]):
-            raise InstanceError(f"the demands of user {user['name']!r} are {user['demands']!r}, but they must be a list of vectors")
+            raise InstanceError(
+                f"the demands of user {user['name']!r} are {user['demands']!r}, but they must be a list of vectors"
+            )
     if not isinstance(document["resources"], list):
         raise InstanceError(f"the resources are {document['resources']!r}, but they must be a list of names")
     return Instance(
@@ -120,18 +122,7 @@ def fingerprint(instance: Instance) -> str:
 def allocation_document(allocation: Allocation) -> dict[str, Any]:
     """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
     instance = allocation.instance
-    users = []
-    for n, name in enumerate(instance.users):
-        spread = {instance.servers[i]: _finite(allocation.by_server[n, i]) for i in np.flatnonzero(instance.eligible[n])}
-        ways = [_finite(v) for v in allocation.by_variant[n]]
-        user = {"name": name, "tasks": _finite(allocation.tasks[n]), "by_server": spread, "by_variant": ways}
-        if len(ways) > 1:
-            mine = np.flatnonzero(instance.arcs.user == n)
-            user["by_arc"] = [
-                {"server": instance.servers[instance.arcs.server[a]], "variant": int(instance.arcs.variant[a]), "tasks": _finite(allocation.x[a])}
-                for a in mine
-            ]
-        users.append(user)
+    users = [_user_document(allocation, n) for n in range(instance.N)]
     return {
         "schema": ALLOCATION_SCHEMA,
         "instance": instance.name,
@@ -141,10 +132,25 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "termination": allocation.termination,
         "message": allocation.message,
         "users": users,
+        "values": {key: _finite(value) for key, value in allocation.values.items()},
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()} | {"iterations": allocation.iterations},
         "versions": dict(allocation.versions),
     }
+
+
+def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
+    instance, arcs = allocation.instance, allocation.instance.arcs
+    servers = np.flatnonzero(instance.eligible[n])
+    user: dict[str, Any] = {"name": instance.users[n], "tasks": _finite(allocation.tasks[n])}
+    user["by_server"] = {instance.servers[i]: _finite(allocation.by_server[n, i]) for i in servers}
+    user["by_variant"] = [_finite(tasks) for tasks in allocation.by_variant[n]]
+    if len(instance.demands[n]) > 1:
+        user["by_arc"] = [
+            {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
+            for a in np.flatnonzero(arcs.user == n)
+        ]
+    return user
 
 
 def parse_allocation(document: Any, instance: Instance) -> Allocation:
@@ -163,7 +169,9 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
         for variant, server, tasks in _entries(user):
             i = _position(instance.servers, server, "server")
             if (n, variant, i) not in position:
-                raise InstanceError(f"the allocation gives user {user['name']!r} tasks on server {server!r}, where it is not eligible")
+                raise InstanceError(
+                    f"the allocation gives user {user['name']!r} tasks on server {server!r}, where it is not eligible"
+                )
             x[position[n, variant, i]] = _tasks(tasks, user["name"], server)
     for n in range(instance.N):
         if n not in seen:

@@ -74,9 +74,7 @@ EXAMPLES: tuple[Example, ...] = (
         "(2, 6, 8, 8) is printed for PS-DSF and is nb too, derived",
     ),
     Example(
-        Instance(
-            [[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=("cpu", "memory", "network")
-        ),
+        Instance([[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=("cpu", "memory", "network")),
         "P Fig. 1 and section II-B",
         {"drfh": _tasks("60/11", "72/11"), "nb": _tasks(6, 6)},
         "printed as 5.45 and 6.54, the second cut off instead of rounded; nb derived",

@@ -51,7 +51,8 @@ def global_dominant_share(instance: Instance) -> Floats:
 
 def task_share(instance: Instance) -> Floats:
     """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2)."""
-    return 1.0 / gamma(instance, placement=False).sum(axis=1)
+    result: Floats = 1.0 / gamma(instance, placement=False).sum(axis=1)
+    return result
 
 
 def _parts(instance: Instance) -> Floats:

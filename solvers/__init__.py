@@ -4,6 +4,7 @@ if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.solvers, not as solvers: it is mapped into fairalloc")
 
 import time
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -17,7 +18,7 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.solvers.method import ACCURACY, Answer, Limits, Method
 
-__all__ = ["ACCURACY", "METHODS", "Method", "methods_for", "solve", "with_residuals"]
+__all__ = ["ACCURACY", "METHODS", "Method", "judged", "methods_for", "solve"]
 
 
 def _discover() -> dict[str, Method]:
@@ -98,12 +99,10 @@ def solve(
     return best
 
 
-def with_residuals(mechanism: Mechanism, allocation: Allocation) -> Allocation:
-    """The allocation with its residuals computed from the instance alone."""
-    from dataclasses import replace
-
+def judged(mechanism: Mechanism, allocation: Allocation) -> Allocation:
+    """The allocation with its values and residuals, computed from the instance alone."""
     residuals = {"feasibility": infeasibility(allocation), "definition": mechanism.residual(allocation)}
-    return replace(allocation, residuals=residuals)
+    return replace(allocation, values=mechanism.values(allocation), residuals=residuals)
 
 
 def _computed(mechanism: Mechanism, method: Method, domain: Instance, limits: Limits) -> Allocation:
@@ -122,7 +121,7 @@ def _computed(mechanism: Mechanism, method: Method, domain: Instance, limits: Li
         versions=method.versions(),
         message=answer.message,
     )
-    return with_residuals(mechanism, allocation)
+    return judged(mechanism, allocation)
 
 
 def _chosen(mechanism: Mechanism, name: str) -> Method:

@@ -23,7 +23,7 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "CLARABEL": {
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
-        "mid": {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-10},
+        "mid": {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-10},
         "high": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-11},
     },
     "SCS": {
@@ -33,8 +33,8 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "IPOPT": {
         "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
-        "mid": {"tol": 1e-9, "print_level": 0, "sb": "yes"},
-        "high": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
+        "mid": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
+        "high": {"tol": 1e-12, "print_level": 0, "sb": "yes"},
     },
 }
 """What each accuracy word means to each solver: its own option names."""
@@ -143,7 +143,8 @@ class CvxpyMethod(Method):
 
 
 WHEELS = "pip install fairalloc"
-NATIVE = "install the Ipopt library (Debian: coinor-libipopt-dev liblapack-dev libblas-dev pkg-config), then pip install fairalloc[ipopt]"
+DEBIAN = "coinor-libipopt-dev liblapack-dev libblas-dev pkg-config"
+NATIVE = f"install the Ipopt library (Debian: {DEBIAN}), then pip install fairalloc[ipopt]"
 
 methods = (
     CvxpyMethod("HIGHS", "exact", "highspy", WHEELS),

@@ -14,7 +14,7 @@ from fairalloc.formulations.leximin import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
+from fairalloc.solvers.method import Limits, Method, Session, captured
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -55,12 +55,11 @@ class PyomoSession(Session):
             if all(v is not None for v in values):
                 self.x = np.array(values, dtype=float)
             self.conclude(termination)
-            rows = [self.model.capacity[key] if key in self.model.capacity else None for key in self._rows()]
-            prices = np.array([0.0 if row is None else abs(duals[row]) for row in rows])
-        return self.x, prices.reshape(self.instance.K, self.instance.R)
-
-    def _rows(self) -> list[tuple[str, str]]:
-        return [(server, resource) for server in self.instance.servers for resource in self.instance.resources]
+            prices = np.zeros((self.instance.K, self.instance.R))
+            for (server, resource), row in self.model.capacity.items():
+                place = self.instance.servers.index(server), self.instance.resources.index(resource)
+                prices[place] = abs(duals[row])
+        return self.x, prices
 
     def optimise(self) -> tuple[str, Mapping[Any, float]]:
         """Run the solver; loads the variables, returns the termination and the duals by constraint."""
@@ -129,9 +128,7 @@ class PyomoIpopt(PyomoSession):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.nl"
             with path.open("w") as file:
-                info = NLWriter().write(
-                    self.model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False
-                )
+                info = NLWriter().write(self.model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
             nl = casadi.NlpBuilder()
             nl.import_nl(str(path))
         return info, nl

@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
+
+import fairalloc
 from fairalloc.benchmarks import BenchmarkError, Case, Suite, all_suites, metrics, print_summary, report, run
 from fairalloc.benchmarks.records import Record, Store
 from fairalloc.benchmarks.report import percent
 from fairalloc.benchmarks.suites import register
 from fairalloc.formulations import Mechanism
 from fairalloc.models import Allocation, Instance, Times
-from rich.console import Console
-
-import fairalloc
 
 # ---- the fakes: found by the runner under the name of this file ---------------------------------------------------
 
@@ -317,7 +317,7 @@ def test_environments_and_settings_are_not_mixed(tmp_path: Path, monkeypatch: py
     new = fake_run(path)
     assert (new.before, new.added, len(new.records), new.others) == (0, 2, 2, 2)
     assert new.setting.environment != old.setting.environment
-    assert new.note.startswith("r.sqlite also holds 2 rows of other suites, versions, machines or settings")
+    assert new.note.startswith("r.sqlite also holds 2 rows of other suites, versions, machines, settings or data")
     assert report(path).details["fairalloc"] == "99.0"
     assert report(path, environment=old.setting.environment).records == old.records
     assert len(fake_run(path, accuracy="low").records) == 2

@@ -1,4 +1,9 @@
-"""theorems."""
+"""Properties of allocations: checks that return a verdict with a witness."""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.theorems, not as theorems: it is mapped into fairalloc")
+
+from fairalloc.theorems.properties import PROPERTIES, check
+from fairalloc.theorems.verdict import Verdict
+
+__all__ = ["PROPERTIES", "Verdict", "check"]

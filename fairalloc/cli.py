@@ -1,0 +1,335 @@
+"""The command line: list, solve, check, bench, doctor. Errors are one sentence and exit code 2; a failed check exits 1."""
+
+import argparse
+import csv
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from fairalloc import __version__
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.solvers import ACCURACY, METHODS, solve
+from fairalloc.theorems import PROPERTIES, check
+
+WIDTH = 100
+ROWS = 40
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except InstanceError as error:
+        print(f"fairalloc: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone, as with `| head`
+        return 0
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="fairalloc", description="Multi-resource fair allocation.")
+    parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    command = commands.add_parser("list", help="mechanisms, methods, examples, properties or suites")
+    command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("solve", help="compute an allocation and judge it")
+    command.add_argument("instances", nargs="+", metavar="INSTANCE", help="a JSON file or a published name")
+    command.add_argument("--mechanism", "-m", required=True, metavar="ID", help="see: fairalloc list mechanisms")
+    command.add_argument("--method", metavar="ID", help="see: fairalloc list methods; default: the fastest that is exact enough")
+    command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
+    command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    command.add_argument("--format", default="table", choices=list(FORMATS))
+    command.set_defaults(run=_solve)
+
+    command = commands.add_parser("check", help="hold an allocation against properties; exit 1 if one fails")
+    command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
+    command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json")
+    command.add_argument("--property", action="append", metavar="ID", help="default: all, and the allocation's own mechanism")
+    command.add_argument("--format", default="table", choices=["table", "json"])
+    command.set_defaults(run=_check)
+
+    bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
+    command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
+    command.add_argument("suite", metavar="SUITE", help="see: fairalloc list suites")
+    command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
+    command.add_argument("--method", action="append", metavar="ID", help="only these methods")
+    command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
+    command.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds for each solve")
+    command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
+    command.add_argument("--repeats", type=int, default=3, metavar="N")
+    command.set_defaults(run=_bench_run)
+    command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
+    command.add_argument("records", type=Path, metavar="FILE")
+    command.add_argument("--html", type=Path, metavar="FILE", help="default: beside the records")
+    command.set_defaults(run=_bench_report)
+
+    command = commands.add_parser("doctor", help="what is installed, which methods are available")
+    command.set_defaults(run=_doctor)
+    return parser
+
+
+# ---- list -----------------------------------------------------------------------------------------------------------
+
+
+def _mechanism_rows() -> list[list[str]]:
+    return [[m.id, ", ".join(m.aliases), m.title, m.source] for m in MECHANISMS.values()]
+
+
+def _method_rows() -> list[list[str]]:
+    able = {k: ", ".join(m.id for m in MECHANISMS.values() if method.computes(m)) for k, method in METHODS.items()}
+    return [[k, m.kind, able[k], "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
+
+
+def _example_rows() -> list[list[str]]:
+    return [[e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in EXAMPLES]
+
+
+def _property_rows() -> list[list[str]]:
+    return [[key, (function.__doc__ or "").splitlines()[0]] for key, function in PROPERTIES.items()]
+
+
+def _suite_rows() -> list[list[str]]:
+    from fairalloc.benchmarks import SUITES
+
+    return [[suite.id, str(len(suite.cases)), suite.title] for suite in SUITES.values()]
+
+
+LISTS = {
+    "mechanisms": (["id", "aliases", "title", "source"], _mechanism_rows),
+    "methods": (["id", "kind", "computes", "available"], _method_rows),
+    "examples": (["name", "size", "answers", "place"], _example_rows),
+    "properties": (["id", "meaning"], _property_rows),
+    "suites": (["id", "cases", "title"], _suite_rows),
+}
+
+
+def _list(options: argparse.Namespace) -> int:
+    columns, rows = LISTS[options.what]
+    _print_table(columns, rows())
+    return 0
+
+
+# ---- solve ----------------------------------------------------------------------------------------------------------
+
+
+def load(name: str) -> Instance:
+    """The instance in a file, or the published one of that name."""
+    if Path(name).exists():
+        return read_instance(name)
+    if name in [e.name for e in EXAMPLES]:
+        return example(name).instance
+    raise InstanceError(f"there is no file and no published example {name!r}: see fairalloc list examples")
+
+
+def _solve(options: argparse.Namespace) -> int:
+    parameters = dict(_parameter(text) for text in options.param)
+    mechanism(options.mechanism)
+    several = len(options.instances) > 1 or options.format == "jsonl"
+    failed = False
+    results: list[Allocation | dict[str, str]] = []
+    for name in options.instances:
+        try:
+            answer = solve(load(name), options.mechanism, options.method, options.accuracy, options.time_limit, **parameters)
+            result: Allocation | dict[str, str] = answer
+            failed = failed or not answer.has_point
+        except InstanceError as error:
+            if not several:
+                raise
+            result = {"instance": name, "error": str(error)}
+            failed = True
+        results.append(result)
+        if options.format == "jsonl":  # one line at a time, as they come
+            _show_jsonl([result])
+    if options.format != "jsonl":
+        FORMATS[options.format](results)
+    return int(failed)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise InstanceError(f"--param is {text!r}, but it must be name=value")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+Results = Sequence[Allocation | dict[str, str]]
+
+
+def _document(result: Allocation | dict[str, str]) -> dict[str, Any]:
+    return dict(result) if isinstance(result, dict) else allocation_document(result)
+
+
+def _show_jsonl(results: Results) -> None:
+    for result in results:
+        print(json.dumps(_document(result), allow_nan=False), flush=True)
+
+
+def _show_json(results: Results) -> None:
+    documents = [_document(r) for r in results]
+    print(json.dumps(documents[0] if len(documents) == 1 else documents, indent=1, allow_nan=False))
+
+
+def _show_csv(results: Results) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["instance", "mechanism", "method", "user", "server", "tasks", "error"])
+    for result in results:
+        if isinstance(result, dict):
+            writer.writerow([result["instance"], "", "", "", "", "", result["error"]])
+            continue
+        instance = result.instance
+        for n, i in zip(*instance.eligible.nonzero(), strict=True):
+            label = [instance.name, result.mechanism, result.method, instance.users[n], instance.servers[i]]
+            writer.writerow([*label, repr(float(result.by_server[n, i])), ""])
+
+
+def _show_latex(results: Results) -> None:
+    for result in results:
+        if isinstance(result, dict):
+            print(f"% {result['instance']}: {result['error']}")
+            continue
+        columns, rows = _user_rows(result)
+        print(f"% {result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}")
+        print(rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}")
+        print("\n".join(" & ".join(_tex(cell) for cell in row) + r" \\" for row in [columns, *rows]))
+        print(r"\end{tabular}")
+
+
+def _tex(text: str) -> str:
+    return "".join("\\" + c if c in "&%$#_{}" else c for c in text)
+
+
+def _show_table(results: Results) -> None:
+    for result in results:
+        if isinstance(result, dict):
+            print(f"{result['instance']}: {result['error']}\n")
+            continue
+        t = result.times
+        state = result.termination + (f" ({result.message})" if result.message else "")
+        print(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}")
+        print("values: " + ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items()))
+        print("residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()))
+        print(f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}")
+        columns, rows = _user_rows(result)
+        _print_table(columns, rows[:ROWS], right=range(1, len(columns)))
+        if len(rows) > ROWS:
+            print(f"... and {len(rows) - ROWS} more users: --format json or csv shows all")
+        print()
+
+
+def _user_rows(allocation: Allocation) -> tuple[list[str], list[list[str]]]:
+    """User, tasks, and tasks by server where the servers fit on a page."""
+    instance = allocation.instance
+    servers = instance.servers if 1 < instance.K <= 6 else ()
+    rows = []
+    for n, user in enumerate(instance.users):
+        spread = [f"{allocation.by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
+        rows.append([user, f"{allocation.tasks[n]:.6g}", *spread])
+    return ["user", "tasks", *(f"on {s}" for s in servers)], rows
+
+
+FORMATS = {"table": _show_table, "json": _show_json, "jsonl": _show_jsonl, "csv": _show_csv, "latex": _show_latex}
+
+
+# ---- check, doctor ------------------------------------------------------------------------------------------------
+
+
+def _check(options: argparse.Namespace) -> int:
+    document = read_json(options.allocation)
+    own = document.get("mechanism") if isinstance(document, dict) else None
+    instance = load(options.instance)
+    instance = mechanism(own).domain(instance) if own else instance
+    allocation = parse_allocation(document, instance)
+    properties = options.property or [*PROPERTIES, *([own] if own else [])]
+    verdicts = [check(instance, allocation, name) for name in properties]
+    if options.format == "json":
+        rows = [{"property": v.property, "holds": v.holds, "margin": v.margin, "sentence": v.sentence} for v in verdicts]
+        print(json.dumps(rows, indent=1))
+    else:
+        words = {True: "yes", False: "NO", None: "?"}
+        _print_table(
+            ["property", "holds", "margin", "finding"],
+            [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts],
+        )
+    return int(any(v.holds is False for v in verdicts))
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    print(f"fairalloc {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
+    packages = ("numpy", "scipy", "cvxpy", "pyomo", "highspy", "clarabel", "scs", "casadi", "cyipopt", "pyarrow", "matplotlib")
+    _print_table(["package", "version"], [[name, _version(name)] for name in packages])
+    rows = [[method.id, method.missing() or "available"] for method in METHODS.values()]
+    _print_table(["method", "state"], rows)
+    return 0
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+# ---- bench ----------------------------------------------------------------------------------------------------------
+
+
+def _bench_run(options: argparse.Namespace) -> int:
+    from fairalloc import benchmarks
+
+    records = options.records or Path("results") / f"{options.suite}.sqlite"
+    benchmarks.run(
+        options.suite,
+        records=records,
+        methods=options.method,
+        accuracy=options.accuracy,
+        time_limit=options.time_limit,
+        memory_mb=options.memory,
+        repeats=options.repeats,
+        progress=sys.stderr.isatty(),
+    )
+    page = records.with_suffix(".html")
+    benchmarks.report(records, html=page, suite=options.suite)
+    print(f"records: {records}\nreport:  {page}")
+    return 0
+
+
+def _bench_report(options: argparse.Namespace) -> int:
+    from fairalloc import benchmarks
+
+    page = options.html or options.records.with_suffix(".html")
+    benchmarks.report(options.records, html=page)
+    print(f"report:  {page}")
+    return 0
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for k, column in enumerate(columns):
+        table.add_column(column, justify="right" if k in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=WIDTH, highlight=False, markup=False).print(table)

@@ -1,0 +1,77 @@
+"""A researcher edits a formulation: add a constraint, change the objective, look at a dual, solve, judge."""
+
+import cvxpy as cp
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from pyomo.contrib.solver.common.factory import SolverFactory
+from tolerances import EXACT, RESIDUAL
+
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models import Allocation, generators
+from fairalloc.models.published import example
+
+WANG = example("wang-fig2").instance
+
+
+def tasks_of(model, instance):
+    return np.array([sum(v.value for key, v in model.x.items() if key[0] == user) for user in instance.users])
+
+
+def test_add_a_constraint_in_cvxpy():
+    """User 1 may run at most 4 tasks: W's level falls with it, and the edited answer is no longer DRFH."""
+    problem = mechanism("drfh").cvxpy(WANG)
+    x = problem.var_dict["x"]
+    edited = cp.Problem(problem.objective, [*problem.constraints, WANG.arcs.owner[[0]] @ x <= 4])
+    assert edited.solve(solver=cp.HIGHS) == pytest.approx(4 / 14, rel=EXACT)
+    allocation = Allocation(WANG, x.value)
+    assert allocation.tasks[0] == pytest.approx(4, rel=EXACT)
+    assert mechanism("drfh").residual(allocation) > 0.5
+
+
+def test_change_the_objective_in_cvxpy():
+    """Fair enough, then as many tasks as possible: keep 90 % of the level g = 5/7 and maximise the sum of tasks."""
+    problem = mechanism("drfh").cvxpy(WANG)
+    problem.solve(solver=cp.HIGHS)
+    fairness = next(c for c in problem.constraints if c.label == "fairness")
+    x, g = problem.var_dict["x"], problem.var_dict["g"]
+    edited = cp.Problem(cp.Maximize(cp.sum(x)), [*problem.constraints, g == 0.9 * problem.value])
+    assert edited.solve(solver=cp.HIGHS) == pytest.approx(20, rel=EXACT)
+    assert fairness.dual_value is not None
+
+
+def test_add_a_constraint_in_pyomo():
+    model = mechanism("drfh").pyomo(WANG)
+    model.cap = pyo.Constraint(expr=sum(v for key, v in model.x.items() if key[0] == "u1") <= 4)
+    SolverFactory("highs").solve(model)
+    assert pyo.value(model.g) == pytest.approx(4 / 14, rel=EXACT)
+    assert tasks_of(model, WANG)[0] == pytest.approx(4, rel=EXACT)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_both_layers_name_their_parts_alike(name):
+    instance = generators.finite(6, 3, 2, 1)
+    problem, model = mechanism(name).cvxpy(instance), mechanism(name).pyomo(instance)
+    labels = {c.label for c in problem.constraints}
+    assert {"capacity", "limit"} <= labels
+    for part in {*labels, *problem.var_dict, *problem.param_dict}:
+        assert hasattr(model, part), part
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_cvxpy_models_are_vectorised(name):
+    """A handful of constraints whatever the size."""
+    problem = mechanism(name).cvxpy(mechanism(name).domain(generators.finite(300, 100, 4)))
+    assert len(problem.constraints) <= 3
+
+
+def test_a_later_round_is_the_same_problem_with_other_parameters():
+    """Round 2 of K Fig. 1 by hand: users 1 and 2 are fixed at 1/5, the others reach 2/5."""
+    instance = example("khamse-fig1").instance
+    problem = mechanism("drfh").cvxpy(instance)
+    assert problem.solve(solver=cp.HIGHS) == pytest.approx(0.2, rel=EXACT)
+    problem.param_dict["is_active"].value = np.array([0.0, 0, 1, 1])
+    problem.param_dict["level"].value = np.array([0.2, 0.2, 0, 0])
+    assert problem.solve(solver=cp.HIGHS) == pytest.approx(0.4, rel=EXACT)
+    assert mechanism("drfh").residual(Allocation(instance, problem.var_dict["x"].value)) <= RESIDUAL
+    assert problem.is_dpp()

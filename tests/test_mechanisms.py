@@ -1,0 +1,182 @@
+"""Every mechanism by every method: published answers, planted answers, agreement, invariance."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import BARGAINING, EXACT, RESIDUAL, SHARES
+
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models import Instance, generators
+from fairalloc.models.aggregation import expand
+from fairalloc.models.published import EXAMPLES
+from fairalloc.solvers import METHODS, methods_for, solve
+
+PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m))]
+FAMILIES = ["generic", "tied", "zero_demand", "placement", "finite", "badly_scaled"]
+
+
+def closeness(mechanism_id, method_id="highs"):
+    """The tolerance two right answers are compared with."""
+    if mechanism_id == "nb":
+        return BARGAINING
+    return EXACT if METHODS[method_id].kind == "exact" else SHARES
+
+
+def available(method_id):
+    """The method, or a counted skip that says what to install."""
+    if METHODS[method_id].missing():
+        pytest.skip(METHODS[method_id].missing())
+    return method_id
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("item", EXAMPLES, ids=lambda e: e.name)
+def test_published_answers(item, method):
+    computed = 0
+    for name, answer in item.answers.items():
+        if not METHODS[method].computes(mechanism(name)):
+            continue
+        allocation = solve(item.instance, name, available(method))
+        expected = np.array([float(v) for v in answer])
+        np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
+        assert allocation.residual <= RESIDUAL
+        computed += 1
+    assert computed or not any(METHODS[method].computes(mechanism(name)) for name in item.answers)
+
+
+def test_every_mechanism_has_a_published_example():
+    assert set(MECHANISMS) <= {name for item in EXAMPLES for name in item.answers}
+
+
+@pytest.mark.parametrize(("name", "method"), [pair for pair in PAIRS if pair[0] in ("drfh", "nb")])
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_answers(name, method, seed):
+    size = (12, 4, 3, seed, name)
+    allocation = solve(generators.planted(*size), name, available(method))
+    expected = np.array([float(v) for v in generators.planted_tasks(*size)])
+    np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
+
+
+@pytest.mark.parametrize(("name", "family"), [p for p in product(MECHANISMS, FAMILIES) if p != ("drf", "placement")])
+def test_all_methods_agree(name, family):
+    instance = getattr(generators, family)(12, 4, 3, 5)
+    answers = {method.id: solve(instance, name, method.id, time_limit=120) for method in methods_for(mechanism(name))}
+    first = next(iter(answers.values()))
+    for method, allocation in answers.items():
+        assert allocation.claims_success or allocation.termination == "inaccurate", method
+        assert allocation.residual <= RESIDUAL, method
+        np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=max(closeness(name), SHARES), err_msg=method)
+
+
+def test_several_variants_agree():
+    instance = generators.variants(10, 3, 3, 1)
+    answers = [solve(instance, "nb", method.id).tasks for method in methods_for(mechanism("nb"))]
+    for tasks in answers[1:]:
+        np.testing.assert_allclose(tasks, answers[0], rtol=BARGAINING)
+
+
+def test_stuck_users_are_passed():
+    """K Fig. 1 needs two rounds: W's single LP (6) would stop everybody at the level of users 1 and 2."""
+    allocation = solve(EXAMPLES[4].instance, "drfh", "highs")
+    shares = mechanism("drfh").rate(allocation.instance) * allocation.tasks
+    np.testing.assert_allclose(shares, [0.2, 0.2, 0.4, 0.4], rtol=EXACT)
+    assert allocation.values["g"] == pytest.approx(0.2, rel=EXACT)
+    assert allocation.prices.shape == (2, 2, 3)
+
+
+# ---- metamorphic ----------------------------------------------------------------------------------------------------
+
+SEEDS = st.integers(0, 10_000)
+CASES = st.tuples(st.sampled_from(FAMILIES), st.sampled_from(["drfh", "nb"]), SEEDS)
+
+
+def small(family, seed):
+    return getattr(generators, family)(6, 3, 3, seed)
+
+
+def same(name, one, other):
+    np.testing.assert_allclose(one, other, rtol=max(closeness(name), SHARES))
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES)
+def test_relabelling_users_permutes_the_answer(case):
+    family, name, seed = case
+    instance = small(family, seed)
+    order = np.random.default_rng(seed).permutation(instance.N)
+    turned = Instance(
+        [instance.demands[n] for n in order],
+        instance.capacities,
+        weights=instance.weights[order],
+        eligible=instance.placement[order],
+        max_tasks=instance.max_tasks[order],
+    )
+    same(name, solve(turned, name).tasks, solve(instance, name).tasks[order])
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES, st.floats(-6, 6))
+def test_units_of_a_resource_do_not_matter(case, power):
+    family, name, seed = case
+    instance = small(family, seed)
+    scale = np.array([10.0**power, 1.0, 1.0])
+    other = instance.replace(demands=[d * scale for d in instance.demands], capacities=instance.capacities * scale)
+    same(name, solve(other, name).tasks, solve(instance, name).tasks)
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES)
+def test_splitting_a_server_does_not_matter(case):
+    family, name, seed = case
+    instance = small(family, seed).replace(counts=[3, 1, 2])
+    same(name, solve(expand(instance), name).tasks, solve(instance, name).tasks)
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES)
+def test_a_user_is_two_users_of_half_the_weight(case):
+    """Two copies with half the weight and half the tasks each run together what the one ran."""
+    family, name, seed = case
+    instance = small(family, seed)
+    twice = Instance(
+        [*instance.demands, instance.demands[0]],
+        instance.capacities,
+        weights=[instance.weights[0] / 2, *instance.weights[1:], instance.weights[0] / 2],
+        eligible=np.vstack([instance.placement, instance.placement[:1]]),
+        max_tasks=[instance.max_tasks[0] / 2, *instance.max_tasks[1:], instance.max_tasks[0] / 2],
+    )
+    tasks = solve(twice, name).tasks
+    same(name, np.append(tasks[0] + tasks[-1], tasks[1:-1]), solve(instance, name).tasks)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.floats(-3, 3))
+def test_bargaining_ignores_the_size_of_a_task(seed, power):
+    """nb splits worth, not tasks: tasks half as large are twice as many (Z Prop. 5, homogeneous utilities)."""
+    instance = small("generic", seed)
+    scale = 10.0**power
+    other = instance.replace(demands=[instance.demands[0] * scale, *instance.demands[1:]])
+    expected = solve(instance, "nb").tasks / np.array([scale, 1, 1, 1, 1, 1])
+    same("nb", solve(other, "nb").tasks, expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_one_server_makes_drfh_drf(seed):
+    """W Proposition 6."""
+    instance = generators.zero_demand(6, 1, 3, seed)
+    same("drfh", solve(instance, "drfh").tasks, solve(instance, "drf").tasks)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_one_resource_is_split_by_weight(seed):
+    """Single-resource fairness (W Proposition 7): worth is proportional to weight, for drfh and nb alike."""
+    instance = generators.generic(5, 2, 1, seed)
+    worth = instance.totals[0] * instance.weights / instance.weights.sum()
+    expected = worth / np.concatenate(instance.demands)[:, 0]
+    same("drfh", solve(instance, "drfh").tasks, expected)
+    same("nb", solve(instance, "nb").tasks, expected)

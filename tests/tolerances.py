@@ -1,0 +1,20 @@
+"""Every tolerance of the test suite, once, with its reason."""
+
+from fairalloc.solvers import ACCURACY
+
+RESIDUAL = ACCURACY["mid"]
+"""What every method promises at accuracy "mid": feasibility and definition residuals, relative."""
+
+SHARES = 1e-6
+"""Relative difference of users' tasks between two methods that both meet RESIDUAL, for lexicographic shares: the residual is a
+bound on what a user misses of its share, so two answers differ by at most about the sum of their residuals."""
+
+BARGAINING = 1e-5
+"""The same for nb. Its residual rho bounds the objective gap, and the objective is only quadratic in the tasks: along a face
+of equal prices the tasks may be off by more than rho. 1e-5 is ten times RESIDUAL and far below sqrt(2 RESIDUAL)."""
+
+EXACT = 1e-9
+"""Relative distance from a rational answer for vertex methods: HiGHS tolerances at "mid" are 1e-9."""
+
+ROUNDING = 1e-12
+"""Plain double arithmetic on a few hundred numbers of order one."""
