@@ -16,7 +16,7 @@ from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import measure
 from fairalloc.benchmarks.suites import BenchmarkError, Case, Suite, all_suites
 
-__all__ = ["BenchmarkError", "Case", "Suite", "Summary", "all_suites", "print_summary", "report", "run"]
+__all__ = ["BenchmarkError", "Case", "Suite", "Summary", "all_suites", "print_summary", "report", "run", "write_page"]
 
 
 def run(

@@ -52,6 +52,7 @@ def measure(
     chosen = _choose(api, methods or suite.methods)
     details = environment.describe(api)
     here = environment.identity(details)
+    Path(records).parent.mkdir(parents=True, exist_ok=True)
     settings = {"accuracy": accuracy, "time_limit": float(time_limit), "memory_mb": memory_mb, "environment": here}
     with Store(records) as store, _Server(solvers) as server:
         store.add_environment(here, details)

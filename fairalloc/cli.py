@@ -108,9 +108,9 @@ def _property_rows() -> list[list[str]]:
 
 
 def _suite_rows() -> list[list[str]]:
-    from fairalloc.benchmarks import SUITES
+    from fairalloc.benchmarks import all_suites
 
-    return [[suite.id, str(len(suite.cases)), suite.title] for suite in SUITES.values()]
+    return [[suite.id, str(len(suite.cases)), suite.title] for suite in all_suites().values()]
 
 
 LISTS = {

@@ -210,7 +210,7 @@ def one(summary: Any, case: str = "a") -> Record:
 
 
 def test_a_run_is_recorded_and_a_second_run_adds_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "r.sqlite"
+    path = tmp_path / "new folder" / "r.sqlite"
     first = fake_run(path, repeats=2)
     assert (first.before, first.added, len(first.records)) == (0, 4, 4)
     assert [(r.repeat, r.case) for r in first.records] == [(0, "a"), (0, "b"), (1, "a"), (1, "b")]

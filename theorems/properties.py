@@ -30,7 +30,7 @@ def check(instance: Instance, allocation: Allocation, property: str, tolerance: 
     --------
     >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
     >>> check(wang, Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
-    "not Pareto optimal: user 'u1' could run 14 tasks instead of 6 while nobody runs fewer"
+    "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
     """
     if len(allocation.x) != len(instance.arcs):
         raise InstanceError(f"the allocation has {len(allocation.x)} arcs, but the instance has {len(instance.arcs)}")
