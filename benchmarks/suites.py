@@ -5,12 +5,12 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from fairalloc.models import Instance
+from fairalloc.models import Instance, InstanceError
 
 __all__ = ["BenchmarkError", "Case", "Suite", "all_suites", "find_suite"]
 
 
-class BenchmarkError(ValueError):
+class BenchmarkError(InstanceError):
     """A benchmark that cannot run: one sentence that names the thing, its value and the rule."""
 
 

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
     command.add_argument("--method", action="append", metavar="ID", help="only these methods")
     command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
-    command.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds for each solve")
+    command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, default=3, metavar="N")
     command.set_defaults(run=_bench_run)
@@ -298,7 +298,7 @@ def _bench_run(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
 
     records = options.records or Path("results") / f"{options.suite}.sqlite"
-    benchmarks.run(
+    summary = benchmarks.run(
         options.suite,
         records=records,
         methods=options.method,
@@ -309,7 +309,8 @@ def _bench_run(options: argparse.Namespace) -> int:
         progress=sys.stderr.isatty(),
     )
     page = records.with_suffix(".html")
-    benchmarks.report(records, html=page, suite=options.suite)
+    benchmarks.print_summary(summary)
+    benchmarks.write_page(summary, page)
     print(f"records: {records}\nreport:  {page}")
     return 0
 
@@ -318,7 +319,7 @@ def _bench_report(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
 
     page = options.html or options.records.with_suffix(".html")
-    benchmarks.report(options.records, html=page)
+    benchmarks.print_summary(benchmarks.report(options.records, html=page))
     print(f"report:  {page}")
     return 0
 

@@ -22,12 +22,23 @@ So no x' that leaves every m at min(v_m, v_n) or more can raise v_n by more than
     excess_n = (sum_ir p_ir - sum_m y_m min(v_m, v_n)) / y_n                                                      (*)
 
 nor above the user's own limit. A user is fixed when excess_n is (numerically) 0 for the round's dual prices. At least one user
-has y_n > 0, so every round fixes somebody. The same bound, over the prices of all rounds, is the residual: it is a proof that
-needs no solver, whoever handed the prices over; bad prices can only make it larger.
+has y_n > 0, so every round fixes somebody.
+
+**The face.** A later round as above has no interior: complementary slackness already makes equalities of its inequalities. With
+the prices p of an earlier round, in every allocation that keeps its levels
+
+    a priced row is full (p_ir > 0), a fixed user is at its level, an arc dearer than its user's cheapest carries nothing.
+
+Simplex codes do not mind. For interior-point and first-order codes the round is written on that face: full rows and levels as
+equations, dear arcs closed; one full row a round is left out when every priced user is fixed, because it is then implied by the
+others (sum_n y_n v_n = sum_ir p_ir).
+
+**Residual.** The bound (*) over the prices of all rounds is a proof that needs no solver, whoever handed the prices over; bad
+prices can only make it larger.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -50,10 +61,40 @@ __all__ = ["LP", "Leximin", "Round"]
 
 @dataclass(frozen=True)
 class Round:
-    """Who is still active, (N,) bool, and the level (N,) that the others keep."""
+    """What one round of the sequence starts from.
+
+    Attributes
+    ----------
+    active : (N,) bool, users who still rise
+    level : (N,) weighted share that each other user keeps
+    closed : (A,) bool, arcs that carry nothing; all false unless the round is written on its face
+    full : (K R,) the load of rows that are full, nan = at most 1, inf = implied by the other rows
+    on_face : whether levels and full rows are equations
+    """
 
     active: NDArray[np.bool_]
     level: Floats
+    closed: NDArray[np.bool_]
+    full: Floats
+    on_face: bool = False
+
+    @classmethod
+    def first(cls, instance: Instance) -> "Round":
+        """Everybody is active, nothing is known."""
+        arcs, rows = len(instance.arcs), instance.K * instance.R
+        return cls(np.ones(instance.N, bool), np.zeros(instance.N), np.zeros(arcs, bool), np.full(rows, np.nan))
+
+    @property
+    def at_most(self) -> NDArray[np.bool_]:
+        """(K R,) rows that are inequalities."""
+        result: NDArray[np.bool_] = np.isnan(self.full)
+        return result
+
+    @property
+    def exactly(self) -> NDArray[np.bool_]:
+        """(K R,) rows that are equations."""
+        result: NDArray[np.bool_] = np.isfinite(self.full)
+        return result
 
 
 @dataclass(frozen=True)
@@ -108,44 +149,58 @@ class Leximin(Mechanism):
 
     # ---- the round as a model -----------------------------------------------------------------------------------
 
-    def cvxpy(self, instance: Instance) -> "cp.Problem":
-        """The first round; variables "x" and "g", constraints "capacity", "fairness", "limit".
+    def cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
+        """The LP of a round, by default the first; variables "x" and "g".
 
-        Parameters "is_active" (1 for active users) and "level" turn it into a later round without building it again.
+        Constraints "capacity", "fairness" and "limit", in later rounds "level", on a face also "full", "open" and "closed".
         """
         import cvxpy as cp
 
-        arcs = instance.arcs
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        now = round or Round.first(instance)
+        arcs, share = instance.arcs, sp.diags_array(self.rate(instance)) @ instance.arcs.owner
+        x = cp.Variable(len(arcs), nonneg=not now.closed.any(), name="x")
         g = cp.Variable(nonneg=True, name="g")
-        active = cp.Parameter(instance.N, nonneg=True, name="is_active", value=np.ones(instance.N))
-        level = cp.Parameter(instance.N, nonneg=True, name="level", value=np.zeros(instance.N))
-        share = sp.diags_array(self.rate(instance)) @ arcs.owner
         constraints = [
-            (arcs.load @ x <= 1).set_label("capacity"),
-            (share @ x >= level + active * g).set_label("fairness"),
+            (arcs.load[now.at_most] @ x <= 1).set_label("capacity"),
+            (share[now.active] @ x >= g).set_label("fairness"),
         ]
         capped = np.isfinite(instance.max_tasks)
         if capped.any():
             constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+        if not now.active.all():
+            kept, level = share[~now.active] @ x, now.level[~now.active]
+            constraints.append((kept == level if now.on_face else kept >= level).set_label("level"))
+        if now.exactly.any():
+            constraints.append((arcs.load[now.exactly] @ x == now.full[now.exactly]).set_label("full"))
+        if now.closed.any():
+            constraints += [(x[~now.closed] >= 0).set_label("open"), (x[now.closed] == 0).set_label("closed")]
         return cp.Problem(cp.Maximize(g), constraints)
 
-    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """The first round; variables `x`, `g`, constraints `capacity`, `fairness`, `limit`, parameters `is_active`, `level`."""
+    def pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """The LP of a round, by default the first; variables `x` and `g`.
+
+        Constraints `capacity`, `fairness` and `limit`, in later rounds `level`, on a face also `full`; closed arcs are fixed.
+        """
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance)
+        now = round or Round.first(instance)
+        model = pyomo_tasks(instance, now.full)
         model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
-        model.is_active = pyo.Param(instance.users, initialize=1.0, mutable=True)
-        model.level = pyo.Param(instance.users, initialize=0.0, mutable=True)
+        x = list(model.x.values())
         weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
-        share = dict(zip(instance.users, linear_rows(weighted, list(model.x.values())), strict=True))
-        model.fairness = pyo.Constraint(instance.users, rule=lambda m, u: share[u] - m.is_active[u] * m.g - m.level[u] >= 0)
+        share = dict(zip(instance.users, linear_rows(weighted, x), strict=True))
+        level = dict(zip(instance.users, now.level.tolist(), strict=True))
+        rising = [u for u, active in zip(instance.users, now.active, strict=True) if active]
+        fixed = [u for u, active in zip(instance.users, now.active, strict=True) if not active]
+        model.fairness = pyo.Constraint(rising, rule=lambda m, u: share[u] - m.g >= 0)
+        model.level = pyo.Constraint(fixed, rule=lambda _, u: share[u] == level[u] if now.on_face else share[u] >= level[u])
+        for a in np.flatnonzero(now.closed):
+            x[a].fix(0.0)
         model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
         return model
 
     def lp(self, instance: Instance, round: Round) -> LP:  # noqa: A002
-        """The round as sparse arrays: capacity rows, then fairness, then limits."""
+        """The round as sparse arrays: capacity rows, then fairness, then limits; never on a face."""
         arcs = instance.arcs
         capped = np.isfinite(instance.max_tasks)
         share = sp.diags_array(self.rate(instance)) @ arcs.owner
@@ -162,24 +217,44 @@ class Leximin(Mechanism):
 
     # ---- the rounds -----------------------------------------------------------------------------------------------
 
-    def rounds(self, instance: Instance, solve: RoundSolver, tolerance: float) -> tuple[Floats, Floats]:
+    def rounds(self, instance: Instance, solve: RoundSolver, tolerance: float, on_face: bool = False) -> tuple[Floats, Floats]:
         """Run all rounds with `solve(round) -> (x, prices (K, R))`; returns the last x and the prices of every round.
 
         A user is fixed when (*) leaves it less than `tolerance` relative; the least improvable one always is.
         """
         rate = self.rate(instance)
-        round = Round(np.ones(instance.N, dtype=bool), np.zeros(instance.N))  # noqa: A001
+        now = Round.first(instance)
         history = []
         while True:
-            x, prices = solve(round)
-            history.append(prices)
+            x, prices = solve(now)
             v = rate * (instance.arcs.owner @ feasible(instance, x))
-            slack = excess(instance, rate, v, prices[None]) / np.maximum(v, 1e-300)
-            slack[~round.active] = np.inf
+            slack = excess(instance, rate, v, prices[None], now) / np.maximum(v, 1e-300)
+            slack[~now.active] = np.inf
             stuck = slack <= max(tolerance, 2.0 * slack.min())
-            round = Round(round.active & ~stuck, np.where(stuck, v, round.level))  # noqa: A001
-            if not round.active.any():
+            history.append(prices)
+            now = replace(now, active=now.active & ~stuck, level=np.where(stuck, v, now.level))
+            if not now.active.any():
                 return x, np.array(history)
+            if on_face:
+                now = self.face(instance, now, x, prices)
+
+    def face(self, instance: Instance, now: Round, x: Floats, prices: Floats) -> Round:
+        """The next round on the face that the last one's x and prices show, by strict complementarity.
+
+        Prices are measured in the level g they carry. A row is full when its price exceeds its slack; an arc is closed when what
+        the whole server costs above the user's cheapest arc exceeds the part of the server it has.
+        """
+        arcs, p = instance.arcs, prices.ravel() / now.level.max()
+        load = arcs.load @ x
+        full = now.at_most & (p > np.maximum(1.0 - load, SEPARATED))
+        q = cheapest(instance, p, now.closed)
+        dear = (arcs.load.T @ p) - q[arcs.user]
+        closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, SEPARATED))
+        rows = np.where(full, load, now.full)
+        priced_and_rising = now.active & (q > SEPARATED * self.rate(instance))
+        if full.any() and not priced_and_rising.any():
+            rows[np.argmax(np.where(full, p, 0.0))] = np.inf
+        return replace(now, closed=closed, full=rows, on_face=True)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """g, the smallest weighted share: 5/7 in W Fig. 4."""
@@ -242,24 +317,32 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     return result
 
 
-def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats) -> Floats:
-    """(N,) the bound (*) on how much each weighted share v_n of a feasible x can be raised, the best over the layers (T, K, R).
+def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Round | None = None) -> Floats:
+    """(N,) the bound (*) on how much each weighted share v_n of a feasible x can be raised, the best over layers (T, K, R).
 
+    On the face of a round only its open arcs count, equations may have prices of either sign, and fixed users stay put.
     The sums are in floating point, so the gap is never taken to be less than ROUNDING times the prices.
     """
     best: Any = np.maximum(rate * instance.max_tasks - v, 0.0)
     order = np.argsort(v, kind="stable")
-    for layer in np.maximum(prices, 0.0):
-        y = cheapest(instance, layer) / rate
+    on = on if on is not None and on.on_face else Round.first(instance)
+    for layer in prices.reshape(len(prices), -1):
+        p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
+        y = cheapest(instance, p, on.closed) / rate
+        worth = p @ np.where(on.exactly, on.full, 1.0) - (y * v)[~on.active].sum()
+        y = np.where(on.active, y, 0.0)
         below = np.cumsum((y * v)[order])
         above = y.sum() - np.cumsum(y[order])
         kept = np.empty_like(v)
         kept[order] = below + v[order] * above
-        gap = np.maximum(layer.sum() - kept, ROUNDING * layer.sum())
+        gap = np.maximum(worth - kept, ROUNDING * np.abs(p).sum())
         best = np.minimum(best, np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0))
     result: Floats = best
     return result
 
+
+SEPARATED = 1e-7
+"""A price or a reduced cost below this part of the level is taken for noise."""
 
 ROUNDING = 1e-15
 """A few units in the last place: a dual price below 1e-9 of the others proves nothing to 1e-6."""

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.formulations.scaling import canonical
 from fairalloc.models.allocation import Allocation
@@ -57,18 +58,21 @@ class Mechanism(ABC):
         """How far the allocation is from the definition: dimensionless, 0 when it holds, from the instance alone."""
 
 
-def cheapest(instance: Instance, prices: Floats) -> Floats:
-    """(N,) cost of a user's cheapest task at nonnegative prices (K, R) in shares of capacity: min over its arcs."""
-    cost = instance.arcs.load.T @ np.maximum(prices, 0.0).ravel()
+def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
+    """(N,) cost of a user's cheapest task at prices (K, R) or (K R,) in shares of capacity: the least over its open arcs."""
+    cost = instance.arcs.load.T @ prices.ravel()
+    if closed is not None:
+        cost = np.where(closed, np.inf, cost)
     first = np.searchsorted(instance.arcs.user, np.arange(instance.N))
     result: Floats = np.minimum.reduceat(cost, first)
     return result
 
 
-def pyomo_tasks(instance: Instance) -> Any:
-    """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`.
+def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
+    """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`, `full`.
 
-    x >= 0,  capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks
+    x >= 0,  capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
+    full[server, resource]: the load is what `full` (K R,) says where it is finite (nan = a capacity, inf = no row)
     """
     import pyomo.environ as pyo
 
@@ -83,8 +87,11 @@ def pyomo_tasks(instance: Instance) -> Any:
     x = [model.x[key] for key in keys]
 
     rows = [(instance.servers[i], r) for i in range(instance.K) for r in instance.resources]
-    used = {row: part for row, part in zip(rows, linear_rows(arcs.load, x), strict=True) if part is not None}
-    model.capacity = pyo.Constraint(list(used), rule=lambda _, *row: used[row] <= 1)
+    load = {row: part for row, part in zip(rows, linear_rows(arcs.load, x), strict=True) if part is not None}
+    kept = dict(zip(rows, np.full(len(rows), np.nan) if full is None else full, strict=True))
+    model.capacity = pyo.Constraint([row for row in load if np.isnan(kept[row])], rule=lambda _, *row: load[row] <= 1)
+    exactly = [row for row in load if np.isfinite(kept[row])]
+    model.full = pyo.Constraint(exactly, rule=lambda _, *row: load[row] == float(kept[row]))
 
     capped = {u: limit for u, limit in zip(instance.users, instance.max_tasks.tolist(), strict=True) if np.isfinite(limit)}
     tasks = dict(zip(instance.users, linear_rows(arcs.owner, x), strict=True))

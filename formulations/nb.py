@@ -90,7 +90,7 @@ def mean_gain(allocation: Allocation, prices: Floats) -> float:
     """
     instance = allocation.instance
     wish = instance.weights / allocation.tasks
-    q = cheapest(instance, prices)
+    q = cheapest(instance, np.maximum(prices, 0.0))
     with np.errstate(divide="ignore"):
         kinks = wish / q
     capped = np.isfinite(instance.max_tasks)

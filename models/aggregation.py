@@ -82,11 +82,17 @@ def _classes(instance: Instance) -> tuple[Indices, Indices]:
 
 def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
     """The instance with the given server rows (repeats allowed) and counts."""
-    copy: Counter[int] = Counter()
+    copies: Counter[int] = Counter()
+    taken = set(instance.servers)
     names = []
     for i in rows:
-        copy[i] += 1
-        names.append(instance.servers[i] + (f"#{copy[i]}" if copy[i] > 1 else ""))
+        copies[i] += 1
+        name = instance.servers[i]
+        while copies[i] > 1 and name in taken:
+            name = f"{instance.servers[i]}#{copies[i]}"
+            copies[i] += name in taken
+        taken.add(name)
+        names.append(name)
     exact = instance.exact
     on = {(n, k): v for (n, j), v in exact.demands_on.items() for k in np.flatnonzero(rows == j)}
     return instance.replace(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats, frozen
+from fairalloc.models.numbers import Floats, frozen, shown
 
 __all__ = ["Allocation", "Times"]
 
@@ -78,15 +78,15 @@ class Allocation:
 
     def __post_init__(self) -> None:
         arcs = len(self.instance.arcs)
-        x = np.array(self.x, dtype=float)
+        x = _floats(self.x, "x")
         if x.shape != (arcs,):
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
         if self.termination not in TERMINATIONS:
-            raise ValueError(f"termination is {self.termination!r}, but it must be one of {', '.join(TERMINATIONS)}")
+            raise InstanceError(f"termination is {self.termination!r}, but it must be one of {', '.join(TERMINATIONS)}")
         object.__setattr__(self, "x", frozen(x))
         for name, shape in (("prices", (-1, self.instance.K, self.instance.R)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, frozen(np.array(value, dtype=float).reshape(shape)))
+                object.__setattr__(self, name, frozen(_shaped(_floats(value, name), name, shape)))
 
     @property
     def _bundle_shape(self) -> tuple[int, int, int]:
@@ -148,3 +148,18 @@ class Allocation:
         used = (self.load * self.instance.pools).sum(axis=0)
         result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
         return result
+
+
+def _floats(value: Any, what: str) -> Floats:
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InstanceError(f"{what} is {shown(value)}, but it must be an array of numbers") from None
+
+
+def _shaped(value: Floats, what: str, shape: tuple[int, int, int]) -> Floats:
+    try:
+        return value.reshape(shape)
+    except ValueError:
+        sizes = " x ".join("any" if size < 0 else str(size) for size in shape)
+        raise InstanceError(f"{what} has shape {value.shape}, but it must be {sizes}") from None

@@ -10,14 +10,14 @@ __all__ = ["infeasibility", "overloads"]
 def overloads(allocation: Allocation) -> dict[str, float]:
     """The worst violation of each rule: `capacity`, `sign` and `limit`.
 
-    capacity : max over (server, resource) of used / capacity - 1
+    capacity : max over (server, resource) of used / capacity - 1, or of what is handed out where that is more
     sign     : max over arcs of -x / gamma, the negative tasks as a fraction of what the arc could run alone
     limit    : max over users of tasks / max_tasks - 1
     """
     instance = allocation.instance
     load = allocation.load
     if allocation.bundles is not None:
-        handed = allocation.bundles.sum(axis=0)
+        handed = np.maximum(allocation.bundles, allocation.used).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             load = np.maximum(load, np.where(handed > 0, handed / instance.pools, 0.0))
     return {

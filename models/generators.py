@@ -163,7 +163,11 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 # ---- pieces -------------------------------------------------------------------------------------------------------
 
 
-def _rng(*key: object) -> np.random.Generator:
+def _rng(family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> np.random.Generator:
+    for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
+        if not isinstance(size, int | np.integer) or size < 1:
+            raise InstanceError(f"{what} is {size!r}, but it must be a positive integer")
+    key = (family, n_users, n_servers, n_resources, *key)
     return np.random.default_rng([ord(c) for c in repr(key)])
 
 

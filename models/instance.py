@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.models.numbers import Floats, InstanceError, finite, frozen, rational, row
+from fairalloc.models.numbers import Floats, InstanceError, finite, frozen, is_vector, rational, row, shown
 
 __all__ = ["Arcs", "ExactData", "Instance", "InstanceError"]
 
@@ -117,11 +118,15 @@ class Instance:
         resources: Iterable[str] | None = None,
     ) -> None:
         for what, value in (("demands", demands), ("capacities", capacities)):
-            if not _is_vector(value):
-                raise InstanceError(f"{what} are {value!r}, but they must be a list of vectors")
+            if not is_vector(value):
+                raise InstanceError(f"{what} are {shown(value)}, but they must be a list of vectors")
         if len(demands) == 0 or len(capacities) == 0:
             raise InstanceError(f"there are {len(demands)} users and {len(capacities)} servers, but both must be at least 1")
-        wide = max((np.size(c) for c in capacities), default=0)
+        wide = max((len(c) for c in capacities if is_vector(c)), default=0)
+        if wide == 0:
+            raise InstanceError(f"capacities are {shown(capacities)}, but each must be a vector with at least one resource")
+        if not isinstance(name, str):
+            raise InstanceError(f"the name of the instance is {shown(name)}, but it must be a string")
         data: dict[str, Any] = {
             "name": name,
             "users": _names("user", "u", users, len(demands)),
@@ -137,9 +142,11 @@ class Instance:
             max_tasks=self._read_max_tasks(max_tasks),
             placement=self._read_placement(eligible),
         )
-        self.__dict__["demands_on"] = self._read_demands_on(demands_on or {})
+        own = {} if demands_on is None else demands_on
+        self.__dict__["demands_on"] = MappingProxyType(self._read_demands_on(own))
         given = {"demands": demands, "capacities": capacities, "weights": weights, "max_tasks": max_tasks}
-        self.__dict__["_given"] = copy.deepcopy({**given, "demands_on": dict(demands_on or {})})
+        self.__dict__["_given"] = copy.deepcopy({**given, "demands_on": dict(own)})
+        self._check_totals()
         self._check_every_user_fits_somewhere()
 
     def __setattr__(self, key: str, value: Any) -> None:
@@ -147,6 +154,9 @@ class Instance:
 
     def __delattr__(self, key: str) -> None:
         raise AttributeError("an Instance is read-only")
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._arguments(),)
 
     def __repr__(self) -> str:
         sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {len(self.arcs)} arcs"
@@ -165,17 +175,18 @@ class Instance:
     def _read_counts(self, value: Any) -> NDArray[np.int64]:
         if value is None:
             return frozen(np.ones(self.K, dtype=np.int64))
-        result = row(value, self.servers, "the count of servers")
-        bad = (result < 1) | (result != np.floor(result))
-        if np.any(bad):
-            i = int(np.argmax(bad))
-            raise InstanceError(f"the count of server {self.servers[i]!r} is {result[i]:g}, but it must be a positive integer")
-        return frozen(result.astype(np.int64))
+        row(value, self.servers, "counts", "the count of server")
+        result = [rational(v, "the count") for v in value]
+        for server, count, v in zip(self.servers, result, value, strict=True):
+            if count.denominator != 1 or not 1 <= count <= LARGEST_COUNT:
+                what = f"the count of server {server!r}"
+                raise InstanceError(f"{what} is {shown(v)}, but it must be an integer from 1 to {LARGEST_COUNT}")
+        return frozen(np.array(result, dtype=np.int64))
 
     def _read_demand(self, value: Any, what: str) -> Floats:
-        if _is_vector(value) and len(value) == 0:
+        if is_vector(value) and len(value) == 0:
             raise InstanceError(f"{what} is empty, but it must be a vector or a list of variants")
-        rows = value if _is_vector(value) and _is_vector(value[0]) else [value]
+        rows = value if is_vector(value) and is_vector(value[0]) else [value]
         result = np.array([row(v, self.resources, what) for v in rows])
         if np.any(result < 0):
             v, r = np.argwhere(result < 0)[0]
@@ -187,7 +198,7 @@ class Instance:
     def _read_weights(self, value: Any) -> Floats:
         if value is None:
             return frozen(np.ones(self.N))
-        result = row(value, self.users, "the weight of users")
+        result = row(value, self.users, "weights", "the weight of user")
         if np.any(result <= 0):
             n = int(np.argmax(result <= 0))
             raise InstanceError(f"the weight of user {self.users[n]!r} is {result[n]:g}, but it must be positive")
@@ -196,8 +207,8 @@ class Instance:
     def _read_max_tasks(self, value: Any) -> Floats:
         if value is None:
             return frozen(np.full(self.N, np.inf))
-        if not _is_vector(value) or len(value) != self.N:
-            raise InstanceError(f"max_tasks is {value!r}, but it must be a list of {self.N} numbers, one for each user")
+        if not is_vector(value) or len(value) != self.N:
+            raise InstanceError(f"max_tasks is {shown(value)}, but it must be a list of {self.N} numbers, one for each user")
         whats = [f"max_tasks of user {u!r}" for u in self.users]
         result = np.array([np.inf if _unlimited(v) else finite(v, w) for v, w in zip(value, whats, strict=True)])
         if not np.all(result > 0):
@@ -208,18 +219,25 @@ class Instance:
     def _read_placement(self, value: Any) -> NDArray[np.bool_]:
         if value is None:
             return frozen(np.ones((self.N, self.K), dtype=bool))
-        result = np.asarray(value)
-        if result.shape != (self.N, self.K):
-            raise InstanceError(f"eligible has shape {result.shape}, but it must be users x servers = {(self.N, self.K)}")
-        if result.dtype.kind not in "biu" or not np.all((result == 0) | (result == 1)):
-            raise InstanceError("eligible holds something else than true and false")
-        return frozen(result.astype(bool))
+        if isinstance(value, np.ndarray) and value.dtype == bool and value.shape == (self.N, self.K):
+            return frozen(value.copy())
+        rows = list(value) if is_vector(value) else []
+        if len(rows) != self.N or any(not is_vector(r) or len(r) != self.K for r in rows):
+            raise InstanceError(f"eligible is {shown(value)}, but it must be {self.N} lists (users) of {self.K} (servers)")
+        for user, allowed in zip(self.users, rows, strict=True):
+            for server, v in zip(self.servers, allowed, strict=True):
+                if not isinstance(v, bool | np.bool_ | int | np.integer) or v not in (0, 1):
+                    where = f"eligible of user {user!r} on server {server!r}"
+                    raise InstanceError(f"{where} is {shown(v)}, but it must be true or false")
+        return frozen(np.array(rows, dtype=bool))
 
     def _read_demands_on(self, value: Mapping[tuple[int | str, int | str], Any]) -> Mapping[tuple[int, int], Floats]:
+        if not isinstance(value, Mapping):
+            raise InstanceError(f"demands_on is {shown(value)}, but it must map pairs (user, server) to demands")
         result = {}
         for key, vectors in value.items():
             if not isinstance(key, tuple) or len(key) != 2:
-                raise InstanceError(f"demands_on has the key {key!r}, but a key is a pair (user, server)")
+                raise InstanceError(f"demands_on has the key {shown(key)}, but a key is a pair (user, server)")
             n, i = _index(self.users, key[0], "user"), _index(self.servers, key[1], "server")
             what = f"the demand of user {self.users[n]!r} on server {self.servers[i]!r}"
             if (n, i) in result:
@@ -230,9 +248,15 @@ class Instance:
             result[n, i] = demand
         return result
 
+    def _check_totals(self) -> None:
+        with np.errstate(over="ignore"):
+            for r in np.flatnonzero(~np.isfinite(self.totals))[:1]:
+                what = f"the total capacity of {self.resources[r]!r}"
+                raise InstanceError(f"{what} is out of the range of floating point: change units")
+
     def _check_every_user_fits_somewhere(self) -> None:
         for n in np.flatnonzero(~self.eligible.any(axis=1))[:1]:
-            reason = "no server has all it demands" if self.placement[n].any() else "its placement allows no server"
+            reason = "no server it may use has all it demands" if self.placement[n].any() else "its placement allows no server"
             raise InstanceError(f"user {self.users[n]!r} has no eligible server: {reason}")
 
     # ---- sizes and derived data ---------------------------------------------------------------------------------
@@ -288,7 +312,8 @@ class Instance:
     def _matrices(self, user: Any, variant: Any, server: Any, demand: Floats) -> Arcs:
         count = len(user)
         capacity = self.pools[server]
-        share = np.divide(demand, capacity, out=np.zeros_like(demand), where=demand > 0)
+        with np.errstate(over="ignore"):
+            share = np.divide(demand, capacity, out=np.zeros_like(demand), where=demand > 0)
         largest = share.max(axis=1, initial=0)
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
             where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
@@ -296,7 +321,8 @@ class Instance:
         a, r = np.nonzero(share)
         load = sp.csr_array((share[a, r], (server[a] * self.R + r, a)), shape=(self.K * self.R, count))
         owner = sp.csr_array((np.ones(count), (user, np.arange(count))), shape=(self.N, count))
-        frozen(demand)
+        for array in (demand, load.data, owner.data):
+            frozen(array)
         return Arcs(frozen(user), frozen(variant), frozen(server), demand, load, owner, frozen(1.0 / largest))
 
     @cached_property
@@ -324,7 +350,7 @@ class Instance:
             capacities=tuple(_rationals(c)[0] for c in given["capacities"]),
             weights=(Fraction(1),) * self.N if given["weights"] is None else _rationals(given["weights"])[0],
             max_tasks=tuple(None if _unlimited(v) else rational(v, "max_tasks") for v in limits),
-            demands_on={key: _rationals(v) for key, v in keys.items()},
+            demands_on=MappingProxyType({key: _rationals(v) for key, v in keys.items()}),
         )
 
     @property
@@ -334,42 +360,46 @@ class Instance:
 
     def replace(self, **changes: Any) -> "Instance":
         """A new instance with some constructor arguments changed; names and placement follow unless given."""
-        same: dict[str, Any] = dict(
-            self._given, counts=self.counts, eligible=self.placement, name=self.name, users=self.users, servers=self.servers
-        )
-        same["resources"] = self.resources
-        same.update(changes)
-        return Instance(**same)
+        return Instance(**{**self._arguments(), **changes})
+
+    def _arguments(self) -> dict[str, Any]:
+        """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
+        names = {"name": self.name, "users": self.users, "servers": self.servers, "resources": self.resources}
+        return {**self._given, "counts": self.counts, "eligible": self.placement, **names}
+
+
+LARGEST_COUNT = 2**53
+"""Up to here floating point counts exactly."""
+
+
+def _restored(arguments: dict[str, Any]) -> Instance:
+    return Instance(**arguments)
 
 
 def _unlimited(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value == np.inf)
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    return value is None or (isinstance(value, float | np.floating) and bool(value == np.inf))
 
 
 def _rationals(value: Any) -> tuple[tuple[Fraction, ...], ...]:
-    rows = value if _is_vector(value[0]) else [value]
+    rows = value if is_vector(value[0]) else [value]
     return tuple(tuple(rational(v, "value") for v in vector) for vector in rows)
 
 
 def _names(kind: str, letter: str, given: Iterable[str] | None, count: int) -> tuple[str, ...]:
     if given is None:
         return tuple(f"{letter}{k + 1}" for k in range(count))
-    if isinstance(given, str):
-        raise InstanceError(f"the names of {kind}s are {given!r}, but they must be a list of names")
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InstanceError(f"the names of {kind}s are {shown(given)}, but they must be a list of names")
     names = tuple(given)
     if len(names) != count:
-        raise InstanceError(f"there are {len(names)} {kind} names, but the data has {count} {kind}s")
+        raise InstanceError(f"the number of {kind} names is {len(names)}, but the data has {count} {kind}s")
     for k, name in enumerate(names):
         if not isinstance(name, str) or not name:
-            raise InstanceError(f"{kind} {k + 1} has the name {name!r}, but a name is a non-empty string")
+            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name is a non-empty string")
     if len(set(names)) < count:
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise InstanceError(f"two {kind}s have the name {twice!r}, but names must be distinct")
-    return names
+    return tuple(str(name) for name in names)
 
 
 def _index(names: Sequence[str], key: int | str, kind: str) -> int:
@@ -377,6 +407,6 @@ def _index(names: Sequence[str], key: int | str, kind: str) -> int:
         if key in names:
             return names.index(key)
         raise InstanceError(f"there is no {kind} {key!r}: the {kind}s are {', '.join(names[:8])}")
-    if isinstance(key, int | np.integer) and 0 <= key < len(names):
+    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
         return int(key)
-    raise InstanceError(f"there is no {kind} {key!r}: {kind}s are numbered 0 to {len(names) - 1}")
+    raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")

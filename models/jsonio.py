@@ -15,7 +15,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import rational
+from fairalloc.models.numbers import finite, shown
 
 __all__ = [
     "allocation_document",
@@ -33,16 +33,20 @@ ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
 
 def read_json(path: str | Path) -> Any:
-    """The JSON value in a file; a key given twice is an error."""
+    """The JSON value in a file; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InstanceError(f"{path} cannot be read: {reason}") from None
     try:
-        return json.loads(text, object_pairs_hook=_distinct)
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_float)
     except json.JSONDecodeError as error:
         raise InstanceError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from None
+    except InstanceError as error:
+        raise InstanceError(f"{path} cannot be used: {error}") from None
+    except (RecursionError, ValueError):
+        raise InstanceError(f"{path} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
 
 
 def write_json(document: Mapping[str, Any], path: str | Path) -> None:
@@ -65,13 +69,16 @@ def parse_instance(document: Any) -> Instance:
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
     users = _objects(document["users"], "user", fields, ("name", "demands"))
     names = [s["name"] for s in servers]
+    for server in servers:
+        if isinstance(server.get("count", 1), str):
+            raise InstanceError(f"the count of server {server['name']!r} is {server['count']!r}, but it must be a JSON integer")
     for user in users:
         if not _vectors(user["demands"]):
             raise InstanceError(
-                f"the demands of user {user['name']!r} are {user['demands']!r}, but they must be a list of vectors"
+                f"the demands of user {user['name']!r} are {shown(user['demands'])}, but they must be a list of vectors"
             )
     if not isinstance(document["resources"], list):
-        raise InstanceError(f"the resources are {document['resources']!r}, but they must be a list of names")
+        raise InstanceError(f"the resources are {shown(document['resources'])}, but they must be a list of names")
     return Instance(
         [u["demands"] for u in users],
         [s["capacity"] for s in servers],
@@ -154,46 +161,71 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
 
 
 def parse_allocation(document: Any, instance: Instance) -> Allocation:
-    """The allocation in a document, on the given instance; its residuals are not believed but left to be computed."""
+    """The allocation in a document, on the given instance; its residuals are not believed but left to be computed.
+
+    Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
+    """
     _object(document, "the allocation", None, required=("schema", "users"))
     if document["schema"] != ALLOCATION_SCHEMA:
         raise InstanceError(f"the schema is {document['schema']!r}, but it must be {ALLOCATION_SCHEMA!r}")
     x = np.zeros(len(instance.arcs))
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
-    seen = set()
+    seen, filled = set(), set()
     for user in _objects(document["users"], "user", None, ("name", "by_server")):
         n = _position(instance.users, user["name"], "user")
         if n in seen:
             raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
         seen.add(n)
-        for variant, server, tasks in _entries(user):
+        for variant, server, tasks in _entries(user, len(instance.demands[n])):
             i = _position(instance.servers, server, "server")
+            where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
             if (n, variant, i) not in position:
-                raise InstanceError(
-                    f"the allocation gives user {user['name']!r} tasks on server {server!r}, where it is not eligible"
-                )
+                raise InstanceError(f"the allocation gives {where}, where it is not eligible")
+            if (n, variant, i) in filled:
+                raise InstanceError(f"the allocation gives {where} twice")
+            filled.add((n, variant, i))
             x[position[n, variant, i]] = _tasks(tasks, user["name"], server)
     for n in range(instance.N):
         if n not in seen:
             raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
-    return Allocation(instance, x, mechanism=document.get("mechanism", ""), method=document.get("method", ""))
+    names = {field: document.get(field, "") for field in ("mechanism", "method")}
+    for field, name in names.items():
+        if not isinstance(name, str):
+            raise InstanceError(f"the {field} of the allocation is {shown(name)}, but it must be a string")
+    return Allocation(instance, x, **names)
 
 
 # ---- pieces -----------------------------------------------------------------------------------------------------
 
 
-def _entries(user: Mapping[str, Any]) -> list[tuple[int, str, Any]]:
+def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any]]:
     """(variant, server, tasks) of one user: `by_arc` where a user has several variants, else `by_server`."""
     if "by_arc" in user:
         arcs = _objects(user["by_arc"], "arc", ("server", "variant", "tasks"), ("server", "variant", "tasks"), key="server")
+        for arc in arcs:
+            if type(arc["variant"]) is not int or not 0 <= arc["variant"] < variants:
+                what = f"a variant of user {user['name']!r} is {shown(arc['variant'])}"
+                raise InstanceError(f"{what}, but it must be an integer from 0 to {variants - 1}")
         return [(a["variant"], a["server"], a["tasks"]) for a in arcs]
+    if variants > 1:
+        raise InstanceError(f"user {user['name']!r} has {variants} variants, so its tasks must be given in the field 'by_arc'")
     if not isinstance(user["by_server"], dict):
-        raise InstanceError(f"by_server of user {user['name']!r} is {user['by_server']!r}, but it must be an object")
+        raise InstanceError(f"by_server of user {user['name']!r} is {shown(user['by_server'])}, but it must be a JSON object")
     return [(0, server, tasks) for server, tasks in user["by_server"].items()]
 
 
 def _tasks(value: Any, user: str, server: str) -> float:
-    return np.nan if value is None else float(rational(value, f"tasks of user {user!r} on server {server!r}"))
+    return np.nan if value is None else finite(value, f"the number of tasks of user {user!r} on server {server!r}")
+
+
+def _no_number(text: str) -> float:
+    raise InstanceError(f"it holds {text}, which is not a JSON number")
+
+
+def _float(text: str) -> float:
+    if np.isinf(number := float(text)) or (number == 0 and text.lower().split("e")[0].strip("-0.")):
+        raise InstanceError(f"it holds {text}, which is out of the range of floating point")
+    return number
 
 
 def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -206,7 +238,7 @@ def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequence[str]) -> None:
     if not isinstance(value, dict):
-        raise InstanceError(f"{what} is {type(value).__name__}, but it must be a JSON object")
+        raise InstanceError(f"{what} is {shown(value)}, but it must be a JSON object")
     for field in required:
         if field not in value:
             raise InstanceError(f"{what} has no field {field!r}")
@@ -219,9 +251,9 @@ def _objects(
     value: Any, kind: str, known: Sequence[str] | None, required: Sequence[str], key: str = "name"
 ) -> list[dict[str, Any]]:
     if not isinstance(value, list):
-        raise InstanceError(f"the {kind}s are {type(value).__name__}, but they must be a list")
+        raise InstanceError(f"the {kind}s are {shown(value)}, but they must be a list")
     for k, item in enumerate(value):
-        label = repr(item[key]) if isinstance(item, dict) and key in item else str(k + 1)
+        label = shown(item[key]) if isinstance(item, dict) and key in item else str(k + 1)
         _object(item, f"{kind} {label}", known, required)
     return value
 
@@ -235,7 +267,7 @@ def _allowed(user: Mapping[str, Any], servers: Sequence[str]) -> list[bool]:
     if chosen is None:
         return [True] * len(servers)
     if not isinstance(chosen, list):
-        raise InstanceError(f"eligible of user {user['name']!r} is {chosen!r}, but it must be a list of servers or null")
+        raise InstanceError(f"eligible of user {user['name']!r} is {shown(chosen)}, but it must be a list of servers or null")
     for server in chosen:
         _position(servers, server, "server")
     return [s in chosen for s in servers]
@@ -244,13 +276,15 @@ def _allowed(user: Mapping[str, Any], servers: Sequence[str]) -> list[bool]:
 def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
     value = user.get("demands_on", {})
     if not isinstance(value, dict) or not all(_vectors(v) for v in value.values()):
-        raise InstanceError(f"demands_on of user {user['name']!r} is {value!r}, but it must give each server a list of vectors")
+        raise InstanceError(
+            f"demands_on of user {user['name']!r} is {shown(value)}, but it must give each server a list of vectors"
+        )
     return value
 
 
 def _position(names: Sequence[str], name: Any, kind: str) -> int:
     if name not in names:
-        raise InstanceError(f"there is no {kind} {name!r}: the {kind}s are {', '.join(map(str, names[:8]))}")
+        raise InstanceError(f"there is no {kind} {shown(name)}: the {kind}s are {', '.join(map(str, names[:8]))}")
     return names.index(name)
 
 

@@ -4,6 +4,7 @@ A float is read as the decimal it prints as (0.2 is 1/5), so that JSON, Python a
 """
 
 import math
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -19,6 +20,16 @@ class InstanceError(ValueError):
     """Bad input: one sentence that names the thing, its value and the rule."""
 
 
+_TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?)\s*")
+"""A number as a string, the same on every Python and in the schema; a longer exponent would only fill the memory."""
+
+
+def shown(value: Any) -> str:
+    """The value as it stands in a message: short, on one line, a NumPy scalar as the plain number."""
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def rational(value: Any, what: str) -> Fraction:
     """The exact value of an int, float, Fraction or string such as "1/5"; `what` names it in the error."""
     if isinstance(value, bool | np.bool_):
@@ -28,11 +39,11 @@ def rational(value: Any, what: str) -> Fraction:
             return Fraction(repr(float(value)))
         if isinstance(value, int | np.integer):
             return Fraction(int(value))
-        if isinstance(value, str | Fraction):
+        if isinstance(value, Fraction) or (isinstance(value, str) and _TEXT.fullmatch(value)):
             return Fraction(value)
     except (ValueError, ZeroDivisionError):
         pass
-    raise InstanceError(f"{what} is {value!r}, which is not a finite number or a rational such as '1/5'")
+    raise InstanceError(f"{what} is {shown(value)}, which is not a finite number or a rational such as '1/5'")
 
 
 def finite(value: Any, what: str) -> float:
@@ -41,15 +52,22 @@ def finite(value: Any, what: str) -> float:
     try:
         result = float(number)
     except OverflowError:
-        result = math.inf
+        result = 0.0
     if not math.isfinite(result):
         raise InstanceError(f"{what} is {value}, but it must be a finite number")
+    if result == 0 and number != 0:
+        raise InstanceError(f"{what} is {shown(value)}, which is out of the range of floating point: change units")
     return result
 
 
 def plain(value: Any) -> bool:
     """Whether `value` is an array of machine numbers, which needs no element-by-element reading."""
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fiu"
+    return type(value) is np.ndarray and value.dtype.kind in "fiu"
+
+
+def is_vector(value: Any) -> bool:
+    """Whether `value` is a sequence or an array with at least one dimension; text is none."""
+    return value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -58,17 +76,21 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def row(value: Any, names: Sequence[str], what: str) -> Floats:
-    """A vector with one finite number for each name; `what` is a phrase such as "the capacity of server 's1'"."""
+def row(value: Any, names: Sequence[str], what: str, each: str | None = None) -> Floats:
+    """A vector with one finite number for each name.
+
+    `what` is a phrase such as "the capacity of server 's1'"; `each`, by default "`what` for", comes before a name.
+    """
+    each = each or f"{what} for"
+    if not is_vector(value) or (plain(value) and value.ndim > 1):
+        raise InstanceError(f"{what} is {shown(value)}, but it must be a list of {len(names)} numbers")
+    if len(value) != len(names):
+        some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise InstanceError(f"{what} is {shown(value)} of length {len(value)}, but there must be {len(names)} numbers: {some}")
     if not plain(value):
-        if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or np.ndim(value) == 0:
-            raise InstanceError(f"{what} is {value!r}, but it must be a list of {len(names)} numbers")
-        if len(value) == len(names):
-            value = np.array([finite(v, f"{what} for {name!r}") for v, name in zip(value, names, strict=True)])
-    if np.ndim(value) != 1 or len(value) != len(names):
-        raise InstanceError(f"{what} has shape {np.shape(value)}, but there are {len(names)}: {', '.join(names[:8])}")
+        value = [finite(v, f"{each} {name!r}") for v, name in zip(value, names, strict=True)]
     result = np.array(value, dtype=float)
     if not np.all(np.isfinite(result)):
         r = int(np.argmin(np.isfinite(result)))
-        raise InstanceError(f"{what} for {names[r]!r} is {result[r]}, but it must be a finite number")
+        raise InstanceError(f"{each} {names[r]!r} is {result[r]}, but it must be a finite number")
     return result

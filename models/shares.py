@@ -32,6 +32,8 @@ def gamma(instance: Instance, placement: bool = True) -> Floats:
 
 def vds(instance: Instance, tasks: Floats) -> Floats:
     """(N, K) virtual dominant shares s[n, i] = x_n / gamma[n, i] of `tasks` (N,); inf where gamma is 0 (K 9)."""
+    if np.shape(tasks) != (instance.N,):
+        raise InstanceError(f"tasks has shape {np.shape(tasks)}, but there are {instance.N} users")
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = tasks[:, None] / gamma(instance)
     return np.where(np.isnan(shares), np.inf, shares)

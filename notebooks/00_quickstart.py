@@ -30,7 +30,7 @@ instance = fa.Instance(
     servers=["high-memory", "high-cpu"],
     resources=["cpu", "memory"],
 )
-instance
+print(instance)
 
 # %% [markdown]
 # ## Solve

@@ -30,7 +30,7 @@ class HighsSession(Session):
 
         super().__init__(instance, limits)
         with self.phase("build"):
-            self.round = Round(np.ones(instance.N, dtype=bool), np.zeros(instance.N))
+            self.round = Round.first(instance)
             lp = mechanism.lp(instance, self.round)
         with self.phase("compile"), captured():
             self.highs = highspy.Highs()

@@ -148,7 +148,8 @@ class Method(ABC):
         try:
             session = self.open(mechanism, instance, limits)
             if isinstance(mechanism, Leximin):
-                x, prices = mechanism.rounds(instance, _with_prices(session), ACCURACY[limits.accuracy] / 4)
+                tolerance, on_face = ACCURACY[limits.accuracy] / 4, self.kind != "exact"
+                x, prices = mechanism.rounds(instance, _with_prices(session), tolerance, on_face)
             else:
                 x, prices = session.solve(None)
             session.x = x

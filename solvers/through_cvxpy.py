@@ -28,8 +28,8 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "SCS": {
         "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},
-        "mid": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 1_000_000},
-        "high": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 10_000_000},
+        "mid": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 1_000_000},
+        "high": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 10_000_000},
     },
     "IPOPT": {
         "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
@@ -53,33 +53,38 @@ TERMINATION = {
 
 
 class CvxpySession(Session):
-    """A `cp.Problem` that is compiled once and solved again with other parameter values."""
+    """The `cp.Problem` of the mechanism, written again for each round."""
+
+    problem: "cp.Problem"
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, solver: str) -> None:
         super().__init__(instance, limits)
-        self.solver = solver
-        with self.phase("build"):
-            self.problem: cp.Problem = mechanism.cvxpy(instance)
+        self.mechanism, self.solver = mechanism, solver
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the capacity duals are the prices."""
+        with self.phase("build"):
+            item = self.mechanism
+            self.problem = item.cvxpy(self.instance, round) if isinstance(item, Leximin) else item.cvxpy(self.instance)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # CVXPY warns of what the status says anyway
-            self._set(round)
             self._run()
-        status = self.problem.status
         x = self.problem.var_dict["x"].value
         if x is not None:
             self.x = np.asarray(x, dtype=float)
-        self.conclude(TERMINATION.get(status, "error"))
-        dual = next(c for c in self.problem.constraints if c.label == "capacity").dual_value
-        shape = (self.instance.K, self.instance.R)
-        return self.x, None if dual is None else np.asarray(dual, dtype=float).reshape(shape)
+        self.conclude(TERMINATION.get(self.problem.status, "error"))
+        return self.x, self._prices(round)
 
-    def _set(self, round: Round | None) -> None:  # noqa: A002
-        if round is not None:
-            self.problem.param_dict["is_active"].value = round.active.astype(float)
-            self.problem.param_dict["level"].value = np.maximum(round.level, 0.0)
+    def _prices(self, round: Round | None) -> Floats | None:  # noqa: A002
+        """Duals of "capacity" and "full", 0 for a row that is left out."""
+        duals = {c.label: c.dual_value for c in self.problem.constraints}
+        if duals["capacity"] is None:
+            return None
+        now = round or Round.first(self.instance)
+        prices = np.zeros(self.instance.K * self.instance.R)
+        prices[now.at_most] = duals["capacity"]
+        prices[now.exactly] = duals.get("full", 0.0)
+        return prices.reshape(self.instance.K, self.instance.R)
 
     def _run(self) -> None:
         options = dict(OPTIONS[self.solver][self.limits.accuracy])

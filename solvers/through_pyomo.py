@@ -27,38 +27,37 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "IPOPT": {
         "low": {"tol": 1e-7, "bound_relax_factor": 1e-8},
-        "mid": {"tol": 1e-10, "bound_relax_factor": 1e-10},
-        "high": {"tol": 1e-11, "bound_relax_factor": 1e-11},
+        "mid": {"tol": 1e-11, "bound_relax_factor": 1e-12},
+        "high": {"tol": 1e-12, "bound_relax_factor": 1e-12},
     },
 }
 """What each accuracy word means to each solver: its own option names."""
 
 
 class PyomoSession(Session):
-    """A written `ConcreteModel`."""
+    """The `ConcreteModel` of the mechanism, written again for each round."""
+
+    model: "pyo.ConcreteModel"
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
-        with self.phase("build"):
-            self.model: pyo.ConcreteModel = mechanism.pyomo(instance)
-            self.variables = list(self.model.x.values())
+        self.mechanism = mechanism
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One solve; the duals of `capacity` are the prices."""
-        if round is not None:
-            for user, active, level in zip(self.instance.users, round.active, round.level, strict=True):
-                self.model.is_active[user] = float(active)
-                self.model.level[user] = float(level)
+        """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
+        with self.phase("build"):
+            item = self.mechanism
+            self.model = item.pyomo(self.instance, round) if isinstance(item, Leximin) else item.pyomo(self.instance)
         termination, duals = self.optimise()
         with self.phase("read"):
-            values = [v.value for v in self.variables]
+            values = [v.value for v in self.model.x.values()]
             if all(v is not None for v in values):
                 self.x = np.array(values, dtype=float)
             self.conclude(termination)
             prices = np.zeros((self.instance.K, self.instance.R))
-            for (server, resource), row in self.model.capacity.items():
+            for (server, resource), row in [*self.model.capacity.items(), *self.model.full.items()]:
                 place = self.instance.servers.index(server), self.instance.resources.index(resource)
-                prices[place] = abs(duals[row])
+                prices[place] = duals[row]
         return self.x, prices
 
     def optimise(self) -> tuple[str, Mapping[Any, float]]:
@@ -67,25 +66,22 @@ class PyomoSession(Session):
 
 
 class PyomoHighs(PyomoSession):
-    """Pyomo's persistent interface to HiGHS."""
-
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        from pyomo.contrib.solver.common.factory import SolverFactory
-
-        super().__init__(mechanism, instance, limits)
-        with self.phase("compile"), captured():
-            self.solver = SolverFactory("highs")
-            self.solver.config.load_solutions = False
-            self.solver.config.raise_exception_on_nonoptimal_result = False
-            self.solver.config.solver_options = {"threads": 1, **OPTIONS["HIGHS"][limits.accuracy]}
-            self.solver.set_instance(self.model)
+    """Pyomo's interface to HiGHS."""
 
     def optimise(self) -> tuple[str, Mapping[Any, float]]:
-        """One solve; Pyomo finds by itself which parameters have changed."""
+        """Hand the model over and solve it."""
+        from pyomo.contrib.solver.common.factory import SolverFactory
+
+        with self.phase("compile"), captured():
+            solver = SolverFactory("highs")
+            solver.config.load_solutions = False
+            solver.config.raise_exception_on_nonoptimal_result = False
+            solver.config.solver_options = {"threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy]}
+            solver.set_instance(self.model)
         if np.isfinite(self.limits.deadline):
-            self.solver.config.time_limit = self.limits.left
+            solver.config.time_limit = self.limits.left
         with self.phase("solve"), captured():
-            results = self.solver.solve(self.model)
+            results = solver.solve(self.model)
         termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
         loader = results.solution_loader
         if results.solution_status.name in ("optimal", "feasible"):
@@ -107,7 +103,7 @@ class PyomoIpopt(PyomoSession):
     """Pyomo -> .nl -> CasADi -> the Ipopt in CasADi's wheel."""
 
     def optimise(self) -> tuple[str, Mapping[Any, float]]:
-        """Write, import and solve; the .nl file is written again in each round, because its numbers change."""
+        """Write, import and solve."""
         with self.phase("compile"):
             info, nl = self._written()
             function = self._function(nl)
@@ -164,7 +160,7 @@ class PyomoMethod(Method):
         self.packages = ("pyomo", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear programs, Ipopt everything."""
+        """HiGHS takes the linear programs, Ipopt everything."""
         return isinstance(mechanism, Leximin) or self.solver == "IPOPT"
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:

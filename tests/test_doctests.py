@@ -5,7 +5,6 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-
 PACKAGES = ("fairalloc", *(f"fairalloc.{path.parent.name}" for path in Path(__file__).parents[1].glob("*/__init__.py")))
 
 

@@ -1,5 +1,7 @@
 """A researcher edits a formulation: add a constraint, change the objective, look at a dual, solve, judge."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
@@ -8,6 +10,7 @@ from pyomo.contrib.solver.common.factory import SolverFactory
 from tolerances import EXACT, RESIDUAL
 
 from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.leximin import Round
 from fairalloc.models import Allocation, generators
 from fairalloc.models.published import example
 
@@ -54,7 +57,7 @@ def test_both_layers_name_their_parts_alike(name):
     problem, model = mechanism(name).cvxpy(instance), mechanism(name).pyomo(instance)
     labels = {c.label for c in problem.constraints}
     assert {"capacity", "limit"} <= labels
-    for part in {*labels, *problem.var_dict, *problem.param_dict}:
+    for part in {*labels, *problem.var_dict}:
         assert hasattr(model, part), part
 
 
@@ -65,13 +68,23 @@ def test_cvxpy_models_are_vectorised(name):
     assert len(problem.constraints) <= 3
 
 
-def test_a_later_round_is_the_same_problem_with_other_parameters():
-    """Round 2 of K Fig. 1 by hand: users 1 and 2 are fixed at 1/5, the others reach 2/5."""
-    instance = example("khamse-fig1").instance
-    problem = mechanism("drfh").cvxpy(instance)
-    assert problem.solve(solver=cp.HIGHS) == pytest.approx(0.2, rel=EXACT)
-    problem.param_dict["is_active"].value = np.array([0.0, 0, 1, 1])
-    problem.param_dict["level"].value = np.array([0.2, 0.2, 0, 0])
-    assert problem.solve(solver=cp.HIGHS) == pytest.approx(0.4, rel=EXACT)
-    assert mechanism("drfh").residual(Allocation(instance, problem.var_dict["x"].value)) <= RESIDUAL
-    assert problem.is_dpp()
+def test_a_later_round_can_be_looked_at():
+    """Round 2 of K Fig. 1: users 1 and 2 are fixed at 1/5, the others reach 2/5; as inequalities and on the face alike."""
+    instance, item = example("khamse-fig1").instance, mechanism("drfh")
+    problem = item.cvxpy(instance)
+    assert problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12) == pytest.approx(0.2, rel=EXACT)
+    x = problem.var_dict["x"].value
+    prices = np.zeros((instance.K, instance.R))
+    prices.flat[:] = problem.constraints[0].dual_value
+    second = replace(Round.first(instance), active=np.array([False, False, True, True]), level=np.array([0.2, 0.2, 0, 0]))
+    on_face = item.face(instance, second, x, prices)
+    assert on_face.on_face
+    assert np.isinf(on_face.full).sum() == 1, "the memory of server 1 is full, and implied by the two levels"
+    assert on_face.closed.any(), "users 3 and 4 may not use what the others are stuck on"
+    for now in (second, on_face):
+        later = item.cvxpy(instance, now)
+        assert later.solve(solver=cp.HIGHS) == pytest.approx(0.4, rel=1e-7)
+        assert item.residual(Allocation(instance, later.var_dict["x"].value)) <= RESIDUAL
+        model = item.pyomo(instance, now)
+        SolverFactory("highs").solve(model)
+        assert pyo.value(model.g) == pytest.approx(0.4, rel=1e-7)

@@ -97,6 +97,11 @@ def small(family, seed):
     return getattr(generators, family)(6, 3, 3, seed)
 
 
+def answer(instance, name):
+    """Tasks at accuracy "high": two nb answers at "mid" may differ by more than BARGAINING where a price is 0."""
+    return solve(instance, name, accuracy="high").tasks
+
+
 def same(name, one, other):
     np.testing.assert_allclose(one, other, rtol=max(closeness(name), SHARES))
 
@@ -114,7 +119,7 @@ def test_relabelling_users_permutes_the_answer(case):
         eligible=instance.placement[order],
         max_tasks=instance.max_tasks[order],
     )
-    same(name, solve(turned, name).tasks, solve(instance, name).tasks[order])
+    same(name, answer(turned, name), answer(instance, name)[order])
 
 
 @settings(max_examples=25, deadline=None)
@@ -124,7 +129,7 @@ def test_units_of_a_resource_do_not_matter(case, power):
     instance = small(family, seed)
     scale = np.array([10.0**power, 1.0, 1.0])
     other = instance.replace(demands=[d * scale for d in instance.demands], capacities=instance.capacities * scale)
-    same(name, solve(other, name).tasks, solve(instance, name).tasks)
+    same(name, answer(other, name), answer(instance, name))
 
 
 @settings(max_examples=25, deadline=None)
@@ -132,7 +137,7 @@ def test_units_of_a_resource_do_not_matter(case, power):
 def test_splitting_a_server_does_not_matter(case):
     family, name, seed = case
     instance = small(family, seed).replace(counts=[3, 1, 2])
-    same(name, solve(expand(instance), name).tasks, solve(instance, name).tasks)
+    same(name, answer(expand(instance), name), answer(instance, name))
 
 
 @settings(max_examples=25, deadline=None)
@@ -148,19 +153,19 @@ def test_a_user_is_two_users_of_half_the_weight(case):
         eligible=np.vstack([instance.placement, instance.placement[:1]]),
         max_tasks=[instance.max_tasks[0] / 2, *instance.max_tasks[1:], instance.max_tasks[0] / 2],
     )
-    tasks = solve(twice, name).tasks
-    same(name, np.append(tasks[0] + tasks[-1], tasks[1:-1]), solve(instance, name).tasks)
+    tasks = answer(twice, name)
+    same(name, np.append(tasks[0] + tasks[-1], tasks[1:-1]), answer(instance, name))
 
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, st.floats(-3, 3))
 def test_bargaining_ignores_the_size_of_a_task(seed, power):
-    """nb splits worth, not tasks: tasks half as large are twice as many (Z Prop. 5, homogeneous utilities)."""
+    """Bargaining splits worth, not tasks: tasks half as large are twice as many (Z Prop. 5, homogeneous utilities)."""
     instance = small("generic", seed)
     scale = 10.0**power
     other = instance.replace(demands=[instance.demands[0] * scale, *instance.demands[1:]])
-    expected = solve(instance, "nb").tasks / np.array([scale, 1, 1, 1, 1, 1])
-    same("nb", solve(other, "nb").tasks, expected)
+    expected = answer(instance, "nb") / np.array([scale, 1, 1, 1, 1, 1])
+    same("nb", answer(other, "nb"), expected)
 
 
 @settings(max_examples=20, deadline=None)
@@ -168,7 +173,7 @@ def test_bargaining_ignores_the_size_of_a_task(seed, power):
 def test_one_server_makes_drfh_drf(seed):
     """W Proposition 6."""
     instance = generators.zero_demand(6, 1, 3, seed)
-    same("drfh", solve(instance, "drfh").tasks, solve(instance, "drf").tasks)
+    same("drfh", answer(instance, "drfh"), answer(instance, "drf"))
 
 
 @settings(max_examples=20, deadline=None)
@@ -178,5 +183,5 @@ def test_one_resource_is_split_by_weight(seed):
     instance = generators.generic(5, 2, 1, seed)
     worth = instance.totals[0] * instance.weights / instance.weights.sum()
     expected = worth / np.concatenate(instance.demands)[:, 0]
-    same("drfh", solve(instance, "drfh").tasks, expected)
-    same("nb", solve(instance, "nb").tasks, expected)
+    same("drfh", answer(instance, "drfh"), expected)
+    same("nb", answer(instance, "nb"), expected)

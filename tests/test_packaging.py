@@ -66,7 +66,7 @@ def test_a_mapped_folder_cannot_be_imported_twice(folder):
 
 
 def test_imports_go_one_way():
-    """models -> formulations -> solvers -> theorems -> benchmarks -> fairalloc, as the design says."""
+    """The way: models -> formulations -> solvers -> theorems -> benchmarks -> fairalloc, as the design says."""
     order = ["models", "formulations", "solvers", "theorems", "simulation", "benchmarks"]
     for folder in set(FOLDERS) - {"fairalloc"}:
         for file in (ROOT / folder).glob("*.py"):

@@ -1,5 +1,7 @@
 """First checks of an allocation: feasibility, non-wastefulness, Pareto optimality, and each mechanism's own definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
@@ -32,14 +34,24 @@ def check(instance: Instance, allocation: Allocation, property: str, tolerance: 
     >>> check(wang, Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
     "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
     """
-    if len(allocation.x) != len(instance.arcs):
-        raise InstanceError(f"the allocation has {len(allocation.x)} arcs, but the instance has {len(instance.arcs)}")
+    names = [*PROPERTIES, *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
+    if property not in names:
+        raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
+    allocation = _on(instance, allocation)
     if property in PROPERTIES:
         return PROPERTIES[property](allocation, tolerance)
-    names = [name for item in MECHANISMS.values() for name in (item.id, *item.aliases)]
-    if property not in names:
-        raise InstanceError(f"there is no property {property!r}: the properties are {', '.join([*PROPERTIES, *names])}")
     return _definition(allocation, property, tolerance)
+
+
+def _on(instance: Instance, allocation: Allocation) -> Allocation:
+    """The allocation as one of this instance, whose arcs must be the same; the verdict is about this instance."""
+    own, arcs = allocation.instance.arcs, instance.arcs
+    if len(own) != len(arcs):
+        raise InstanceError(f"the allocation has {len(own)} arcs, but the instance has {len(arcs)}")
+    for a in np.flatnonzero((own.user != arcs.user) | (own.variant != arcs.variant) | (own.server != arcs.server))[:1]:
+        one, other = ((int(k.user[a]), int(k.variant[a]), int(k.server[a])) for k in (own, arcs))
+        raise InstanceError(f"arc {a} of the allocation is (user, variant, server) {one}, but that of the instance is {other}")
+    return allocation if allocation.instance is instance else replace(allocation, instance=instance)
 
 
 def _feasibility(allocation: Allocation, tolerance: float) -> Verdict:
@@ -68,7 +80,7 @@ def _overload(allocation: Allocation, rule: str) -> tuple[dict[str, object], str
         return where, f"user {user!r} has {allocation.x[a]:g} tasks on server {server!r}"
     used = allocation.load * instance.pools
     if allocation.bundles is not None:
-        used = np.maximum(used, allocation.bundles.sum(axis=0))
+        used = np.maximum(used, np.maximum(allocation.bundles, allocation.used).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         i, r = np.unravel_index(int(np.nanargmax(used / instance.pools)), used.shape)
     server, resource, capacity = instance.servers[i], instance.resources[r], instance.pools[i, r]
@@ -80,10 +92,13 @@ def _non_wastefulness(allocation: Allocation, tolerance: float) -> Verdict:
     """Nobody holds a resource its tasks do not use (W Definition 1): bundle <= tasks times demand, in shares of capacity."""
     instance = allocation.instance
     method = "comparison of bundles with what the tasks use"
+    if not allocation.has_point:
+        return Verdict("non-wastefulness", None, np.nan, "not decided: there is no point", "x is not a number")
     if allocation.bundles is None:
         return Verdict("non-wastefulness", True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
     spare = allocation.bundles - allocation.used
-    waste = np.divide(spare, instance.pools, out=np.zeros_like(spare), where=np.broadcast_to(instance.pools > 0, spare.shape))
+    none = np.where(spare > 0, np.inf, 0.0)  # of what the server does not have
+    waste = np.divide(spare, instance.pools, out=none, where=np.broadcast_to(instance.pools > 0, spare.shape))
     margin = max(0.0, float(waste.max()))
     if margin <= tolerance:
         return Verdict("non-wastefulness", True, margin, "non-wasteful", method)
@@ -127,6 +142,8 @@ def _pareto(allocation: Allocation, tolerance: float) -> Verdict:
 def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
     """The mechanism's own residual."""
     item = mechanism(name)
+    if item.domain(allocation.instance).K != allocation.instance.K:
+        raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _feasibility(allocation, tolerance)
     margin = max(basic.margin, item.residual(allocation))
     method = "bound by weak duality, from the instance alone"

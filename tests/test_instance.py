@@ -1,0 +1,294 @@
+"""The instance: every input form, exactness, read-only data, arcs against their definition, shares by hand."""
+
+import copy
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import instances
+
+from fairalloc.models import Instance, generators
+from fairalloc.models.jsonio import fingerprint
+from fairalloc.models.numbers import InstanceError
+from fairalloc.models.published import example
+from fairalloc.models.shares import dominant_resource, gamma, global_dominant_share, task_share, vds
+
+ULPS = 4e-16
+"""Two divisions and a reciprocal in a row are rounded at most this much, relative."""
+
+D, C = [[0.5, 1], [1, 0.25]], [[2, 12], [12, 2]]
+F = Fraction
+FORMS = {
+    "lists": (D, C),
+    "tuples": (tuple(map(tuple, D)), tuple(map(tuple, C))),
+    "arrays": (np.array(D), np.array(C)),
+    "float32": (np.array(D, dtype=np.float32), np.array(C, dtype=np.int8)),
+    "list of arrays": ([np.array(d) for d in D], [np.array(c) for c in C]),
+    "fractions": ([[F(1, 2), F(1)], [F(1), F(1, 4)]], [[F(v) for v in c] for c in C]),
+    "strings": ([["1/2", "1"], ["1.0", " 25e-2 "]], [["2", "+12"], ["24/2", "2."]]),
+    "object array": (np.array([["1/2", 1], [1.0, F(1, 4)]], dtype=object), C),
+    "text array": (np.array([["1/2", "1"], ["1", ".25"]]), C),
+    "one variant": ([[d] for d in D], C),
+    "variants in one array": (np.array(D)[:, None, :], C),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_same_instance(form):
+    instance = Instance(*FORMS[form])
+    plain = Instance(D, C)
+    assert fingerprint(instance) == fingerprint(plain)
+    assert instance.exact == plain.exact
+    assert instance.demands[1].dtype == np.float64
+    np.testing.assert_array_equal(np.concatenate(instance.demands), D)
+    np.testing.assert_array_equal(instance.capacities, C)
+
+
+@pytest.mark.parametrize("limits", [[None, 2], [np.inf, "2"], np.array([np.inf, 2]), np.array([np.inf, 2], dtype=np.float32)])
+def test_every_form_of_unlimited(limits):
+    instance = Instance(D, C, max_tasks=limits)
+    assert instance.exact.max_tasks == (None, 2)
+    np.testing.assert_array_equal(instance.max_tasks, [np.inf, 2])
+
+
+def test_defaults():
+    instance = Instance(D, C)
+    assert (instance.users, instance.servers, instance.resources) == (("u1", "u2"), ("s1", "s2"), ("r1", "r2"))
+    assert (instance.N, instance.K, instance.R) == (2, 2, 2)
+    assert (instance.name, dict(instance.demands_on), instance.single_variant) == ("", {}, True)
+    for array, value in ((instance.weights, 1), (instance.counts, 1), (instance.max_tasks, np.inf), (instance.placement, True)):
+        assert np.all(array == value)
+    assert repr(Instance(D, C, name="two")) == "Instance(two: 2 users, 2 servers, 2 resources, 4 arcs)"
+
+
+def test_demands_on_by_name_and_by_number_are_the_same():
+    one = Instance(D, C, demands_on={("u2", "s1"): [1, 1]})
+    other = Instance(D, C, demands_on={(1, 0): [[1, 1]]})
+    assert fingerprint(one) == fingerprint(other) != fingerprint(Instance(D, C))
+    np.testing.assert_array_equal(one.arcs.demand[2], [1, 1])
+
+
+# ---- exactness ------------------------------------------------------------------------------------------------------
+
+
+def test_floats_are_the_decimals_they_print_as():
+    exact = Instance([[0.2, 1e-7]], [[0.1, 3]], weights=[0.3], max_tasks=[1.1]).exact
+    assert exact.demands == (((F(1, 5), F(1, 10**7)),),)
+    assert exact.capacities == ((F(1, 10), F(3)),)
+    assert (exact.weights, exact.max_tasks) == ((F(3, 10),), (F(11, 10),))
+
+
+def test_rationals_and_big_integers_survive():
+    exact = Instance([["1/3", F(2, 7)]], [[2**60 + 1, "1e3"]], demands_on={(0, 0): ["5/9", 1]}).exact
+    assert exact.demands == (((F(1, 3), F(2, 7)),),)
+    assert exact.capacities == ((F(2**60 + 1), F(1000)),)
+    assert exact.demands_on[0, 0] == ((F(5, 9), F(1)),)
+
+
+@settings(max_examples=100, deadline=None)
+@given(instances())
+def test_floats_are_the_nearest_to_the_exact_data(instance):
+    exact = instance.exact
+    for floats, rationals in zip(instance.demands, exact.demands, strict=True):
+        assert floats.tolist() == [[float(v) for v in row] for row in rationals]
+    assert instance.capacities.tolist() == [[float(v) for v in row] for row in exact.capacities]
+    assert instance.weights.tolist() == [float(v) for v in exact.weights]
+    assert instance.max_tasks.tolist() == [np.inf if v is None else float(v) for v in exact.max_tasks]
+    assert {k: v.tolist() for k, v in instance.demands_on.items()} == {
+        k: [[float(v) for v in row] for row in rows] for k, rows in exact.demands_on.items()
+    }
+
+
+# ---- read-only ------------------------------------------------------------------------------------------------------
+
+FULL = {
+    "weights": [1.0, 2.0],
+    "counts": [1, 2],
+    "eligible": [[True, False], [True, True]],
+    "max_tasks": [3.0, 4.0],
+    "demands_on": {(1, 1): [1.0, 1.0]},
+}
+
+
+def full():
+    """An instance with everything given as something that can be changed."""
+    given = {key: value if isinstance(value, dict) else np.array(value) for key, value in FULL.items()}
+    given["demands_on"] = {key: np.array(value) for key, value in FULL["demands_on"].items()}
+    given |= {"demands": np.array(D), "capacities": np.array(C, dtype=float)}
+    return Instance(**given), given
+
+
+def arrays(instance):
+    """Every array an instance shows."""
+    arcs = instance.arcs
+    own = [*instance.demands, *instance.demands_on.values(), instance.capacities, instance.counts, instance.weights]
+    own += [instance.placement, instance.max_tasks, instance.pools, instance.totals, instance.eligible]
+    return [*own, arcs.user, arcs.variant, arcs.server, arcs.demand, arcs.gamma, arcs.load.data, arcs.owner.data]
+
+
+@pytest.mark.parametrize(
+    "remake", [lambda i: i, copy.copy, copy.deepcopy, lambda i: pickle.loads(pickle.dumps(i)), Instance.replace]
+)
+def test_arrays_are_read_only_in_copies_too(remake):
+    instance = remake(full()[0])
+    assert fingerprint(instance) == fingerprint(full()[0])
+    for k, array in enumerate(arrays(instance)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        assert not array.flags.writeable, k
+
+
+def test_attributes_are_read_only():
+    instance = full()[0]
+    for name in ("weights", "name", "arcs", "something_new"):
+        with pytest.raises(AttributeError, match=f"an Instance is read-only: use instance.replace\\({name}=...\\)"):
+            setattr(instance, name, 1)
+    with pytest.raises(AttributeError, match="an Instance is read-only"):
+        del instance.weights
+    for mapping in (instance.demands_on, instance.exact.demands_on):
+        with pytest.raises(TypeError):
+            mapping[0, 0] = None
+
+
+def test_changing_what_was_given_changes_nothing():
+    instance, given = full()
+    before = fingerprint(full()[0])
+    for value in given.values():
+        for array in value.values() if isinstance(value, dict) else [value]:
+            array[...] = 1
+    given["demands_on"].clear()
+    assert fingerprint(instance) == before
+    assert instance.demands[0].tolist() == [D[0]]
+    assert len(instance.demands_on) == len(instance.exact.demands_on) == 1
+
+
+def test_changing_a_given_list_changes_nothing():
+    demands = copy.deepcopy(D)
+    instance = Instance(demands, C)
+    demands[0][0] = 7
+    demands.append([1, 1])
+    assert instance.exact == Instance(D, C).exact
+    assert instance.replace(name="x").N == 2
+
+
+# ---- arcs -----------------------------------------------------------------------------------------------------------
+
+
+def arcs_by_definition(instance):
+    """(user, variant, server, demand) of every arc, slowly and in rationals."""
+    exact = instance.exact
+    for n, vectors in enumerate(exact.demands):
+        for v in range(len(vectors)):
+            for i, capacity in enumerate(exact.capacities):
+                demand = exact.demands_on.get((n, i), vectors)[v]
+                if instance.placement[n, i] and all(c > 0 for c, d in zip(capacity, demand, strict=True) if d > 0):
+                    yield n, v, i, demand
+
+
+@settings(max_examples=150, deadline=None)
+@given(instances())
+def test_arcs_are_their_definition(instance):
+    arcs, expected = instance.arcs, list(arcs_by_definition(instance))
+    assert [(n, v, i) for n, v, i, _ in expected] == list(zip(arcs.user, arcs.variant, arcs.server, strict=True))
+    load, owner = arcs.load.toarray(), arcs.owner.toarray()
+    assert load.shape == (instance.K * instance.R, len(arcs))
+    pools = [[int(q) * c for c in row] for q, row in zip(instance.counts, instance.exact.capacities, strict=True)]
+    for a, (n, _, i, demand) in enumerate(expected):
+        parts = {i * instance.R + r: d / pools[i][r] for r, d in enumerate(demand) if d}
+        column = [float(parts.get(k, 0)) for k in range(len(load))]
+        np.testing.assert_allclose(load[:, a], column, rtol=ULPS, atol=0)
+        assert arcs.gamma[a] == pytest.approx(float(1 / max(parts.values())), rel=ULPS)
+        assert arcs.demand[a].tolist() == [float(d) for d in demand]
+        assert owner[:, a].tolist() == [float(m == n) for m in range(instance.N)]
+    seen = {(n, i) for n, _, i, _ in expected}
+    assert instance.eligible.tolist() == [[(n, i) in seen for i in range(instance.K)] for n in range(instance.N)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(instances())
+def test_pools_and_totals(instance):
+    exact = [[int(q) * c for c in row] for q, row in zip(instance.counts, instance.exact.capacities, strict=True)]
+    np.testing.assert_allclose(instance.pools, [[float(c) for c in row] for row in exact], rtol=ULPS)
+    np.testing.assert_allclose(instance.totals, [float(sum(column)) for column in zip(*exact, strict=True)], rtol=2 * ULPS)
+
+
+# ---- shares ---------------------------------------------------------------------------------------------------------
+
+
+def test_shares_of_wang_fig2():
+    """By hand: 14 of each resource; user 1 is bound by memory on server 2, by cpu on server 1 (W 3.1)."""
+    wang = example("wang-fig2").instance
+    np.testing.assert_allclose(gamma(wang), [[10, 2], [2, 10]], rtol=ULPS)
+    assert dominant_resource(wang).tolist() == [1, 0]
+    np.testing.assert_allclose(global_dominant_share(wang), [1 / 14, 1 / 14], rtol=ULPS)
+    np.testing.assert_allclose(task_share(wang), [1 / 12, 1 / 12], rtol=ULPS)
+    np.testing.assert_allclose(vds(wang, np.array([6.0, 6.0])), [[0.6, 3], [3, 0.6]], rtol=ULPS)
+
+
+def test_shares_of_khamse_fig1():
+    """gamma_1 = 4, gamma_2 = 12, gamma_3 = gamma_4 = 4 + 16 = 20 are printed in K 2.2."""
+    khamse = example("khamse-fig1").instance
+    np.testing.assert_allclose(gamma(khamse), [[4, 0], [12, 0], [4, 16], [4, 16]], rtol=ULPS)
+    np.testing.assert_allclose(task_share(khamse), [1 / 4, 1 / 12, 1 / 20, 1 / 20], rtol=ULPS)
+    np.testing.assert_allclose(global_dominant_share(khamse), [1 / 15, 1 / 15, 1 / 20, 1 / 20], rtol=ULPS)
+    assert dominant_resource(khamse).tolist() == [2, 2, 1, 1]
+    shares = vds(khamse, np.array([2.0, 6.0, 8.0, 8.0]))
+    np.testing.assert_allclose(shares, [[0.5, np.inf], [0.5, np.inf], [2, 0.5], [2, 0.5]], rtol=ULPS)
+
+
+def test_task_share_ignores_placement_and_gamma_does_not():
+    """K 2.2: "as if there were no placement constraints"."""
+    instance = example("wang-fig2").instance.replace(eligible=[[True, False], [True, True]])
+    np.testing.assert_allclose(gamma(instance), [[10, 0], [2, 10]], rtol=ULPS)
+    np.testing.assert_allclose(gamma(instance, placement=False), [[10, 2], [2, 10]], rtol=ULPS)
+    np.testing.assert_allclose(task_share(instance), [1 / 12, 1 / 12], rtol=ULPS)
+
+
+def test_a_class_of_servers_is_one_pool():
+    wang = example("wang-fig2").instance.replace(counts=[3, 1])
+    np.testing.assert_allclose(gamma(wang), [[30, 2], [6, 10]], rtol=ULPS)
+    np.testing.assert_allclose(global_dominant_share(wang), [1 / 38, 1 / 18], rtol=ULPS)
+
+
+@settings(max_examples=100, deadline=None)
+@given(instances(variants=False))
+def test_gamma_is_its_definition(instance):
+    """K (8) in rationals, with the demand that holds on the server."""
+    expected = np.zeros((instance.N, instance.K))
+    for n, _, i, demand in arcs_by_definition(instance):
+        pool = [int(instance.counts[i]) * c for c in instance.exact.capacities[i]]
+        expected[n, i] = float(min(c / d for c, d in zip(pool, demand, strict=True) if d > 0))
+    np.testing.assert_allclose(gamma(instance), expected, rtol=ULPS, atol=0)
+
+
+# ---- replace --------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(instances())
+def test_replace_keeps_the_rest_exactly(instance):
+    other = instance.replace(name="other")
+    assert other.exact == instance.exact
+    assert fingerprint(other.replace(name=instance.name)) == fingerprint(instance)
+
+
+def test_replace_changes_what_it_says_and_validates():
+    instance = full()[0]
+    heavier = instance.replace(weights=["1/3", 1])
+    assert heavier.exact.weights == (F(1, 3), F(1))
+    assert instance.exact.weights == (1, 2)
+    np.testing.assert_array_equal(heavier.placement, instance.placement)
+    with pytest.raises(InstanceError, match="the weight of user 'u1' is 0"):
+        instance.replace(weights=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "family", ["generic", "tied", "zero_demand", "placement", "finite", "variants", "badly_scaled", "planted"]
+)
+def test_generators_repeat_themselves_and_depend_on_every_argument(family):
+    make = getattr(generators, family)
+    prints = [fingerprint(make(*size)) for size in [(5, 3, 2, 1), (5, 3, 2, 2), (6, 3, 2, 1), (5, 4, 2, 1), (5, 3, 3, 1)]]
+    assert fingerprint(make(5, 3, 2, 1)) == prints[0]
+    assert len(set(prints)) == len(prints)

@@ -1,0 +1,361 @@
+"""JSON: exact round trips, documents that fit their schemas, and a reader that rejects what the schema rejects."""
+
+import copy
+import json
+from fractions import Fraction
+from importlib.resources import files
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import allocations, instances
+
+from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models.allocation import TERMINATIONS
+from fairalloc.models.jsonio import (
+    allocation_document,
+    fingerprint,
+    instance_document,
+    parse_allocation,
+    parse_instance,
+    read_instance,
+    write_json,
+)
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.solvers import solve
+
+
+def schema(kind):
+    """The validator of a schema file in the package."""
+    document = json.loads(files("fairalloc.models").joinpath(f"{kind}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(document)
+    return jsonschema.Draft202012Validator(document)
+
+
+INSTANCE, ALLOCATION = schema("instance"), schema("allocation")
+
+
+def through_text(document):
+    """What another program would read."""
+    return json.loads(json.dumps(document, allow_nan=False))
+
+
+def accepted(document):
+    """Whether the reader accepts a document; anything but an InstanceError is a bug."""
+    try:
+        parse_instance(copy.deepcopy(document))
+    except InstanceError:
+        return False
+    return True
+
+
+# ---- instances ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(instances())
+def test_instances_survive_exactly(instance):
+    document = through_text(instance_document(instance))
+    INSTANCE.validate(document)
+    again = parse_instance(document)
+    assert again.exact == instance.exact
+    assert fingerprint(again) == fingerprint(instance)
+    assert (again.users, again.servers, again.resources, again.name) == (
+        instance.users,
+        instance.servers,
+        instance.resources,
+        instance.name,
+    )
+    np.testing.assert_array_equal(again.placement, instance.placement)
+    np.testing.assert_array_equal(again.counts, instance.counts)
+    assert instance_document(again) == document
+
+
+@pytest.mark.parametrize("item", EXAMPLES, ids=lambda e: e.name)
+def test_published_examples_survive_a_file(tmp_path, item):
+    write_json(instance_document(item.instance), tmp_path / "instance.json")
+    assert fingerprint(read_instance(tmp_path / "instance.json")) == fingerprint(item.instance)
+
+
+def test_numbers_are_written_as_people_write_them():
+    instance = Instance([["1/5", "1/3", 2]], [[F, 10**20, "1e-9"] for F in (0.1,)], weights=[2.0])
+    document = instance_document(instance)
+    assert document["users"][0]["demands"] == [[0.2, "1/3", 2]]
+    assert document["servers"][0]["capacity"] == [0.1, 10**20, 1e-9]
+    assert document["users"][0]["weight"] == 2
+
+
+def test_a_document_needs_little():
+    """Defaults: weight 1, unlimited tasks, every server, one server a row."""
+    document = {
+        "schema": "fairalloc-instance/1",
+        "resources": ["cpu"],
+        "servers": [{"name": "s", "capacity": ["1/3"]}],
+        "users": [{"name": "u", "demands": [[1]]}],
+    }
+    INSTANCE.validate(document)
+    instance = parse_instance(document)
+    assert fingerprint(instance) == fingerprint(Instance([[1]], [["1/3"]], users=["u"], servers=["s"], resources=["cpu"]))
+
+
+# ---- the fingerprint ------------------------------------------------------------------------------------------------
+
+RICH = Instance(
+    [[["1/5", 1], [1, 2]], [1, "1/5"]],
+    [[2, 12], [12, 2]],
+    weights=[1, 2],
+    counts=[2, 3],
+    eligible=[[True, True], [False, True]],
+    max_tasks=[5, "7/2"],
+    demands_on={(0, 1): [[1, 1], [1, 3]]},
+    name="rich",
+    resources=["cpu", "memory"],
+)
+
+
+def places(value, path=()):
+    """The path of every value inside a document."""
+    if path:
+        yield path
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(inner, (*path, key))
+
+
+def altered(document, path, value):
+    """A copy of the document with the value at the path changed."""
+    result = copy.deepcopy(document)
+    inner = result
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return result
+
+
+def at(document, path):
+    """The value at a path."""
+    for key in path:
+        document = document[key]
+    return document
+
+
+def is_number(value):
+    """A number of a document: a JSON number or a rational in a string."""
+    return not isinstance(value, bool) and (
+        isinstance(value, int | float) or (isinstance(value, str) and "/" in value and value[0].isdigit())
+    )
+
+
+DOCUMENT = instance_document(RICH)
+PLACES = list(places(DOCUMENT))
+NUMBERS = [path for path in PLACES if is_number(at(DOCUMENT, path))]
+
+
+@pytest.mark.parametrize("path", NUMBERS, ids=str)
+def test_the_fingerprint_sees_every_number(path):
+    one = Fraction(1) if path[-1] == "count" else Fraction(1, 10**12)
+    value = Fraction(str(at(DOCUMENT, path))) + one
+    other = parse_instance(altered(DOCUMENT, path, int(value) if path[-1] == "count" else str(value)))
+    assert fingerprint(other) != fingerprint(RICH)
+
+
+def test_all_numbers_were_tried():
+    assert len(NUMBERS) == 6 + 4 + 2 + 2 + 2 + 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "x"},
+        {"users": ["a", "b"]},
+        {"resources": ["a", "b"]},
+        {"eligible": None},
+        {"max_tasks": None},
+        {"demands_on": None},
+    ],
+    ids=lambda c: next(iter(c)),
+)
+def test_the_fingerprint_sees_everything_else(change):
+    assert fingerprint(RICH.replace(**change)) != fingerprint(RICH)
+
+
+def test_the_fingerprint_is_the_same_on_every_machine():
+    assert fingerprint(example("wang-fig2").instance) == "724f51c0c7bd099c"
+
+
+# ---- schema and reader agree ----------------------------------------------------------------------------------------
+
+VALUES = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    1.5,
+    2.0,
+    "",
+    "x",
+    "1/2",
+    "-1/2",
+    "1/0",
+    "1e5",
+    " 3 ",
+    "1e99999",
+    "1_0",
+    [],
+    [1],
+    [[1, 1]],
+    {},
+    {"x": 1},
+]
+
+
+def only_the_reader_rejects(document):
+    """What a schema cannot say: names that must fit together, lengths, vectors that are all zero, zeros in strings, fit."""
+    users, servers = document["users"], document["servers"]
+    names = [[u["name"] for u in users], [s["name"] for s in servers]]
+    size = len(document["resources"])
+    vectors = [s["capacity"] for s in servers]
+    demands = [v for u in users for vs in (u["demands"], *u.get("demands_on", {}).values()) for v in vs]
+    chosen = [s for u in users for s in [*(u.get("eligible") or []), *u.get("demands_on", {})]]
+    return (
+        any(len(set(some)) < len(some) for some in names)
+        or any(len(v) != size for v in [*vectors, *demands])
+        or any(not any(float(Fraction(x)) for x in v) for v in demands)
+        or any(s not in names[1] for s in chosen)
+        or any(len(vs) != len(u["demands"]) for u in users for vs in u.get("demands_on", {}).values())
+        or any(not _fits(u, servers) for u in users)
+    )
+
+
+def _fits(user, servers):
+    allowed = user.get("eligible") or [s["name"] for s in servers]
+    for server in servers:
+        for demand in user.get("demands_on", {}).get(server["name"], user["demands"]):
+            if server["name"] in allowed and all(
+                Fraction(c) > 0 for c, d in zip(server["capacity"], demand, strict=True) if Fraction(d)
+            ):
+                return True
+    return False
+
+
+def agree(document):
+    """Schema and reader say the same, except where only the reader can tell."""
+    valid = INSTANCE.is_valid(document)
+    if accepted(document):
+        assert valid, "the reader accepts what the schema rejects"
+    elif valid:
+        assert only_the_reader_rejects(document), "the schema accepts what the reader rejects"
+    return valid
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_altered_documents(value):
+    """Every place of a document takes every odd value."""
+    outcomes = {agree(altered(DOCUMENT, path, value)) for path in PLACES}
+    assert False in outcomes
+
+
+def test_documents_without_a_field():
+    for path in PLACES:
+        document = copy.deepcopy(DOCUMENT)
+        del at(document, path[:-1])[path[-1]]
+        agree(document)
+    for field in ("schema", "resources", "servers", "users"):
+        assert not agree({key: value for key, value in DOCUMENT.items() if key != field})
+
+
+def test_documents_with_one_field_more():
+    for path in [(), *PLACES]:
+        inner = at(DOCUMENT, path)
+        if isinstance(inner, dict) and (not path or path[-1] != "demands_on"):
+            assert not agree(altered(DOCUMENT, (*path, "wieght"), 1))
+
+
+def test_documents_with_an_entry_twice_or_more_entries():
+    for path in PLACES:
+        if isinstance(inner := at(DOCUMENT, path), list):
+            agree(altered(DOCUMENT, path, [*inner, inner[0]]))
+            agree(altered(DOCUMENT, path, inner[:-1]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(instances(), st.data())
+def test_random_documents_with_random_damage(instance, data):
+    document = instance_document(instance)
+    path = data.draw(st.sampled_from(list(places(document))))
+    agree(altered(document, path, data.draw(st.sampled_from(VALUES))))
+
+
+# ---- allocations ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(instances().flatmap(allocations))
+def test_allocations_survive_exactly(allocation):
+    """With several variants too: `by_arc` tells what `by_server` and `by_variant` cannot."""
+    document = through_text(allocation_document(allocation))
+    assert parse_allocation(document, allocation.instance).x.tolist() == allocation.x.tolist()
+
+
+@pytest.mark.parametrize(("name", "mechanism"), [("wang-fig2", "drfh"), ("zarchy-nb", "nb"), ("khamse-fig1", "drfh")])
+def test_what_solve_returns_is_a_valid_document(name, mechanism):
+    allocation = solve(example(name).instance, mechanism)
+    document = through_text(allocation_document(allocation))
+    ALLOCATION.validate(document)
+    again = parse_allocation(document, allocation.instance)
+    assert (again.mechanism, again.method) == (allocation.mechanism, allocation.method)
+    assert again.x.tolist() == allocation.x.tolist()
+    assert again.residuals == {}, "residuals in a file are claims, not facts"
+    by_server = [sum(u["by_server"].values()) for u in document["users"]]
+    assert [u["tasks"] for u in document["users"]] == pytest.approx(by_server, rel=ROUNDING)
+    assert [u["tasks"] for u in document["users"]] == pytest.approx(
+        [sum(u["by_variant"]) for u in document["users"]], rel=ROUNDING
+    )
+
+
+ROUNDING = 1e-15
+"""Sums of a few tasks in another order."""
+
+
+def test_no_point_is_written_as_null_and_read_as_no_point():
+    wang = example("wang-fig2").instance
+    residuals = {"feasibility": np.inf, "definition": np.inf}
+    document = allocation_document(Allocation(wang, [np.nan] * 4, residuals=residuals))
+    ALLOCATION.validate(through_text(document))
+    assert document["users"][0] == {"name": "u1", "tasks": None, "by_server": {"s1": None, "s2": None}, "by_variant": [None]}
+    assert document["residuals"] == {"feasibility": None, "definition": None}
+    assert not parse_allocation(document, wang).has_point
+
+
+def test_the_schema_knows_every_termination():
+    assert ALLOCATION.schema["properties"]["termination"]["enum"] == list(TERMINATIONS)
+
+
+def test_users_of_an_allocation_may_come_in_any_order_and_leave_servers_out():
+    wang = example("wang-fig2").instance
+    users = [{"name": "u2", "by_server": {"s2": "10"}}, {"name": "u1", "by_server": {"s2": 1, "s1": "19/2"}}]
+    allocation = parse_allocation({"schema": "fairalloc-allocation/1", "users": users}, wang)
+    assert allocation.by_server.tolist() == [[9.5, 1], [0, 10]]
+
+
+ALLOCATION_DOCUMENT = allocation_document(solve(example("zarchy-nb").instance, "nb"))
+READ = {"schema", "users", "name", "by_server", "by_arc", "server", "variant", "tasks", "mechanism", "method"}
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_altered_allocation_documents(value):
+    """In the fields that are read: what the schema rejects, the reader rejects or reads as a number in a string."""
+    for path in places(ALLOCATION_DOCUMENT):
+        keys = {key for key in path if isinstance(key, str)}
+        if not keys <= READ or path[-1] == "by_server" or (path[-1] == "tasks" and "by_arc" not in path):
+            continue
+        document = altered(ALLOCATION_DOCUMENT, path, value)
+        try:
+            parse_allocation(document, example("zarchy-nb").instance)
+        except InstanceError:
+            continue
+        assert ALLOCATION.is_valid(document) or (path[-1] == "tasks" and isinstance(value, str)), path
