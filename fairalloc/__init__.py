@@ -13,18 +13,21 @@ from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
-from fairalloc.theorems import Verdict, check
+from fairalloc.theorems import Certificate, Failure, Verdict, certify, check
 
 __all__ = [
     "EXAMPLES",
     "MECHANISMS",
     "METHODS",
     "Allocation",
+    "Certificate",
+    "Failure",
     "Instance",
     "InstanceError",
     "Mechanism",
     "Verdict",
     "aggregate",
+    "certify",
     "check",
     "example",
     "expand",

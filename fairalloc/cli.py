@@ -1,4 +1,4 @@
-"""The command line: list, solve, check, bench, doctor. Errors are one sentence and exit code 2; a failed check exits 1."""
+"""The command line. Errors are one sentence and exit code 2; a check or certificate that fails exits 1."""
 
 import argparse
 import csv
@@ -20,7 +20,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import ACCURACY, METHODS, solve
-from fairalloc.theorems import PROPERTIES, check
+from fairalloc.theorems import PROPERTIES, Failure, certify, check, parse_certificate
 
 WIDTH = 100
 ROWS = 40
@@ -66,6 +66,21 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--property", action="append", metavar="ID", help="default: all, and the allocation's own mechanism")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
+
+    command = commands.add_parser("certify", help="prove an allocation, or the answer, in rationals; exit 1 if that fails")
+    command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
+    command.add_argument("allocation", nargs="?", metavar="ALLOCATION", help="a JSON file; default: the mechanism's answer")
+    command.add_argument("--mechanism", "-m", metavar="ID", help="default: the allocation's own")
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for solving")
+    command.add_argument("--format", default="table", choices=["table", "json"], help="json: the certificate, for verify")
+    command.set_defaults(run=_certify)
+
+    command = commands.add_parser(
+        "verify", help="hold a certificate against an instance, without a solver; exit 1 if it is wrong"
+    )
+    command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
+    command.add_argument("certificate", metavar="CERTIFICATE", help="a JSON file as written by certify --format json")
+    command.set_defaults(run=_verify)
 
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
@@ -252,7 +267,7 @@ def _user_rows(allocation: Allocation) -> tuple[list[str], list[list[str]]]:
 FORMATS = {"table": _show_table, "json": _show_json, "jsonl": _show_jsonl, "csv": _show_csv, "latex": _show_latex}
 
 
-# ---- check, doctor ------------------------------------------------------------------------------------------------
+# ---- check, certify, verify, doctor ---------------------------------------------------------------------------------
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -275,9 +290,43 @@ def _check(options: argparse.Namespace) -> int:
     return int(any(v.holds is False for v in verdicts))
 
 
+def _certify(options: argparse.Namespace) -> int:
+    document = read_json(options.allocation) if options.allocation else None
+    name = options.mechanism or (document.get("mechanism") if isinstance(document, dict) else None)
+    if not name:
+        raise InstanceError("certify needs --mechanism, because no allocation names one")
+    instance = load(options.instance)
+    allocation = parse_allocation(document, mechanism(name).home(instance)) if options.allocation else None
+    result = certify(instance, name, allocation, time_limit=options.time_limit)
+    if options.format == "json" and not isinstance(result, Failure):
+        print(json.dumps(result.document(), indent=1))
+    else:
+        print(result, file=sys.stdout if options.format == "table" else sys.stderr)
+    return int(not result)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    verdict = parse_certificate(read_json(options.certificate)).verify(load(options.instance))
+    print(f"{verdict.property}: {verdict.sentence}")
+    return int(not verdict)
+
+
 def _doctor(_: argparse.Namespace) -> int:
     print(f"fairalloc {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}")
-    packages = ("numpy", "scipy", "cvxpy", "pyomo", "highspy", "clarabel", "scs", "casadi", "cyipopt", "pyarrow", "matplotlib")
+    packages = (
+        "numpy",
+        "scipy",
+        "cvxpy",
+        "pyomo",
+        "highspy",
+        "clarabel",
+        "scs",
+        "casadi",
+        "python-flint",
+        "cyipopt",
+        "pyarrow",
+        "matplotlib",
+    )
     _print_table(["package", "version"], [[name, _version(name)] for name in packages])
     rows = [[method.id, method.missing() or "available"] for method in METHODS.values()]
     _print_table(["method", "state"], rows)

@@ -8,12 +8,14 @@ The answer is about a pool that need not exist: with the servers of W Fig. 1 it 
 """
 
 from fairalloc.formulations.leximin import Leximin
+from fairalloc.models import rationals
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.shares import global_dominant_share
 
 mechanism = Leximin(
     "drf",
     share=global_dominant_share,
+    exact_share=rationals.global_dominant_share,
     domain=pooled,
     title="max-min fair dominant shares, all servers as one pool",
     source="K Def 1; W 2",

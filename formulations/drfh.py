@@ -14,11 +14,13 @@ constraints P and K call it C-DRFH: the same shares, which ignore the constraint
 """
 
 from fairalloc.formulations.leximin import Leximin
+from fairalloc.models import rationals
 from fairalloc.models.shares import global_dominant_share
 
 mechanism = Leximin(
     "drfh",
     share=global_dominant_share,
+    exact_share=rationals.global_dominant_share,
     aliases=("c-drfh",),
     title="max-min fair global dominant shares, capacities per server",
     source="W (6), 5.1; P II-B",

@@ -39,6 +39,7 @@ prices can only make it larger.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -90,6 +91,11 @@ class Round:
         result: NDArray[np.bool_] = np.isnan(self.full)
         return result
 
+    def full_since(self, before: "Round") -> NDArray[np.bool_]:
+        """(K R,) rows that were inequalities before."""
+        result: NDArray[np.bool_] = before.at_most & ~self.at_most
+        return result
+
     @property
     def exactly(self) -> NDArray[np.bool_]:
         """(K R,) rows that are equations."""
@@ -99,12 +105,13 @@ class Round:
 
 @dataclass(frozen=True)
 class LP:
-    """max cost @ z  subject to  lower <= matrix @ z <= upper,  z = (x, g) >= 0; the first K R rows are the capacities."""
+    """max cost @ z  subject to  lower <= matrix @ z <= upper,  0 <= z <= most; z = (x, g); first the K R capacity rows."""
 
     cost: Floats
     matrix: sp.csc_array
     lower: Floats
     upper: Floats
+    most: Floats
 
 
 RoundSolver: TypeAlias = Callable[[Round], tuple[Floats, Floats]]
@@ -117,21 +124,25 @@ class Leximin(Mechanism):
     ----------
     id, title, source, aliases : see Mechanism
     share : function from an instance to sigma (N,), the share one task of each user stands for
+    exact_share : the same as rationals
     domain : function from an instance to the instance that is allocated (default: itself)
     """
+
+    linear = True
 
     def __init__(
         self,
         id: str,  # noqa: A002 (the public name of the attribute)
         share: Callable[[Instance], Floats],
         *,
+        exact_share: Callable[[Instance], tuple[Fraction, ...]],
         title: str,
         source: str,
         aliases: tuple[str, ...] = (),
         domain: Callable[[Instance], Instance] = lambda instance: instance,
     ) -> None:
         self.id, self.share, self.title, self.source, self.aliases = id, share, title, source, aliases
-        self._domain = domain
+        self.exact_share, self._domain = exact_share, domain
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; InstanceError where shares are not defined."""
@@ -142,6 +153,10 @@ class Leximin(Mechanism):
     def rate(self, instance: Instance) -> Floats:
         """(N,) sigma_n / phi_n: the weighted share of one task."""
         return self.share(instance) / instance.weights
+
+    def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
+        """(N,) the same as rationals."""
+        return tuple(s / w for s, w in zip(self.exact_share(instance), instance.exact.weights, strict=True))
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """As for every mechanism, and the level of an equal partition becomes 1."""
@@ -200,43 +215,54 @@ class Leximin(Mechanism):
         return model
 
     def lp(self, instance: Instance, round: Round) -> LP:  # noqa: A002
-        """The round as sparse arrays: capacity rows, then fairness, then limits; never on a face."""
+        """The round as sparse arrays: capacity rows, then fairness, then limits."""
         arcs = instance.arcs
         capped = np.isfinite(instance.max_tasks)
         share = sp.diags_array(self.rate(instance)) @ arcs.owner
         column = sp.csc_array(-round.active[:, None].astype(float))
         matrix = sp.block_array([[arcs.load, None], [share, column], [arcs.owner[capped], None]], format="csc")
-        rows = instance.K * instance.R
-        minus = np.full(rows, -np.inf), np.full(capped.sum(), -np.inf)
-        return LP(
-            cost=np.append(np.zeros(len(arcs)), 1.0),
-            matrix=matrix,
-            lower=np.concatenate([minus[0], round.level, minus[1]]),
-            upper=np.concatenate([np.ones(rows), np.full(instance.N, np.inf), instance.max_tasks[capped]]),
+        return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *self.bounds(instance, round))
+
+    def bounds(self, instance: Instance, round: Round) -> tuple[Floats, Floats, Floats]:  # noqa: A002
+        """The round's `lower`, `upper` and `most`: all that changes from round to round but the column of g."""
+        limits = instance.max_tasks[np.isfinite(instance.max_tasks)]
+        level = np.where(round.active, 0.0, round.level)
+        fixed = np.where(round.active | (not round.on_face), np.inf, level)
+        return (
+            np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)]),
+            np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits]),
+            np.append(np.where(round.closed, 0.0, np.inf), np.inf),
         )
 
     # ---- the rounds -----------------------------------------------------------------------------------------------
 
-    def rounds(self, instance: Instance, solve: RoundSolver, tolerance: float, on_face: bool = False) -> tuple[Floats, Floats]:
-        """Run all rounds with `solve(round) -> (x, prices (K, R))`; returns the last x and the prices of every round.
+    def rounds(self, instance: Instance, solve: RoundSolver, tolerance: float, faces: bool = True) -> tuple[Floats, Floats]:
+        """Run all rounds with `solve(round) -> (x, prices (K, R))`; returns the last x and proving prices for every round.
 
-        A user is fixed when (*) leaves it less than `tolerance` relative; the least improvable one always is.
+        A user is fixed when (*) leaves it less than `tolerance` above the round's level g, relative; the least improvable one
+        always is. A user that happens to be at its own limit above g is not fixed: others may still need what it has. Without
+        `faces` every round is the LP of Z III-A, with levels as inequalities.
         """
         rate = self.rate(instance)
         now = Round.first(instance)
-        history = []
+        proofs: list[Proof] = []
         while True:
             x, prices = solve(now)
-            v = rate * (instance.arcs.owner @ feasible(instance, x))
-            slack = excess(instance, rate, v, prices[None], now) / np.maximum(v, 1e-300)
+            x = feasible(instance, x)
+            v = rate * (instance.arcs.owner @ x)
+            g = max(v[now.active].min(), 1e-300)
+            slack = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0
             slack[~now.active] = np.inf
             stuck = slack <= max(tolerance, 2.0 * slack.min())
-            history.append(prices)
-            now = replace(now, active=now.active & ~stuck, level=np.where(stuck, v, now.level))
+            proof = lifted(instance, prices.ravel(), now, proofs)
+            # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
+            level = np.where(now.active | now.on_face, v, np.minimum(v, now.level))
+            now = replace(now, active=now.active & ~stuck, level=level)
+            later = self.face(instance, now, x, prices) if faces and now.active.any() else now
+            proofs.append(Proof(proof, later.full_since(now), later.closed & ~now.closed))
             if not now.active.any():
-                return x, np.array(history)
-            if on_face:
-                now = self.face(instance, now, x, prices)
+                return x, np.array([p.prices.reshape(prices.shape) for p in proofs])
+            now = later
 
     def face(self, instance: Instance, now: Round, x: Floats, prices: Floats) -> Round:
         """The next round on the face that the last one's x and prices show, by strict complementarity.
@@ -244,13 +270,13 @@ class Leximin(Mechanism):
         Prices are measured in the level g they carry. A row is full when its price exceeds its slack; an arc is closed when what
         the whole server costs above the user's cheapest arc exceeds the part of the server it has.
         """
-        arcs, p = instance.arcs, prices.ravel() / now.level.max()
+        arcs, p = instance.arcs, prices.ravel() / now.level[~now.active].max()
         load = arcs.load @ x
         full = now.at_most & (p > np.maximum(1.0 - load, SEPARATED))
         q = cheapest(instance, p, now.closed)
         dear = (arcs.load.T @ p) - q[arcs.user]
         closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, SEPARATED))
-        rows = np.where(full, load, now.full)
+        rows = np.where(full | now.exactly, load, now.full)
         priced_and_rising = now.active & (q > SEPARATED * self.rate(instance))
         if full.any() and not priced_and_rising.any():
             rows[np.argmax(np.where(full, p, 0.0))] = np.inf
@@ -264,33 +290,47 @@ class Leximin(Mechanism):
         """The largest fraction of an attainable weighted share that some user misses, in [0, 1], proved by (*).
 
         max_n e_n / (v_n + e_n), with e_n the most v_n can be raised while every m keeps min(v_m, v_n). The allocation's
-        own prices are tried first; where they prove too little, the rounds are run here for prices that do.
+        own prices are tried first. Where they prove too little, a referee runs the rounds here: its prices may prove more,
+        and its shares are those the definition asks for. In deep sequences the proof is sharper than arithmetic (somebody may
+        be raised by 1e-4 if others lose 1e-13); there the largest relative difference from the referee's shares counts.
         """
         own = self._missing(allocation, allocation.prices)
-        return own if own <= PROVED else min(own, self._missing(allocation, self.referee(allocation.instance)))
+        if own <= PROVED or not allocation.has_point:
+            return own
+        referee = self.referee(allocation.instance)
+        if referee is None:
+            return own
+        best = min(own, self._missing(allocation, referee.prices))
+        if self._missing(referee, referee.prices) > PLAUSIBLE:
+            return best
+        return min(best, float(np.abs(allocation.tasks / referee.tasks - 1.0).max()))
 
-    def referee(self, instance: Instance) -> Floats | None:
-        """(T, K, R) prices that prove the fair shares, from SciPy's simplex: slow, but independent of every method.
+    def referee(self, instance: Instance) -> Allocation | None:
+        """The fair allocation from SciPy's simplex, with its prices: slow, but by another solver than the methods'.
 
-        None where SciPy fails; then the prices of the allocation are all there is.
+        None where SciPy fails; then the prices of the allocation under test are all there is.
         """
-        scaled, _ = self.canonical(instance)
+        scaled, unit = self.canonical(instance)
 
         def solve(round: Round) -> tuple[Floats, Floats]:  # noqa: A002
             lp = self.lp(scaled, round)
-            below, above = np.isfinite(lp.upper), np.isfinite(lp.lower)
-            rows = sp.vstack([lp.matrix.tocsr()[below], -lp.matrix.tocsr()[above]])
-            sides = np.concatenate([lp.upper[below], -lp.lower[above]])
-            answer = linprog(-lp.cost, A_ub=rows, b_ub=sides, method="highs-ds", options=REFEREE)
+            rows = sp.vstack([lp.matrix, -lp.matrix], format="csr")
+            sides = np.concatenate([lp.upper, -lp.lower])
+            given = np.isfinite(sides)
+            bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
+            answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=REFEREE)
             if not answer.success:
                 raise ArithmeticError(answer.message)
-            marginals = -answer.ineqlin.marginals[: instance.K * instance.R]
-            return answer.x[:-1], marginals.reshape(instance.K, instance.R)
+            dual = np.zeros(len(sides))
+            dual[given] = -answer.ineqlin.marginals
+            above, below = np.split(dual, 2)
+            return answer.x[:-1], (above - below)[: instance.K * instance.R].reshape(instance.K, instance.R)
 
         try:
-            return self.rounds(scaled, solve, 1e-9)[1]
+            x, prices = self.rounds(scaled, solve, 1e-9)
         except ArithmeticError:
             return None
+        return Allocation(instance, x * unit[instance.arcs.user], prices=prices)
 
     def _missing(self, allocation: Allocation, prices: Floats | None) -> float:
         if prices is None or not allocation.has_point:
@@ -302,10 +342,66 @@ class Leximin(Mechanism):
         return float(np.max(1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)))
 
 
+PLAUSIBLE = 1e-2
+"""A referee whose own proof is looser than this has gone wrong, and is not compared with."""
+
 REFEREE = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+
+
+class MaxMin(Leximin):
+    """Max-min only: the first round alone, max g with sigma_n u_n / phi_n >= g. Any allocation that reaches g will do."""
+
+    def rounds(self, instance: Instance, solve: RoundSolver, tolerance: float, faces: bool = True) -> tuple[Floats, Floats]:
+        """The first round; it needs no tolerance and no faces."""
+        del tolerance, faces
+        x, prices = solve(Round.first(instance))
+        return x, prices[None]
+
+    def _missing(self, allocation: Allocation, prices: Floats | None) -> float:
+        """1 - g / bound, with g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""
+        if prices is None or not allocation.has_point:
+            return 1.0
+        instance, rate = allocation.instance, self.rate(allocation.instance)
+        g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
+        bound = float((rate * instance.max_tasks).min())
+        for layer in np.maximum(prices, 0.0):
+            y = float((cheapest(instance, layer) / rate).sum())
+            bound = min(bound, float(layer.sum()) / y) if y > 0 else bound
+        return max(1.0 - g / bound, 0.0)
+
 
 PROVED = 1e-7
 """Below this the residual is not worth a second look by the referee."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Prices (K R,) >= 0 that prove a round for all feasible x, and the rows and arcs that they made full and closed."""
+
+    prices: Floats
+    full: NDArray[np.bool_]
+    closed: NDArray[np.bool_]
+
+
+def lifted(instance: Instance, prices: Floats, now: Round, proofs: list[Proof]) -> Floats:
+    """Prices (K R,) that prove on all arcs and rows what `prices` prove on the round's face.
+
+    The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make up
+    for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones.
+    """
+    result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.exactly, prices, 0.0))
+    closed = now.closed
+    for proof in reversed(proofs):
+        share = proof.prices > 0
+        short = np.divide(-result, proof.prices, out=np.zeros_like(result), where=share & proof.full)
+        cost, earlier = instance.arcs.load.T @ result, instance.arcs.load.T @ proof.prices
+        here = proof.closed & (closed | proof.closed)
+        least = cheapest(instance, result, closed)[instance.arcs.user]
+        dearer = earlier - cheapest(instance, proof.prices, closed)[instance.arcs.user]
+        lacking = np.divide(least - cost, dearer, out=np.zeros_like(cost), where=here & (dearer > 0))
+        result = result + max(0.0, float(short.max()), float(lacking.max())) * proof.prices
+        closed = closed & ~proof.closed
+    return np.maximum(result, 0.0)
 
 
 def feasible(instance: Instance, x: Floats) -> Floats:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.scaling import canonical
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -26,16 +26,33 @@ class Mechanism(ABC):
     id, aliases : its public names
     title : one line for tables
     source : where it is defined, paper key and equation
+    linear : whether it is a linear program or a sequence of them
     """
 
     id: str
     aliases: tuple[str, ...] = ()
     title: str
     source: str
+    linear: bool = False
+
+    def configure(self, **parameters: Any) -> "Mechanism":
+        """The mechanism with these parameters; InstanceError for one that it does not have."""
+        for name in parameters:
+            raise InstanceError(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
+        return self
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters it is configured with."""
+        return {}
 
     def domain(self, instance: Instance) -> Instance:
-        """The instance whose servers the mechanism allocates; InstanceError where it is not defined."""
+        """The instance the models are written for; InstanceError where the mechanism is not defined."""
         return instance
+
+    def home(self, instance: Instance) -> Instance:
+        """The instance an allocation is given on: the domain, unless that is only a way to write the model."""
+        return self.domain(instance)
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """The instance in units fit for floating point, and (N,) how many tasks one of its task units is."""

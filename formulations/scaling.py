@@ -31,7 +31,8 @@ def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = No
         weights=instance.weights / instance.weights.mean(),
     )
     if rate is not None:
-        scaled = scaled.replace(weights=scaled.weights * equal_level(rate(scaled), scaled))
+        worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
+        scaled = scaled.replace(weights=scaled.weights * rate(scaled) / worth * equal_level(worth, scaled))
     return scaled, unit
 
 

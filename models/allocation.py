@@ -6,6 +6,7 @@ are three separate facts. Everything else is computed again from the instance an
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats, frozen, shown
+from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["Allocation", "Times"]
 
@@ -52,6 +54,7 @@ class Allocation:
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone
     times, iterations, trace, versions, message : what the method reported about its run
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
+    x_exact : (A,) the tasks as rationals, where the method computes in rationals, else None
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Allocation:
     versions: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
     bundles: Floats | None = None
+    x_exact: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
         arcs = len(self.instance.arcs)
@@ -83,6 +87,8 @@ class Allocation:
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
         if self.termination not in TERMINATIONS:
             raise InstanceError(f"termination is {self.termination!r}, but it must be one of {', '.join(TERMINATIONS)}")
+        if self.x_exact is not None and len(self.x_exact) != arcs:
+            raise InstanceError(f"x_exact has {len(self.x_exact)} entries, but the instance has {arcs} arcs")
         object.__setattr__(self, "x", frozen(x))
         for name, shape in (("prices", (-1, self.instance.K, self.instance.R)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
@@ -112,6 +118,11 @@ class Allocation:
     def tasks(self) -> Floats:
         """(N,) tasks of each user, x_n = sum over its arcs (K 5, W 1); u_n in Z."""
         return frozen(self.instance.arcs.owner @ self.x)
+
+    @cached_property
+    def tasks_exact(self) -> tuple[Fraction, ...] | None:
+        """(N,) the tasks as rationals, where x_exact is known."""
+        return None if self.x_exact is None else exact_arcs(self.instance).tasks(self.x_exact)
 
     @cached_property
     def by_server(self) -> Floats:

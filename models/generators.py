@@ -20,6 +20,7 @@ __all__ = [
     "placement",
     "planted",
     "planted_tasks",
+    "racks",
     "tied",
     "variants",
     "zero_demand",
@@ -79,6 +80,22 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
         weights=rng.uniform(0.5, 2.0, n_users),
         eligible=_some(rng, (n_users, n_servers), 1 / 3),
         name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
+    """Servers in racks of five, nine users in ten bound to one rack: fair shares have about as many levels as racks.
+
+    With `several` every user has one to three ways to run a task (Z II-A).
+    """
+    base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
+    rng = _rng("racks", n_users, n_servers, n_resources, seed)
+    rack_of_server = np.arange(n_servers) // 5
+    rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
+    anywhere = rng.random(n_users) < 0.1
+    return base.replace(
+        eligible=(rack_of_user[:, None] == rack_of_server) | anywhere[:, None],
+        name=f"racks-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
 

@@ -157,6 +157,12 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
             {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
             for a in np.flatnonzero(arcs.user == n)
         ]
+    if allocation.x_exact is not None:
+        parts = {instance.servers[i]: Fraction(0) for i in servers}
+        for a in np.flatnonzero(arcs.user == n):
+            parts[instance.servers[arcs.server[a]]] += allocation.x_exact[a]
+        user["tasks_exact"] = str(sum(parts.values()))
+        user["by_server_exact"] = {server: str(tasks) for server, tasks in parts.items()}
     return user
 
 

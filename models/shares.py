@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
 
-__all__ = ["dominant_resource", "gamma", "global_dominant_share", "task_share", "vds"]
+__all__ = ["asset_share", "count", "dominant_resource", "gamma", "global_dominant_share", "task_share", "vds"]
 
 
 def gamma(instance: Instance, placement: bool = True) -> Floats:
@@ -24,10 +24,15 @@ def gamma(instance: Instance, placement: bool = True) -> Floats:
     With `placement=False` the placement constraints are ignored, as task share fairness asks (K 2.2).
     """
     _one_vector(instance, "gamma")
-    free = instance if placement or instance.placement.all() else instance.replace(eligible=None)
-    result = np.zeros((instance.N, instance.K))
-    result[free.arcs.user, free.arcs.server] = free.arcs.gamma
-    return result
+    demand = np.concatenate(instance.demands)
+    result = np.full((instance.N, instance.K), np.inf)
+    for r in range(instance.R):
+        taken = demand[:, r] > 0
+        result[taken] = np.minimum(result[taken], instance.pools[:, r] / demand[taken, r, None])
+    for (n, i), vectors in instance.demands_on.items():
+        taken = vectors[0] > 0
+        result[n, i] = (instance.pools[i, taken] / vectors[0, taken]).min()
+    return np.where(instance.placement, result, 0.0) if placement else result
 
 
 def vds(instance: Instance, tasks: Floats) -> Floats:
@@ -49,6 +54,17 @@ def global_dominant_share(instance: Instance) -> Floats:
     """(N,) global dominant share of one task, max_r d_nr / sum_i c_ir (K 5, W 3)."""
     result: Floats = _parts(instance).max(axis=1)
     return result
+
+
+def asset_share(instance: Instance) -> Floats:
+    """(N,) what one task takes of everything together, sum_r d_nr / sum_i c_ir (asset fairness, D 4)."""
+    result: Floats = _parts(instance).sum(axis=1)
+    return result
+
+
+def count(instance: Instance) -> Floats:
+    """(N,) ones: a task is a task, whatever it takes (the u_n of Z)."""
+    return np.ones(instance.N)
 
 
 def task_share(instance: Instance) -> Floats:

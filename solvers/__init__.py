@@ -38,7 +38,7 @@ def _add(found: dict[str, Method], item: Method) -> None:
 METHODS: dict[str, Method] = _discover()
 """All methods by id, available or not."""
 
-FASTEST = ("highs", "cvxpy:clarabel", "pyomo:ipopt", "cvxpy:highs")
+FASTEST = ("highs:leximin", "highs", "cvxpy:clarabel", "pyomo:ipopt", "cvxpy:highs")
 """The order in which `method=None` tries them: measured by the suite `first`; the others follow by name."""
 
 
@@ -66,7 +66,7 @@ def solve(
     method : id; None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high", the residual promised (ACCURACY); each solver's own options follow from it
     time_limit : seconds for the whole call, obeyed inside the solver and between phases; None = no limit
-    parameters : of the mechanism; none of the present ones has any
+    parameters : of the mechanism, such as alpha for "fds"
 
     Returns
     -------
@@ -82,15 +82,14 @@ def solve(
     >>> solve(wang, "drfh").tasks
     array([10., 10.])
     """
-    item = find_mechanism(mechanism)
-    _check(item, accuracy, time_limit, parameters)
+    item = find_mechanism(mechanism).configure(**parameters)
+    _check(accuracy, time_limit)
     deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
     limits = Limits(accuracy, deadline)
-    domain = item.domain(instance)
     chosen = [_chosen(item, method)] if method else methods_for(item)
     best: Allocation | None = None
     for candidate in chosen:
-        allocation = _computed(item, candidate, domain, limits)
+        allocation = _computed(item, candidate, instance, limits)
         if best is None or allocation.residual < best.residual:
             best = allocation
         if best.residual <= ACCURACY[accuracy] or time.perf_counter() > deadline:
@@ -105,21 +104,23 @@ def judged(mechanism: Mechanism, allocation: Allocation) -> Allocation:
     return replace(allocation, values=mechanism.values(allocation), residuals=residuals)
 
 
-def _computed(mechanism: Mechanism, method: Method, domain: Instance, limits: Limits) -> Allocation:
-    scaled, unit = mechanism.canonical(domain)
+def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Allocation:
+    domain, home = mechanism.domain(instance), mechanism.home(instance)
+    scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
     answer: Answer = method.run(mechanism, scaled, limits)
     allocation = Allocation(
-        instance=domain,
+        instance=home,
         x=answer.x * unit[domain.arcs.user],
         mechanism=mechanism.id,
         method=method.id,
-        parameters={},
+        parameters=mechanism.parameters,
         termination=answer.termination,
-        prices=answer.prices,
+        prices=answer.prices if domain.K == home.K else None,
         times=answer.times,
         iterations=answer.iterations,
         versions=method.versions(),
         message=answer.message,
+        x_exact=answer.x_exact,
     )
     return judged(mechanism, allocation)
 
@@ -136,10 +137,8 @@ def _chosen(mechanism: Mechanism, name: str) -> Method:
     return method
 
 
-def _check(mechanism: Mechanism, accuracy: str, time_limit: float | None, parameters: dict[str, Any]) -> None:
+def _check(accuracy: str, time_limit: float | None) -> None:
     if accuracy not in ACCURACY:
         raise InstanceError(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
     if time_limit is not None and not time_limit > 0:
         raise InstanceError(f"time_limit is {time_limit!r} seconds, but it must be positive")
-    for name in parameters:
-        raise InstanceError(f"mechanism {mechanism.id!r} has no parameter {name!r}: it has none")

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import ClassVar
@@ -56,7 +57,7 @@ class Stopped(Exception):  # noqa: N818 (a signal, not an error)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method returns: tasks on arcs (nan where there is no point), prices as hints, and its own report."""
+    """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any."""
 
     x: Floats
     prices: Floats | None
@@ -64,6 +65,7 @@ class Answer:
     times: Times
     iterations: int | None = None
     message: str = ""
+    x_exact: tuple[Fraction, ...] | None = None
 
 
 @dataclass
@@ -112,12 +114,16 @@ class Method(ABC):
     kind : "exact" (vertex solutions), "interior-point" or "first-order"
     packages : import names it needs
     install : what to install when they are missing
+    faces : whether later rounds of a lexicographic mechanism are written on their face (leximin.py)
+    canonical : whether it is given instances in canonical units; otherwise in the units of the user
     """
 
     id: str
     kind: str
     packages: ClassVar[tuple[str, ...]] = ()
     install: str = ""
+    canonical: bool = True
+    faces: bool = True
 
     @abstractmethod
     def computes(self, mechanism: Mechanism) -> bool:
@@ -141,15 +147,15 @@ class Method(ABC):
         return {name: found for name in self.packages if (found := _version(name))}
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-        """Compute the mechanism on an instance in canonical units; the point is kept whatever the status."""
+        """Compute the mechanism on an instance in the units the method wants; the point is kept whatever the status."""
         session = Session(instance, limits)
         prices: Floats | None = None
         termination, message = "optimal", ""
         try:
             session = self.open(mechanism, instance, limits)
             if isinstance(mechanism, Leximin):
-                tolerance, on_face = ACCURACY[limits.accuracy] / 4, self.kind != "exact"
-                x, prices = mechanism.rounds(instance, _with_prices(session), tolerance, on_face)
+                tolerance = ACCURACY[limits.accuracy] / 4
+                x, prices = mechanism.rounds(instance, _with_prices(session), tolerance, self.faces)
             else:
                 x, prices = session.solve(None)
             session.x = x

@@ -2,11 +2,11 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.leximin import Leximin, Round
+from fairalloc.formulations.leximin import Leximin, MaxMin, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -127,6 +127,27 @@ class NlpSession(CvxpySession):
         """CVXPY does not know Ipopt's iterations."""
 
 
+class PlainRounds(Method):
+    """Z III-A round by round, as one would write it in CVXPY: levels as inequalities, every round a new problem for HiGHS.
+
+    It is here to be measured against: later rounds have no interior, and their duals are anything (docs/DESIGN-NOTES.md).
+    """
+
+    id = "cvxpy:rounds"
+    kind = "exact"
+    packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
+    install = "pip install fairalloc"
+    faces = False
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """The lexicographic mechanisms."""
+        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Nothing is written before the first round."""
+        return CvxpySession(mechanism, instance, limits, "HIGHS")
+
+
 class CvxpyMethod(Method):
     """One of CVXPY's solvers."""
 
@@ -137,9 +158,9 @@ class CvxpyMethod(Method):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """HiGHS takes linear programs; the NLP route returns no duals, which rounds need, so it takes the others."""
-        if isinstance(mechanism, Leximin):
-            return not self.nlp
-        return self.solver != "HIGHS"
+        if self.solver == "HIGHS":
+            return mechanism.linear
+        return not (self.nlp and mechanism.linear)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""
@@ -152,6 +173,7 @@ DEBIAN = "coinor-libipopt-dev liblapack-dev libblas-dev pkg-config"
 NATIVE = f"install the Ipopt library (Debian: {DEBIAN}), then pip install fairalloc[ipopt]"
 
 methods = (
+    PlainRounds(),
     CvxpyMethod("HIGHS", "exact", "highspy", WHEELS),
     CvxpyMethod("CLARABEL", "interior-point", "clarabel", WHEELS),
     CvxpyMethod("SCS", "first-order", "scs", WHEELS),

@@ -70,6 +70,14 @@ def test_demands_on_by_name_and_by_number_are_the_same():
     np.testing.assert_array_equal(one.arcs.demand[2], [1, 1])
 
 
+def test_demands_on_decide_where_a_user_fits():
+    """Server 2 has no resource 2: only the demand that holds there counts."""
+    plain = Instance([[1, 1], [1, 0]], [[4, 4], [4, 0]])
+    assert plain.eligible.tolist() == [[True, False], [True, True]]
+    other = plain.replace(demands_on={(0, 1): [1, 0], (1, 1): [1, 1]})
+    assert other.eligible.tolist() == [[True, True], [True, False]]
+
+
 # ---- exactness ------------------------------------------------------------------------------------------------------
 
 

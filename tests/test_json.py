@@ -188,6 +188,9 @@ def test_the_fingerprint_is_the_same_on_every_machine():
 # ---- schema and reader agree ----------------------------------------------------------------------------------------
 
 VALUES = [
+    "cpu",
+    "s1",
+    "u1",
     None,
     True,
     False,
@@ -319,6 +322,15 @@ def test_what_solve_returns_is_a_valid_document(name, mechanism):
 
 ROUNDING = 1e-15
 """Sums of a few tasks in another order."""
+
+
+def test_servers_and_variants_of_an_allocation_document():
+    """Two users of two variants on one server, the arcs in order."""
+    zarchy = example("zarchy-nb").instance
+    users = allocation_document(Allocation(zarchy, [1, 2, 3, 4]))["users"]
+    assert [u["by_variant"] for u in users] == [[1, 2], [3, 4]]
+    assert [u["by_server"] for u in users] == [{"s1": 3}, {"s1": 7}]
+    assert users[1]["by_arc"] == [{"server": "s1", "variant": 0, "tasks": 3}, {"server": "s1", "variant": 1, "tasks": 4}]
 
 
 def test_no_point_is_written_as_null_and_read_as_no_point():

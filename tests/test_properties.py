@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import allocations, instances
+from tolerances import RESIDUAL
 
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.aggregation import pooled
@@ -24,6 +25,9 @@ HIDDEN = TOLERANCE / 2
 
 LP = 1e-7
 """SciPy's HiGHS meets its rows to 1e-7; all rows here are of order one."""
+
+BARGAINING = 4 * 4 * RESIDUAL + LP
+"""nb's residual is the mean relative gain of at most 4 users of equal weight, who run at most 4 servers' worth of tasks."""
 
 WANG = example("wang-fig2").instance
 BEST = [10, 0, 0, 10]
@@ -61,6 +65,12 @@ def test_limit_violated():
     assert verdict.margin == pytest.approx(VISIBLE, rel=1e-6)
     assert verdict.witness == {"user": "u1", "tasks": 2 * (1 + VISIBLE)}
     assert verdict.sentence == "not feasible: user 'u1' runs 2.00001 tasks and has 2"
+
+
+def test_the_user_over_its_limit_is_named():
+    two = WANG.replace(max_tasks=[10, 5])
+    verdict = check(two, Allocation(two, [10, 0, 0, 5 * (1 + VISIBLE)]), "feasibility")
+    assert verdict.witness == {"user": "u2", "tasks": 5 * (1 + VISIBLE)}
 
 
 def test_negative_tasks():
@@ -202,8 +212,10 @@ def test_pareto_witnesses_hold_for_random_allocations(allocation):
 @settings(max_examples=30, deadline=None)
 @given(instances())
 def test_bargaining_is_pareto_optimal(instance):
-    """Z Proposition 2, on random instances."""
-    assert check(instance, solve(instance, "nb"), "pareto", tolerance=1e-4).holds is not False
+    """On random instances, as far as the residual promises."""
+    allocation = solve(instance.replace(weights=None), "nb")
+    assert allocation.residual <= RESIDUAL
+    assert check(allocation.instance, allocation, "pareto", tolerance=BARGAINING).holds is True
 
 
 # ---- definitions, instances, verdicts -------------------------------------------------------------------------------
@@ -214,7 +226,7 @@ def test_definitions_by_every_name(name):
     assert check(WANG, on_wang(BEST), name)
     fewer = check(WANG, on_wang([10 * (1 - 1e-4), 0, 0, 10]), name)
     assert fewer.holds is False
-    assert 1e-5 < fewer.margin < 2e-4
+    assert 4e-5 < fewer.margin < 1e-3, "user 1 misses 1e-4, on average over both 5e-5; prices prove a little less well"
     assert fewer.sentence.startswith(f"not the {name} allocation: its residual is ")
     more = check(WANG, on_wang([10 * (1 + VISIBLE), 0, 0, 10]), name)
     assert more.holds is False

@@ -1,9 +1,11 @@
-"""Properties of allocations: checks that return a verdict with a witness."""
+"""Properties of allocations, checks that return a verdict with a witness; certificates, proofs in rationals."""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.theorems, not as theorems: it is mapped into fairalloc")
 
+from fairalloc.theorems.certificates import Certificate, parse_certificate
+from fairalloc.theorems.certifying import Failure, certify
 from fairalloc.theorems.properties import PROPERTIES, check
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["PROPERTIES", "Verdict", "check"]
+__all__ = ["PROPERTIES", "Certificate", "Failure", "Verdict", "certify", "check", "parse_certificate"]

@@ -12,7 +12,7 @@ from fairalloc.models.feasibility import overloads
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["PROPERTIES", "TOLERANCE", "check"]
+__all__ = ["PROPERTIES", "TOLERANCE", "check", "on_instance"]
 
 TOLERANCE = 1e-6
 """A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
@@ -37,13 +37,13 @@ def check(instance: Instance, allocation: Allocation, property: str, tolerance: 
     names = [*PROPERTIES, *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
     if property not in names:
         raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
-    allocation = _on(instance, allocation)
+    allocation = on_instance(instance, allocation)
     if property in PROPERTIES:
         return PROPERTIES[property](allocation, tolerance)
     return _definition(allocation, property, tolerance)
 
 
-def _on(instance: Instance, allocation: Allocation) -> Allocation:
+def on_instance(instance: Instance, allocation: Allocation) -> Allocation:
     """The allocation as one of this instance, whose arcs must be the same; the verdict is about this instance."""
     own, arcs = allocation.instance.arcs, instance.arcs
     if len(own) != len(arcs):

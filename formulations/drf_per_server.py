@@ -1,0 +1,72 @@
+r"""Per-server DRF: DRF on each server alone (W 3.4), the naive extension that DRFH is held against.
+
+    on every server i:  x_ni max_r d_nr / c_ir / phi_n is lexicographically max-min fair over the users of that server
+
+The servers do not know of each other, so the program separates. It is written as one: leximin.py on the instance in which every
+(user, server) pair is a user of its own, with the weight of its user; the lexicographic optimum of a product is the product of
+the optima. W Fig. 3: 6 tasks for each user where DRFH gives 10. A limit on a user's tasks would tie the servers together and
+is refused.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from fairalloc.formulations.leximin import Leximin
+from fairalloc.models import rationals
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+
+
+class PerServer(Leximin):
+    """Leximin over (user, server) pairs; allocations are given on the instance itself."""
+
+    def home(self, instance: Instance) -> Instance:
+        """The arcs of the pairs are the arcs of the instance, in the same order."""
+        self.domain(instance)
+        return instance
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """g, the smallest weighted share of any user on any server."""
+        return super().values(replace(allocation, instance=self.domain(allocation.instance)))
+
+    def residual(self, allocation: Allocation) -> float:
+        """As for every lexicographic mechanism, over the pairs."""
+        return super().residual(replace(allocation, instance=self.domain(allocation.instance)))
+
+
+def pairs(instance: Instance) -> Instance:
+    """Every eligible (user, server) pair as a user that may use that server only."""
+    for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
+        raise InstanceError(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
+    for user, demand in zip(instance.users, instance.demands, strict=True):
+        if len(demand) > 1:
+            raise InstanceError(f"drf-per-server needs one demand vector for each user, but user {user!r} has {len(demand)}")
+    n, i = instance.arcs.user, instance.arcs.server
+    exact = instance.exact
+    return Instance(
+        [exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
+        exact.capacities,
+        weights=[exact.weights[a] for a in n],
+        counts=instance.counts,
+        eligible=np.arange(instance.K) == i[:, None],
+        name=instance.name,
+        users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
+        servers=instance.servers,
+        resources=instance.resources,
+    )
+
+
+def share_alone(instance: Instance) -> np.ndarray:
+    """(pairs,) dominant share of one task on the pair's own server, max_r d_nr / c_ir."""
+    return 1.0 / instance.arcs.gamma
+
+
+mechanism = PerServer(
+    "drf-per-server",
+    share=share_alone,
+    exact_share=rationals.share_alone,
+    domain=pairs,
+    title="DRF on each server alone",
+    source="W 3.4",
+)

@@ -1,0 +1,22 @@
+r"""W's single linear program for DRFH (W (6), with weights W 5.1).
+
+    max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n >= g,    sigma_n = max_r d_nr / sum_i c_ir      (W 6)
+
+W writes `= g`; with `>=` the optimal g is the same, and an equality can be had by cutting tasks back. The LP is the whole of
+DRFH when all demands are positive, tasks unlimited and every user may use every server: then nobody can be raised above g
+without lowering somebody (W Prop 2). **It is not enough** when a demand is zero, a placement constraint binds or a user runs
+out of tasks: then some users could still go on when the poorest is stuck, W (6) stops everybody at its level, and the result
+is not Pareto optimal. K Fig. 1 is such a case. Use drfh there.
+"""
+
+from fairalloc.formulations.leximin import MaxMin
+from fairalloc.models import rationals
+from fairalloc.models.shares import global_dominant_share
+
+mechanism = MaxMin(
+    "drfh-lp",
+    share=global_dominant_share,
+    exact_share=rationals.global_dominant_share,
+    title="W's single LP: the largest equal global dominant share g",
+    source="W (6)",
+)

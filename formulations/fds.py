@@ -1,0 +1,127 @@
+r"""FDS: alpha-fairness on dominant shares, one pool (K 3.3 and its reference [2], Joe-Wong et al.; K Problem 1 with one server).
+
+    max   sum_n phi_n G(s_n / phi_n),    G'(z) = z^-alpha,    s_n = x_n max_r d_nr / c_r                        (K 12 with K = 1)
+    s.t.  sum_n x_n d_nr <= c_r,    x_n <= max_tasks_n
+
+alpha = 1 is weighted proportional fairness (the nb of one pool), alpha -> infinity is drf, alpha -> 0 the largest sum of
+dominant shares. For alpha > 1 the models maximise the increasing function -log(-(alpha - 1) objective) / (alpha - 1) instead,
+the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha.
+
+**Residual.** First-order gain with marginal utilities phi_n G'(s_n / phi_n) ds_n/du_n / phi_n = sigma_n (s_n / phi_n)^-alpha.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.mechanism import Mechanism, linear_rows, pyomo_tasks
+from fairalloc.formulations.scaling import canonical
+from fairalloc.models.aggregation import pooled
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import global_dominant_share
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class FairDominantShares(Mechanism):
+    """max sum_n phi_n G(s_n / phi_n) on one pool."""
+
+    id = "fds"
+    title = "alpha-fair dominant shares, all servers as one pool; parameter alpha, default 2"
+    source = "K 3.3, [2]"
+
+    def __init__(self, alpha: float = 2.0) -> None:
+        self.alpha = alpha
+
+    def configure(self, **parameters: Any) -> Mechanism:
+        """`alpha` > 0."""
+        alpha = parameters.pop("alpha", self.alpha)
+        for name in parameters:
+            raise InstanceError(f"mechanism 'fds' has no parameter {name!r}: it has alpha")
+        if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not (alpha > 0 and math.isfinite(alpha)):
+            raise InstanceError(f"alpha is {alpha!r}, but it must be a positive number")
+        return FairDominantShares(float(alpha))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Alpha."""
+        return {"alpha": self.alpha}
+
+    def domain(self, instance: Instance) -> Instance:
+        """One pool; InstanceError where the servers cannot be pooled or shares are not defined."""
+        result = pooled(instance)
+        global_dominant_share(result)
+        return result
+
+    def rate(self, instance: Instance) -> Floats:
+        """(N,) sigma_n / phi_n: the weighted dominant share of one task."""
+        return global_dominant_share(instance) / instance.weights
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """The level of an equal partition becomes 1."""
+        return canonical(instance, self.rate)
+
+    def cvxpy(self, instance: Instance) -> "cp.Problem":
+        """Variable "x", constraints "capacity" and "limit"."""
+        import cvxpy as cp
+
+        arcs, alpha = instance.arcs, self.alpha
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
+        v = sp.diags_array(self.rate(instance)) @ arcs.owner @ x  # s_n / phi_n
+        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
+        capped = np.isfinite(instance.max_tasks)
+        if capped.any():
+            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+        phi = instance.weights
+        if alpha > 1:
+            objective = -cp.log_sum_exp(np.log(phi) + (1 - alpha) * cp.log(v)) / (alpha - 1)
+        else:
+            objective = phi @ (cp.log(v) if alpha == 1 else cp.power(v, 1 - alpha) / (1 - alpha))
+        return cp.Problem(cp.Maximize(objective), constraints)
+
+    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """Variables `x` and `v` (weighted dominant shares), constraints `capacity`, `shares`, `limit`."""
+        import pyomo.environ as pyo
+
+        alpha, users = self.alpha, instance.users
+        model = pyomo_tasks(instance)
+        weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
+        start = weighted @ (instance.arcs.gamma / instance.N)
+        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.tolist(), strict=True)))
+        share = dict(zip(users, linear_rows(weighted, list(model.x.values())), strict=True))
+        model.shares = pyo.Constraint(users, rule=lambda m, n: share[n] - m.v[n] == 0)
+        phi = dict(zip(users, instance.weights.tolist(), strict=True))
+        if alpha == 1:
+            objective = sum(phi[n] * pyo.log(model.v[n]) for n in users)
+        else:
+            total = sum(phi[n] * model.v[n] ** (1 - alpha) for n in users)
+            objective = -pyo.log(total) / (alpha - 1) if alpha > 1 else total / (1 - alpha)
+        model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
+        return model
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The objective sum_n phi_n G(s_n / phi_n)."""
+        instance, alpha = allocation.instance, self.alpha
+        v = self.rate(instance) * allocation.tasks
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
+        return {"objective": float(instance.weights @ gain)}
+
+    def residual(self, allocation: Allocation) -> float:
+        """The largest relative first-order gain; inf where a user has no task."""
+        if not allocation.has_point or np.any(allocation.tasks <= 0):
+            return np.inf
+        sigma = global_dominant_share(allocation.instance)
+        v = self.rate(allocation.instance) * allocation.tasks
+        return first_order_gain(allocation, sigma * (v / v.min()) ** -self.alpha)
+
+
+mechanism = FairDominantShares()

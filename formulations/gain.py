@@ -1,0 +1,69 @@
+r"""First-order optimality of a program over tasks, proved by prices.
+
+For a program max U(u) with marginal utilities a_n = dU/du_n at the allocation, u is optimal iff no feasible u' gains to first
+order, sum_n a_n (u'_n - u_n) <= 0 (for nb this is K footnote 5). The residual is the largest relative gain,
+
+    max over feasible u' of  sum_n a_n u'_n / sum_n a_n u_n  -  1.
+
+It is bounded by weak duality: for any p >= 0 whose cheapest task costs q_n(p) >= a_n, it is at most sum_ir p_ir / sum a_n u_n - 1
+(capacities scaled to 1; users with a limit pay max(a_n - q_n, 0) max_tasks_n more instead). So prices are a proof, whoever
+handed them over.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from fairalloc.formulations.mechanism import cheapest
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.numbers import Floats
+
+__all__ = ["first_order_gain"]
+
+PROVED = 1e-7
+"""Below this the residual is not worth a second look by the referee."""
+
+
+def first_order_gain(allocation: Allocation, marginal: Floats) -> float:
+    """The largest relative first-order gain, for marginal utilities (N,) >= 0 that are not all 0; inf without a point.
+
+    The allocation's own prices are tried first; where they prove too little, an LP finds the prices that prove most.
+    """
+    if not allocation.has_point or not marginal @ allocation.tasks > 0:
+        return np.inf
+    own = np.inf if allocation.prices is None else proved(allocation, marginal, allocation.prices[-1])
+    return own if own <= PROVED else min(own, proved(allocation, marginal, referee(allocation, marginal)))
+
+
+def proved(allocation: Allocation, marginal: Floats, prices: Floats) -> float:
+    """The bound that `prices` (K, R) prove; they are rescaled by the best factor s.
+
+    min over s of s sum p + sum over limited n of max(a_n - s q_n, 0) max_tasks_n, where s q_n >= a_n for users without a limit.
+    It is piecewise linear and convex in s, so the best s is a kink a_n / q_n.
+    """
+    instance = allocation.instance
+    q = cheapest(instance, np.maximum(prices, 0.0))
+    kinks = np.divide(marginal, q, out=np.where(marginal > 0, np.inf, 0.0), where=q > 0)
+    capped = np.isfinite(instance.max_tasks)
+    least = float(kinks[~capped].max(initial=0.0))
+    if not np.isfinite(least):
+        return np.inf
+    candidates = np.unique(np.append(np.maximum(kinks[capped & (q > 0)], least), least))
+    limits = np.maximum(marginal[capped] - candidates[:, None] * q[capped], 0.0) @ instance.max_tasks[capped]
+    bound = (candidates * np.maximum(prices, 0.0).sum() + limits).min()
+    return max(float(bound / (marginal @ allocation.tasks)) - 1.0, 0.0)
+
+
+def referee(allocation: Allocation, marginal: Floats) -> Floats:
+    """(K, R) prices that prove most: min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's simplex."""
+    instance, arcs = allocation.instance, allocation.instance.arcs
+    capped = np.flatnonzero(np.isfinite(instance.max_tasks))
+    unit = np.where(marginal > 0, marginal, 1.0)
+    worth = sp.diags_array(1.0 / unit[arcs.user])
+    matrix = sp.hstack([worth @ arcs.load.T, worth @ arcs.owner.T[:, capped]], format="csr")
+    cost = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
+    answer = linprog(cost, A_ub=-matrix, b_ub=-(marginal / unit)[arcs.user], method="highs-ds")
+    if not answer.success:
+        return np.zeros((instance.K, instance.R))  # prices that prove nothing
+    prices: Floats = answer.x[: instance.K * instance.R].reshape(instance.K, instance.R)
+    return prices

@@ -1,0 +1,18 @@
+r"""MMF: max-min fair numbers of tasks (Z (2)).
+
+    max t   s.t.   u_n / phi_n >= t,    u feasible                                                        (Z 2, phi = 1 in Z)
+
+Only the poorest count: the answer is not unique and need not be Pareto optimal (Z Example 2). Use lmmf for one that is.
+"""
+
+from fairalloc.formulations.leximin import MaxMin
+from fairalloc.models import rationals
+from fairalloc.models.shares import count
+
+mechanism = MaxMin(
+    "mmf",
+    share=count,
+    exact_share=rationals.count,
+    title="max-min fair numbers of tasks, the poorest user only",
+    source="Z (2)",
+)

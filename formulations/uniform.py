@@ -1,0 +1,81 @@
+r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 with equal weights).
+
+    user n runs on server i what it can with (phi_n / sum_m phi_m) c_ir of each resource r, eligible or not for the others
+
+The benchmark of the sharing incentive property. With one demand vector x_ni = phi_n / (sum_m phi_m) gamma_ni; with several
+variants the best packing, which is the linear program of Z (1) for each user and server. The whole is written as one program,
+utilitarian.py on the instance in which every server is partitioned among the users: it separates, so each user gets its best.
+With limits the user runs at most max_tasks_n. Residual: the largest part of that best that some user misses.
+"""
+
+import numpy as np
+from scipy.optimize import linprog
+
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import gamma
+
+
+class Uniform(Utilitarian):
+    """Each user alone on its part of each server."""
+
+    id = "uniform"
+    title = "equal partition of every server by weight"
+    source = "K 2.1, 3.3; W Def 2"
+
+    def domain(self, instance: Instance) -> Instance:
+        """Every server split among the users; its arcs are those of the instance, in the same order."""
+        return partitioned(instance)
+
+    def home(self, instance: Instance) -> Instance:
+        """The allocation is given on the servers themselves."""
+        return instance
+
+    def residual(self, allocation: Allocation) -> float:
+        """The largest part of what its part of the servers could run that some user misses."""
+        if not allocation.has_point:
+            return 1.0
+        return max(float((1.0 - allocation.tasks / most(allocation.instance)).max()), 0.0)
+
+
+def most(instance: Instance) -> Floats:
+    """(N,) the tasks each user can run on its part: in closed form, or by SciPy's LP (Z 1) for several variants."""
+    if not instance.single_variant:
+        return _packed(instance)
+    parts = instance.weights / instance.weights.sum()
+    result: Floats = np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks)
+    return result
+
+
+def _packed(instance: Instance) -> Floats:
+    scaled, unit = mechanism.canonical(partitioned(instance))
+    lp = mechanism.lp(scaled)
+    answer = linprog(-lp.cost, A_ub=lp.matrix, b_ub=lp.upper, method="highs-ds")
+    if not answer.success:
+        return np.full(instance.N, np.inf)  # nothing is proved
+    result: Floats = (scaled.arcs.owner @ answer.x) * unit
+    return result
+
+
+def partitioned(instance: Instance) -> Instance:
+    """N K servers: row i N + n is user n's part of server i, eligible for that user alone."""
+    parts = instance.weights / instance.weights.sum()
+    alone = np.zeros((instance.N, instance.K, instance.N), dtype=bool)
+    users = np.arange(instance.N)
+    alone[users, :, users] = instance.placement
+    best = np.zeros((instance.N, instance.K))
+    np.maximum.at(best, (instance.arcs.user, instance.arcs.server), instance.arcs.gamma)
+    on = {(n, i * instance.N + n): v for (n, i), v in instance.demands_on.items()}
+    return instance.replace(
+        capacities=(instance.pools[:, None, :] * parts[None, :, None]).reshape(-1, instance.R),
+        counts=None,
+        weights=1.0 / best.sum(axis=1),
+        eligible=alone.reshape(instance.N, -1),
+        servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
+        demands_on=on,
+    )
+
+
+mechanism = Uniform()

@@ -1,0 +1,78 @@
+r"""Utilitarian: as many tasks as possible (a reference point; K section 2, D section 4).
+
+    max  sum_n w_n u_n   s.t.   u_n = sum of x over the user's arcs,    load @ x <= 1,    u_n <= max_tasks_n
+
+A linear program that may leave users with nothing. Residual: the largest relative gain in the objective, proved by prices.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.leximin import LP
+from fairalloc.formulations.mechanism import Mechanism, linear_rows, pyomo_tasks
+from fairalloc.formulations.scaling import canonical
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class Utilitarian(Mechanism):
+    """max sum_n w_n u_n."""
+
+    id = "utilitarian"
+    title = "the largest weighted sum of tasks"
+    source = "K 2; D 4"
+    linear = True
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Tasks in other units are worth as much more."""
+        scaled, unit = canonical(instance)
+        worth = scaled.weights * unit
+        return scaled.replace(weights=worth / worth.max()), unit
+
+    def cvxpy(self, instance: Instance) -> "cp.Problem":
+        """Variable "x", constraints "capacity" and "limit"."""
+        import cvxpy as cp
+
+        arcs = instance.arcs
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
+        capped = np.isfinite(instance.max_tasks)
+        if capped.any():
+            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+        return cp.Problem(cp.Maximize(instance.weights @ (arcs.owner @ x)), constraints)
+
+    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """Variables `x`, constraints `capacity` and `limit`."""
+        import pyomo.environ as pyo
+
+        model = pyomo_tasks(instance)
+        worth = sp.csr_array(instance.weights[None] @ instance.arcs.owner)
+        (objective,) = linear_rows(worth, list(model.x.values()))
+        model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
+        return model
+
+    def lp(self, instance: Instance) -> LP:
+        """The program as sparse arrays: capacity rows, then limits."""
+        arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
+        matrix = sp.vstack([arcs.load, arcs.owner[capped]], format="csc")
+        upper = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
+        return LP(instance.weights[arcs.user], matrix, np.full(len(upper), -np.inf), upper, np.full(len(arcs), np.inf))
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The objective sum_n w_n u_n."""
+        return {"objective": float(allocation.instance.weights @ allocation.tasks)}
+
+    def residual(self, allocation: Allocation) -> float:
+        """The largest relative gain of a feasible allocation."""
+        return first_order_gain(allocation, allocation.instance.weights)
+
+
+mechanism = Utilitarian()

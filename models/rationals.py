@@ -1,0 +1,121 @@
+"""The instance in exact arithmetic: the arcs of `instance.arcs` and the shares of shares.py as rationals.
+
+Floating point says how large a number is; a certificate must say that two numbers are equal. What is computed here is computed
+once more, by the same formulas, from `instance.exact`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from fairalloc.models.instance import Instance
+
+__all__ = [
+    "ExactArcs",
+    "Rationals",
+    "asset_share",
+    "count",
+    "exact_arcs",
+    "global_dominant_share",
+    "share_alone",
+    "task_share",
+]
+
+Rationals: TypeAlias = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class ExactArcs:
+    """The arcs of an instance, in the order of `instance.arcs`.
+
+    Attributes
+    ----------
+    user : (A,) whose arc it is
+    load : (A,) pairs (i R + r, part): the part of resource r of server i that one task takes
+    limits : (N,) max_tasks, None = unlimited
+    rows : K R
+    """
+
+    user: tuple[int, ...]
+    load: tuple[tuple[tuple[int, Fraction], ...], ...]
+    limits: tuple[Fraction | None, ...]
+    rows: int
+
+    def tasks(self, x: Sequence[Fraction]) -> Rationals:
+        """(N,) tasks of each user."""
+        result = [Fraction(0)] * len(self.limits)
+        for n, value in zip(self.user, x, strict=True):
+            result[n] += value
+        return tuple(result)
+
+    def loads(self, x: Sequence[Fraction]) -> Rationals:
+        """(K R,) used part of each capacity."""
+        result = [Fraction(0)] * self.rows
+        for load, value in zip(self.load, x, strict=True):
+            for row, part in load if value else ():
+                result[row] += part * value
+        return tuple(result)
+
+    def cheapest(self, prices: Sequence[Fraction]) -> Rationals:
+        """(N,) cost of each user's cheapest task at prices (K R,)."""
+        costs: list[list[Fraction]] = [[] for _ in self.limits]
+        for n, load in zip(self.user, self.load, strict=True):
+            costs[n].append(sum((part * prices[row] for row, part in load if prices[row]), Fraction(0)))
+        return tuple(min(cost) for cost in costs)
+
+
+def exact_arcs(instance: Instance) -> ExactArcs:
+    """The arcs of an instance with its exact data."""
+    arcs, exact, width = instance.arcs, instance.exact, instance.R
+    loads = []
+    for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):
+        demand = exact.demands_on.get((n, i), exact.demands[n])[v]
+        count = int(instance.counts[i])
+        parts = zip(demand, exact.capacities[i], strict=True)
+        loads.append(tuple((i * width + r, d / (count * c)) for r, (d, c) in enumerate(parts) if d))
+    return ExactArcs(tuple(arcs.user.tolist()), tuple(loads), exact.max_tasks, instance.K * width)
+
+
+# ---- shares, where shares.py defines them ---------------------------------------------------------------------------
+
+
+def global_dominant_share(instance: Instance) -> Rationals:
+    """(N,) max_r d_nr / sum_i c_ir (K 5, W 3)."""
+    return tuple(max(parts) for parts in _parts(instance))
+
+
+def asset_share(instance: Instance) -> Rationals:
+    """(N,) sum_r d_nr / sum_i c_ir (D 4)."""
+    return tuple(sum(parts, Fraction(0)) for parts in _parts(instance))
+
+
+def count(instance: Instance) -> Rationals:
+    """(N,) ones."""
+    return (Fraction(1),) * instance.N
+
+
+def task_share(instance: Instance) -> Rationals:
+    """(N,) 1 / sum_i min_r c_ir / d_nr, placement ignored (K 2.2)."""
+    return tuple(1 / sum((_alone(instance, n, i) for i in range(instance.K)), Fraction(0)) for n in range(instance.N))
+
+
+def share_alone(instance: Instance) -> Rationals:
+    """(A,) max_r d_nr / c_ir on each arc (W 3.4)."""
+    return tuple(max(part for _, part in load) for load in exact_arcs(instance).load)
+
+
+def _parts(instance: Instance) -> list[list[Fraction]]:
+    exact = instance.exact
+    totals = [
+        sum((int(q) * c[r] for q, c in zip(instance.counts, exact.capacities, strict=True)), Fraction(0))
+        for r in range(instance.R)
+    ]
+    return [[d / c for d, c in zip(vectors[0], totals, strict=True) if d] for vectors in exact.demands]
+
+
+def _alone(instance: Instance, n: int, i: int) -> Fraction:
+    """Tasks of user n that row i alone can run (K 8)."""
+    exact = instance.exact
+    (demand,) = exact.demands_on.get((n, i), exact.demands[n])
+    return int(instance.counts[i]) * min(c / d for c, d in zip(exact.capacities[i], demand, strict=True) if d)
