@@ -274,7 +274,7 @@ def _check(options: argparse.Namespace) -> int:
     document = read_json(options.allocation)
     own = document.get("mechanism") if isinstance(document, dict) else None
     instance = load(options.instance)
-    instance = mechanism(own).domain(instance) if own else instance
+    instance = mechanism(own).home(instance) if own else instance
     allocation = parse_allocation(document, instance)
     properties = options.property or [*PROPERTIES, *([own] if own else [])]
     verdicts = [check(instance, allocation, name) for name in properties]

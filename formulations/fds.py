@@ -68,7 +68,7 @@ class FairDominantShares(Mechanism):
         """The level of an equal partition becomes 1."""
         return canonical(instance, self.rate)
 
-    def cvxpy(self, instance: Instance) -> "cp.Problem":
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp
 
@@ -87,7 +87,7 @@ class FairDominantShares(Mechanism):
             objective = phi @ (cp.log(v) if alpha == 1 else cp.power(v, 1 - alpha) / (1 - alpha))
         return cp.Problem(cp.Maximize(objective), constraints)
 
-    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `v` (weighted dominant shares), constraints `capacity`, `shares`, `limit`."""
         import pyomo.environ as pyo
 

@@ -164,7 +164,7 @@ class Leximin(Mechanism):
 
     # ---- the round as a model -----------------------------------------------------------------------------------
 
-    def cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
+    def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """The LP of a round, by default the first; variables "x" and "g".
 
         Constraints "capacity", "fairness" and "limit", in later rounds "level", on a face also "full", "open" and "closed".
@@ -191,7 +191,7 @@ class Leximin(Mechanism):
             constraints += [(x[~now.closed] >= 0).set_label("open"), (x[now.closed] == 0).set_label("closed")]
         return cp.Problem(cp.Maximize(g), constraints)
 
-    def pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """The LP of a round, by default the first; variables `x` and `g`.
 
         Constraints `capacity`, `fairness` and `limit`, in later rounds `level`, on a face also `full`; closed arcs are fixed.
@@ -303,7 +303,8 @@ class Leximin(Mechanism):
         best = min(own, self._missing(allocation, referee.prices))
         if self._missing(referee, referee.prices) > PLAUSIBLE:
             return best
-        return min(best, float(np.abs(allocation.tasks / referee.tasks - 1.0).max()))
+        deviation = float(np.abs(allocation.tasks / referee.tasks - 1.0).max())
+        return min(best, deviation) if deviation <= PLAUSIBLE else best
 
     def referee(self, instance: Instance) -> Allocation | None:
         """The fair allocation from SciPy's simplex, with its prices: slow, but by another solver than the methods'.
@@ -343,7 +344,7 @@ class Leximin(Mechanism):
 
 
 PLAUSIBLE = 1e-2
-"""A referee whose own proof is looser than this has gone wrong, and is not compared with."""
+"""A referee whose own proof is looser than this has gone wrong; an answer that is further off needs no comparison."""
 
 REFEREE = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 

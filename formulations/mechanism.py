@@ -58,13 +58,24 @@ class Mechanism(ABC):
         """The instance in units fit for floating point, and (N,) how many tasks one of its task units is."""
         return canonical(instance)
 
-    @abstractmethod
-    def cvxpy(self, instance: Instance) -> "cp.Problem":
-        """The CVXPY problem; variable "x" is in tasks on `instance.arcs`, constraints carry labels."""
+    def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
+        """The CVXPY problem; variable "x" is in tasks on the arcs of `domain(instance)`, constraints carry labels.
+
+        `details` are those of `write_cvxpy`: a lexicographic mechanism takes a `round`.
+        """
+        return self.write_cvxpy(self.domain(instance), **details)
+
+    def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
+        """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
+        return self.write_pyomo(self.domain(instance), **details)
 
     @abstractmethod
-    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """The Pyomo model; `x[user, variant, server]` is in tasks."""
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
+        """The CVXPY problem on an instance that is a domain already."""
+
+    @abstractmethod
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """The Pyomo model on an instance that is a domain already."""
 
     @abstractmethod
     def values(self, allocation: Allocation) -> dict[str, float]:

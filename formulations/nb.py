@@ -34,7 +34,7 @@ class NashBargaining(Mechanism):
     title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
     source = "Z (3), Prop 5"
 
-    def cvxpy(self, instance: Instance) -> "cp.Problem":
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp
 
@@ -47,7 +47,7 @@ class NashBargaining(Mechanism):
             constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
         return cp.Problem(cp.Maximize(instance.weights @ cp.log(arcs.owner @ x)), constraints)
 
-    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `limit`."""
         import pyomo.environ as pyo
 

@@ -20,9 +20,8 @@ def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = No
 
     `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale.
     """
-    arcs = instance.arcs
     unit = np.zeros(instance.N)
-    np.maximum.at(unit, arcs.user, arcs.gamma)
+    np.maximum.at(unit, instance.arcs.user, instance.arcs.gamma)
     scaled = instance.replace(
         demands=[d * u for d, u in zip(instance.demands, unit, strict=True)],
         demands_on={(n, i): d * unit[n] for (n, i), d in instance.demands_on.items()},

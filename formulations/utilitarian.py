@@ -37,7 +37,7 @@ class Utilitarian(Mechanism):
         worth = scaled.weights * unit
         return scaled.replace(weights=worth / worth.max()), unit
 
-    def cvxpy(self, instance: Instance) -> "cp.Problem":
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp
 
@@ -49,7 +49,7 @@ class Utilitarian(Mechanism):
             constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
         return cp.Problem(cp.Maximize(instance.weights @ (arcs.owner @ x)), constraints)
 
-    def pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x`, constraints `capacity` and `limit`."""
         import pyomo.environ as pyo
 

@@ -74,7 +74,7 @@ class Allocation:
     residuals: Mapping[str, float] = field(default_factory=dict)
     times: Times = Times()
     iterations: int | None = None
-    trace: tuple[Mapping[str, float], ...] = ()
+    trace: tuple[Mapping[str, Any], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
     bundles: Floats | None = None

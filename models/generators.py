@@ -84,13 +84,13 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
 
 
 def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
-    """Servers in racks of five, nine users in ten bound to one rack: fair shares have about as many levels as racks.
+    """Racks of five servers (or half of fewer than ten), nine users in ten bound to one: about as many levels as racks.
 
     With `several` every user has one to three ways to run a task (Z II-A).
     """
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = _rng("racks", n_users, n_servers, n_resources, seed)
-    rack_of_server = np.arange(n_servers) // 5
+    rack_of_server = np.arange(n_servers) // (5 if n_servers >= 10 else max(1, n_servers // 2))
     rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
     anywhere = rng.random(n_users) < 0.1
     return base.replace(

@@ -39,8 +39,14 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         Instance([[1, 4], [3, 1]], [[9, 18]], name="wang-pool", resources=_CPU),
         "W section 2, the example of Ghodsi et al.",
-        {"drf": _tasks(3, 2), "drfh": _tasks(3, 2), "nb": _tasks("45/11", "18/11")},
-        "nb derived: both resources are full, prices 1/5 for a cpu and 1/90 for a GB",
+        {
+            "drf": _tasks(3, 2),
+            "drfh": _tasks(3, 2),
+            "tsf": _tasks(3, 2),
+            "asset": _tasks("63/25", "54/25"),
+            "nb": _tasks("45/11", "18/11"),
+        },
+        "tsf, asset (printed by Ghodsi et al.) and nb derived: for nb both resources are full, prices 1/5 for a cpu and 1/90 for a GB",
     ),
     Example(
         Instance([[1, 4], [3, 1]], [[1, 14], [8, 4]], name="wang-fig1", resources=_CPU),
@@ -51,14 +57,22 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="wang-fig2", resources=_CPU),
         "W Figs. 2 and 4",
-        {"drfh": _tasks(10, 10), "drf": _tasks("35/3", "35/3"), "nb": _tasks(10, 10)},
-        "g = 5/7; drf and nb derived",
+        {
+            "drfh": _tasks(10, 10),
+            "drfh-lp": _tasks(10, 10),
+            "drf-per-server": _tasks(6, 6),
+            "uniform": _tasks(6, 6),
+            "drf": _tasks("35/3", "35/3"),
+            "nb": _tasks(10, 10),
+            "utilitarian": _tasks(10, 10),
+        },
+        "g = 5/7; drf-per-server is W 3.4 and Fig. 3; uniform, drf, nb and utilitarian derived",
     ),
     Example(
         Instance([[1, 1], [3, 2]], [[1, 2], [4, 3]], name="wang-prop4", resources=_CPU),
         "W Proposition 4",
-        {"drfh": _tasks("12/5", "4/5")},
-        "the global dominant share is 12/25 for both",
+        {"drfh": _tasks("12/5", "4/5"), "drfh-lp": _tasks("12/5", "4/5"), "uniform": _tasks(2, "5/6")},
+        "the global dominant share is 12/25 for both, and 1/2 for user 2 in the equal partition of each server",
     ),
     # ---- K and P: DRFH under placement constraints
     Example(
@@ -69,14 +83,18 @@ EXAMPLES: tuple[Example, ...] = (
             resources=("cpu", "memory", "network"),
         ),
         "K Fig. 1 and section 2.2",
-        {"drfh": _tasks(3, 3, 8, 8), "nb": _tasks(2, 6, 8, 8)},
+        {
+            "drfh": _tasks(3, 3, 8, 8),
+            "tsf": _tasks("5/3", 5, "25/3", "25/3"),
+            "nb": _tasks(2, 6, 8, 8),
+        },
         "the figure's demands are not in the text: these are consistent with every number printed there; "
         "(2, 6, 8, 8) is printed for PS-DSF and is nb too, derived",
     ),
     Example(
         Instance([[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=("cpu", "memory", "network")),
         "P Fig. 1 and section II-B",
-        {"drfh": _tasks("60/11", "72/11"), "nb": _tasks(6, 6)},
+        {"drfh": _tasks("60/11", "72/11"), "tsf": _tasks(4, 8), "nb": _tasks(6, 6)},
         "printed as 5.45 and 6.54, the second cut off instead of rounded; nb derived",
     ),
     # ---- Z: Nash bargaining
@@ -93,14 +111,21 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         Instance([[1, 0, 0], [0, "1/2", "1/2"]], [[1, 1, 1]], name="zarchy-ex2"),
         "Z Example 2",
-        {"drf": _tasks(1, 2), "drfh": _tasks(1, 2), "nb": _tasks(1, 2)},
-        "printed for LMMF; the others derived",
+        {"lmmf": _tasks(1, 2), "drf": _tasks(1, 2), "drfh": _tasks(1, 2), "nb": _tasks(1, 2)},
+        "printed for lmmf; the others derived; mmf has many answers here, which is the point of the example",
     ),
     Example(
         Instance([[1], ["1/2"]], [[1]], name="zarchy-ex3"),
         "Z Example 3 and the remark after Proposition 5",
-        {"nb": _tasks("1/2", 1), "drf": _tasks("1/2", 1), "drfh": _tasks("1/2", 1)},
-        "nb splits a single resource equally; drf derived",
+        {
+            "lmmf": _tasks("2/3", "2/3"),
+            "mmf": _tasks("2/3", "2/3"),
+            "nb": _tasks("1/2", 1),
+            "fds": _tasks("1/2", 1),
+            "drf": _tasks("1/2", 1),
+            "drfh": _tasks("1/2", 1),
+        },
+        "Proposition 4: lmmf is not envy-free; nb splits a single resource equally; fds and drf derived",
     ),
     Example(
         Instance([["2/3", "1/3"], ["1/4", "3/4"]], [[1, 1]], name="zarchy-prop7"),
@@ -112,6 +137,32 @@ EXAMPLES: tuple[Example, ...] = (
         "Z Proposition 7, user 2 misreports",
         {"nb": _tasks(1, 1), "drf": _tasks(1, 1), "drfh": _tasks(1, 1)},
         "drf derived",
+    ),
+    Example(
+        Instance([[[2, 3, 0], [0, 0, 2]], [[2, 0, 1], [0, 3, 0]]], [[6, 6, 6]], name="zarchy-ex1"),
+        "Z Example 1 and Fig. 2",
+        {"mmf": _tasks(3, 3), "lmmf": _tasks(3, 3)},
+    ),
+    Example(
+        Instance(
+            [[["1/2", "1/2", 0, 0]], [[0, "1/2", "1/2", 0]], [["1/2", 0, "1/2", 0], [0, 0, 0, 1]]],
+            [[1, 1, 1, 1]],
+            name="zarchy-rounds",
+        ),
+        "Z III-A, the three users",
+        {"lmmf": _tasks(1, 1, 2)},
+    ),
+    Example(
+        Instance([[0, 1, 0], [[1, 0, 0], [0, "1/2", "1/2"]]], [[1, 1, 1]], name="zarchy-prop8"),
+        "Z Proposition 8",
+        {"lmmf": _tasks(1, 1)},
+        "printed with u_2 = 1/2, but Y_2 = (1, 0, 0) runs one task; 1 < 3/2 still violates the sharing incentive",
+    ),
+    Example(
+        Instance([[[1, 2, 1], [0, 1, 3], [2, 0, 2]]], [[11, 11, 13]], name="zarchy-fig1"),
+        "Z Fig. 1 and section II-A",
+        {"utilitarian": _tasks("35/4"), "lmmf": _tasks("35/4"), "nb": _tasks("35/4")},
+        "printed as 17/2 with packing (5, 1, 5/2), but (31/6, 2/3, 35/12) packs 35/4 into (11, 11, 13)",
     ),
     # ---- D: comparison with DRF
     Example(

@@ -22,6 +22,7 @@ import cvxpy as cp
 import numpy as np
 
 import fairalloc as fa
+from fairalloc.solvers import methods_for
 
 instance = fa.Instance(
     demands=[["1/5", 1], [1, "1/5"]],
@@ -80,10 +81,9 @@ for name in ("feasibility", "pareto", "drfh"):
 # for a whole suite, in separate processes, with repeats.)
 
 # %%
-for method in fa.METHODS.values():
-    if method.is_available() and method.computes(fa.mechanism("drfh")):
-        result = fa.solve(instance, "drfh", method.id)
-        print(f"{method.id:15} {result.termination:10} residual {result.residual:.1e}  {1000 * result.times.total:7.2f} ms")
+for method in methods_for(fa.mechanism("drfh"), instance):
+    result = fa.solve(instance, "drfh", method.id)
+    print(f"{method.id:15} {result.termination:10} residual {result.residual:.1e}  {1000 * result.times.total:7.2f} ms")
 
 # %% tags=["checks"]
 assert np.allclose(allocation.tasks, 10)

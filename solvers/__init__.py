@@ -42,10 +42,11 @@ FASTEST = ("highs:leximin", "highs", "cvxpy:clarabel", "pyomo:ipopt", "cvxpy:hig
 """The order in which `method=None` tries them: measured by the suite `first`; the others follow by name."""
 
 
-def methods_for(mechanism: Mechanism, available: bool = True) -> list[Method]:
-    """The methods that compute a mechanism, fastest first."""
+def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
+    """The methods that compute a mechanism (on this instance), fastest first."""
     order = [*FASTEST, *(key for key in METHODS if key not in FASTEST)]
     fit = [METHODS[key] for key in order if METHODS[key].computes(mechanism)]
+    fit = fit if instance is None else [method for method in fit if not method.applies(mechanism, instance)]
     return [method for method in fit if method.is_available() or not available]
 
 
@@ -55,6 +56,7 @@ def solve(
     method: str | None = None,
     accuracy: str = "mid",
     time_limit: float | None = None,
+    trace: bool = False,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -66,6 +68,7 @@ def solve(
     method : id; None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high", the residual promised (ACCURACY); each solver's own options follow from it
     time_limit : seconds for the whole call, obeyed inside the solver and between phases; None = no limit
+    trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -74,7 +77,7 @@ def solve(
 
     Raises
     ------
-    InstanceError : unknown names, a method that is missing or does not compute the mechanism, or an undefined mechanism
+    InstanceError : unknown names, a method that is missing or does not compute the mechanism here, or an undefined mechanism
 
     Examples
     --------
@@ -85,8 +88,8 @@ def solve(
     item = find_mechanism(mechanism).configure(**parameters)
     _check(accuracy, time_limit)
     deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
-    limits = Limits(accuracy, deadline)
-    chosen = [_chosen(item, method)] if method else methods_for(item)
+    limits = Limits(accuracy, deadline, trace)
+    chosen = [_chosen(item, method, instance)] if method else methods_for(item, instance)
     best: Allocation | None = None
     for candidate in chosen:
         allocation = _computed(item, candidate, instance, limits)
@@ -118,6 +121,7 @@ def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: 
         prices=answer.prices if domain.K == home.K else None,
         times=answer.times,
         iterations=answer.iterations,
+        trace=answer.trace,
         versions=method.versions(),
         message=answer.message,
         x_exact=answer.x_exact,
@@ -125,15 +129,15 @@ def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: 
     return judged(mechanism, allocation)
 
 
-def _chosen(mechanism: Mechanism, name: str) -> Method:
+def _chosen(mechanism: Mechanism, name: str, instance: Instance) -> Method:
     if name not in METHODS:
         raise InstanceError(f"there is no method {name!r}: the methods are {', '.join(METHODS)}")
     method = METHODS[name]
     if not method.computes(mechanism):
         fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
         raise InstanceError(f"method {name!r} does not compute {mechanism.id!r}: the methods that do are {fit}")
-    if method.missing():
-        raise InstanceError(method.missing())
+    if reason := method.missing() or method.applies(mechanism, instance):
+        raise InstanceError(reason)
     return method
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,10 +33,11 @@ ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 
 @dataclass(frozen=True)
 class Limits:
-    """How exact the answer should be, and when to stop (seconds of `time.perf_counter`)."""
+    """How exact the answer should be, when to stop (seconds of `time.perf_counter`), and whether to keep a trace."""
 
     accuracy: str = "mid"
     deadline: float = np.inf
+    trace: bool = False
 
     @property
     def left(self) -> float:
@@ -66,6 +67,7 @@ class Answer:
     iterations: int | None = None
     message: str = ""
     x_exact: tuple[Fraction, ...] | None = None
+    trace: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass
@@ -78,6 +80,7 @@ class Session:
     iterations: int | None = None
     inaccurate: bool = False
     x: Floats = field(default_factory=lambda: np.empty(0))
+    trace: list[Mapping[str, Any]] = field(default_factory=list)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -93,6 +96,11 @@ class Session:
         """Add the iterations of one solve; None = not reported."""
         if iterations is not None:
             self.iterations = (self.iterations or 0) + int(iterations)
+
+    def note(self, **facts: Any) -> None:
+        """Keep the facts of one event or iteration, where a trace is wanted."""
+        if self.limits.trace:
+            self.trace.append(facts)
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
@@ -129,6 +137,10 @@ class Method(ABC):
     def computes(self, mechanism: Mechanism) -> bool:
         """Whether the method can compute this mechanism."""
 
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (for those that are choosy)
+        """One sentence on why the method cannot compute this mechanism on this instance, or "" where it can."""
+        return ""
+
     @abstractmethod
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the model."""
@@ -153,18 +165,21 @@ class Method(ABC):
         termination, message = "optimal", ""
         try:
             session = self.open(mechanism, instance, limits)
-            if isinstance(mechanism, Leximin):
-                tolerance = ACCURACY[limits.accuracy] / 4
-                x, prices = mechanism.rounds(instance, _with_prices(session), tolerance, self.faces)
-            else:
-                x, prices = session.solve(None)
-            session.x = x
+            session.x, prices = self.compute(mechanism, session)
         except Stopped as stop:
             termination, message = stop.termination, str(stop)
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
-        return Answer(point, prices, termination, session.times, session.iterations, message)
+        trace = tuple(session.trace)
+        return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
+
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
+        """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
+        if not isinstance(mechanism, Leximin):
+            return session.solve(None)
+        tolerance = ACCURACY[session.limits.accuracy] / 4
+        return mechanism.rounds(session.instance, _with_prices(session), tolerance, self.faces)
 
 
 def _with_prices(session: Session):  # type: ignore[no-untyped-def]

@@ -65,7 +65,9 @@ class CvxpySession(Session):
         """One solve; the capacity duals are the prices."""
         with self.phase("build"):
             item = self.mechanism
-            self.problem = item.cvxpy(self.instance, round) if isinstance(item, Leximin) else item.cvxpy(self.instance)
+            self.problem = (
+                item.write_cvxpy(self.instance, round) if isinstance(item, Leximin) else item.write_cvxpy(self.instance)
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # CVXPY warns of what the status says anyway
             self._run()
@@ -107,7 +109,7 @@ class CvxpySession(Session):
 
         try:
             self.problem.unpack_results(raw, chain, inverse)
-        except cp.SolverError as error:
+        except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
             raise Stopped("error", str(error).splitlines()[0]) from None
 
 

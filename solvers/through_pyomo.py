@@ -47,7 +47,7 @@ class PyomoSession(Session):
         """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
         with self.phase("build"):
             item = self.mechanism
-            self.model = item.pyomo(self.instance, round) if isinstance(item, Leximin) else item.pyomo(self.instance)
+            self.model = item.write_pyomo(self.instance, round) if isinstance(item, Leximin) else item.write_pyomo(self.instance)
         termination, duals = self.optimise()
         with self.phase("read"):
             values = [v.value for v in self.model.x.values()]

@@ -108,7 +108,7 @@ def test_100_small_instances_in_one_call_take_seconds(run):
     ("arguments", "sentence"),
     [
         (["nope", "-m", "drfh"], "there is no file and no published example 'nope': see fairalloc list examples"),
-        (["wang-fig2", "-m", "nope"], "there is no mechanism 'nope': the mechanisms are drf, drfh, nb"),
+        (["wang-fig2", "-m", "nope"], "there is no mechanism 'nope': the mechanisms are asset, drf,"),
         (["wang-fig2", "-m", "nb", "--method", "highs"], "method 'highs' does not compute 'nb': the methods that do are"),
         (["wang-fig2", "-m", "nb", "--param", "alpha=3"], "mechanism 'nb' has no parameter 'alpha': it has none"),
         (["wang-fig2", "-m", "nb", "--param", "alpha"], "--param is 'alpha', but it must be name=value"),
@@ -144,12 +144,16 @@ def test_check_passes_what_solve_wrote_and_fails_what_was_changed(run, tmp_path)
     assert verdicts == {"feasibility": True, "non-wastefulness": True, "pareto": False, "drfh": False}
 
 
+NOT_PARETO = {"drf-per-server", "uniform", "mmf", "drfh-lp"}  # W 3.4, Z Example 2: their answers can be improved for free
+
+
 @pytest.mark.parametrize("name", [e.name for e in EXAMPLES])
 def test_check_accepts_every_published_answer(run, tmp_path, name):
     for mechanism in example(name).answers:
         _, out, _ = run("solve", name, "-m", mechanism, "--format", "json")
         (tmp_path / "a.json").write_text(out)
-        code, out, _ = run("check", name, tmp_path / "a.json")
+        wanted = ["feasibility", mechanism] if mechanism in NOT_PARETO else []
+        code, out, _ = run("check", name, tmp_path / "a.json", *(f"--property={p}" for p in wanted))
         assert code == 0, out
 
 

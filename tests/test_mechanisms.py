@@ -9,18 +9,20 @@ from hypothesis import strategies as st
 from tolerances import BARGAINING, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance, InstanceError, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import EXAMPLES
 from fairalloc.solvers import METHODS, methods_for, solve
 
-PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m))]
-FAMILIES = ["generic", "tied", "zero_demand", "placement", "finite", "badly_scaled"]
+CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
+PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
+UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian"})  # the others may have many answers of the same value
+FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
 
 
 def closeness(mechanism_id, method_id="highs"):
     """The tolerance two right answers are compared with."""
-    if mechanism_id == "nb":
+    if mechanism_id in ("nb", "fds"):
         return BARGAINING
     return EXACT if METHODS[method_id].kind == "exact" else SHARES
 
@@ -37,14 +39,15 @@ def available(method_id):
 def test_published_answers(item, method):
     computed = 0
     for name, answer in item.answers.items():
-        if not METHODS[method].computes(mechanism(name)):
+        if not METHODS[method].computes(mechanism(name)) or METHODS[method].applies(mechanism(name), item.instance):
             continue
         allocation = solve(item.instance, name, available(method))
         expected = np.array([float(v) for v in answer])
         np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
         assert allocation.residual <= RESIDUAL
         computed += 1
-    assert computed or not any(METHODS[method].computes(mechanism(name)) for name in item.answers)
+    able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
+    assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
 
 
 def test_every_mechanism_has_a_published_example():
@@ -60,22 +63,56 @@ def test_planted_answers(name, method, seed):
     np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
 
 
-@pytest.mark.parametrize(("name", "family"), [p for p in product(MECHANISMS, FAMILIES) if p != ("drf", "placement")])
-def test_all_methods_agree(name, family):
-    instance = getattr(generators, family)(12, 4, 3, 5)
-    answers = {method.id: solve(instance, name, method.id, time_limit=120) for method in methods_for(mechanism(name))}
+def defined(name, instance):
+    """Whether the mechanism is defined on the instance; if not, it says so in a sentence."""
+    try:
+        mechanism(name).domain(instance)
+    except InstanceError:
+        return False
+    return True
+
+
+def agree(name, instance):
+    """Solve by every method that applies; all must meet the residual and give the same tasks, or the same value."""
+    answers = {m.id: solve(instance, name, m.id, time_limit=120) for m in methods_for(mechanism(name), instance)}
     first = next(iter(answers.values()))
     for method, allocation in answers.items():
-        assert allocation.claims_success or allocation.termination == "inaccurate", method
-        assert allocation.residual <= RESIDUAL, method
-        np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=max(closeness(name), SHARES), err_msg=method)
+        assert allocation.claims_success or allocation.termination == "inaccurate", (method, instance.name)
+        assert allocation.residual <= RESIDUAL, (method, instance.name)
+        tolerance = max(closeness(name), SHARES)
+        if name in UNIQUE:
+            np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=tolerance, err_msg=f"{method} {instance.name}")
+        assert allocation.values == pytest.approx(first.values, rel=tolerance), (method, instance.name)
+    return len(answers)
 
 
-def test_several_variants_agree():
-    instance = generators.variants(10, 3, 3, 1)
-    answers = [solve(instance, "nb", method.id).tasks for method in methods_for(mechanism("nb"))]
-    for tasks in answers[1:]:
-        np.testing.assert_allclose(tasks, answers[0], rtol=BARGAINING)
+# lmmf compares numbers of tasks, which span eight orders of magnitude in this family: only `exact` is asked to (test_exact.py).
+HOPELESS = {("lmmf", "badly_scaled")}
+CASES_OF_ALL = [
+    (m, f) for m, f in product(MECHANISMS, FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5)) and (m, f) not in HOPELESS
+]
+
+
+@pytest.mark.parametrize(("name", "family"), CASES_OF_ALL)
+def test_all_methods_agree(name, family):
+    assert agree(name, getattr(generators, family)(12, 4, 3, 5)) >= 3
+
+
+@pytest.mark.parametrize("name", ["nb", "lmmf", "mmf", "uniform", "utilitarian"])
+def test_several_variants_agree(name):
+    assert agree(name, generators.variants(10, 3, 3, 1)) >= 3
+
+
+def test_every_mechanism_and_family_meets():
+    """No pair is silently left out: the ones that are not defined are these."""
+    left_out = {(m, f) for m in MECHANISMS for f in FAMILIES} - set(CASES_OF_ALL)
+    assert left_out == HOPELESS | {
+        ("drf", "placement"),
+        ("fds", "placement"),
+        ("drf", "racks"),
+        ("fds", "racks"),
+        ("drf-per-server", "finite"),
+    }
 
 
 def test_stuck_users_are_passed():

@@ -142,7 +142,7 @@ def _pareto(allocation: Allocation, tolerance: float) -> Verdict:
 def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
     """The mechanism's own residual."""
     item = mechanism(name)
-    if item.domain(allocation.instance).K != allocation.instance.K:
+    if item.home(allocation.instance).K != allocation.instance.K:
         raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _feasibility(allocation, tolerance)
     margin = max(basic.margin, item.residual(allocation))
