@@ -172,7 +172,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
     for name, sentence in summary.missing.items():
-        console.print(escape(f"not available: {name}: {sentence}"), style="yellow")
+        console.print(escape(f"not available: {sentence}"), style="yellow")
     if summary.note:
         console.print(summary.note)
 

@@ -19,8 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import Job, Record, Store
-from fairalloc.benchmarks.suites import BenchmarkError, Suite, find_suite
-from fairalloc.formulations import mechanism
+from fairalloc.benchmarks.suites import BenchmarkError, Case, Suite, find_suite
 
 __all__ = ["measure"]
 
@@ -95,12 +94,13 @@ def _plan(
     suite_id: str, suite: Suite, methods: Iterable[Any], repeats: int, settings: dict[str, Any], server: "_Server"
 ) -> Iterator[Job]:
     """Repeats interleaved, so that a slow minute of the machine does not hit one method alone."""
-    prints = {case.name: server.fingerprint(suite_id, case.name) for case in suite.cases}
+    described = {case.name: server.describe(suite_id, case) for case in suite.cases}
     for repeat in range(repeats):
         for case in suite.cases:
             for method in methods:
-                if method.computes(mechanism(case.mechanism)):
-                    what = (suite_id, case.name, prints[case.name], case.mechanism, method.id)
+                fingerprint, able = described[case.name]
+                if method.id in able:
+                    what = (suite_id, case.name, fingerprint, case.mechanism, method.id)
                     yield Job(*what, repeat=repeat, **settings)
 
 
@@ -163,12 +163,13 @@ class _Server:
         answer: dict[str, Any] | None = json.loads(line) if line else None
         return answer
 
-    def fingerprint(self, suite: str, case: str) -> str:
-        """The fingerprint of the instance of a case."""
-        answer = self._ask({"suite": suite, "case": case}) or {"error": f"its process ended: {self._last_words()}"}
+    def describe(self, suite: str, case: Case) -> tuple[str, list[str]]:
+        """The fingerprint of a case's instance, and the ids of the methods that compute its mechanism on it."""
+        request = {"suite": suite, "case": case.name, "mechanism": case.mechanism, "solvers": self._solvers}
+        answer = self._ask(request) or {"error": f"its process ended: {self._last_words()}"}
         if "error" in answer:
-            raise BenchmarkError(f"the case {case!r} of the suite {suite!r} cannot be built: {answer['error']}")
-        return str(answer["fingerprint"])
+            raise BenchmarkError(f"the case {case.name!r} of the suite {suite!r} cannot be built: {answer['error']}")
+        return str(answer["fingerprint"]), list(answer["methods"])
 
     def solve(self, job: Job) -> dict[str, Any]:
         """The answer of the method, or what became of its process."""

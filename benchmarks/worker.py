@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fairalloc.benchmarks.suites import find_suite
+from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.jsonio import fingerprint
 
@@ -41,7 +42,7 @@ def serve() -> None:
     with tempfile.TemporaryFile() as log:
         for line in sys.stdin:
             request = json.loads(line)
-            answer = _solve_apart(request, log) if "method" in request else _fingerprint(request)
+            answer = _solve_apart(request, log) if "method" in request else _described(request)
             modules = answer.pop("modules", [])
             answers.write(json.dumps(answer) + "\n")
             answers.flush()
@@ -53,9 +54,13 @@ def _instance(suite: str, case: str) -> Instance:
     return find_suite(suite).case(case).build()
 
 
-def _fingerprint(request: Answer) -> Answer:
+def _described(request: Answer) -> Answer:
+    """The fingerprint of the case's instance, and the methods that compute its mechanism there."""
     try:
-        return {"fingerprint": fingerprint(_instance(request["suite"], request["case"]))}
+        instance, item = _instance(request["suite"], request["case"]), mechanism(request["mechanism"])
+        methods = importlib.import_module(request["solvers"]).METHODS
+        fit = [key for key, method in methods.items() if method.computes(item) and not method.applies(item, instance)]
+        return {"fingerprint": fingerprint(instance), "methods": fit}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
 

@@ -46,7 +46,7 @@ EXAMPLES: tuple[Example, ...] = (
             "asset": _tasks("63/25", "54/25"),
             "nb": _tasks("45/11", "18/11"),
         },
-        "tsf, asset (printed by Ghodsi et al.) and nb derived: for nb both resources are full, prices 1/5 for a cpu and 1/90 for a GB",
+        "tsf, asset (as in Ghodsi et al.) and nb derived: for nb both resources are full, a cpu costs 1/5 and a GB 1/90",
     ),
     Example(
         Instance([[1, 4], [3, 1]], [[1, 14], [8, 4]], name="wang-fig1", resources=_CPU),

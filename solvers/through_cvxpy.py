@@ -23,8 +23,8 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "CLARABEL": {
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
-        "mid": {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-10},
-        "high": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-11},
+        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10},
+        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11},
     },
     "SCS": {
         "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},

