@@ -171,7 +171,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(escape(where + failure.what), style="red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
-    for name, sentence in summary.missing.items():
+    for sentence in summary.missing.values():
         console.print(escape(f"not available: {sentence}"), style="yellow")
     if summary.note:
         console.print(summary.note)

@@ -157,7 +157,9 @@ def load(name: str) -> Instance:
 
 def _solve(options: argparse.Namespace) -> int:
     parameters = dict(_parameter(text) for text in options.param)
-    mechanism(options.mechanism)
+    mechanism(options.mechanism).configure(**parameters)
+    if options.method is not None and options.method not in METHODS:
+        raise InstanceError(f"there is no method {options.method!r}: the methods are {', '.join(METHODS)}")
     several = len(options.instances) > 1 or options.format == "jsonl"
     failed = False
     results: list[Allocation | dict[str, str]] = []

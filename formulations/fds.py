@@ -7,7 +7,8 @@ alpha = 1 is weighted proportional fairness (the nb of one pool), alpha -> infin
 dominant shares. For alpha > 1 the models maximise the increasing function -log(-(alpha - 1) objective) / (alpha - 1) instead,
 the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha.
 
-**Residual.** First-order gain with marginal utilities phi_n G'(s_n / phi_n) ds_n/du_n / phi_n = sigma_n (s_n / phi_n)^-alpha.
+**Residual.** The larger of two: the first-order gain with marginal utilities sigma_n (s_n / phi_n)^-alpha, which for large alpha
+hardly sees users with large shares; and what users could have for free, sum_n (x'_n / x_n - 1) over feasible x' >= x.
 """
 
 import math
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linprog
 
 from fairalloc.formulations.gain import first_order_gain
 from fairalloc.formulations.mechanism import Mechanism, linear_rows, pyomo_tasks
@@ -116,12 +118,24 @@ class FairDominantShares(Mechanism):
         return {"objective": float(instance.weights @ gain)}
 
     def residual(self, allocation: Allocation) -> float:
-        """The largest relative first-order gain; inf where a user has no task."""
+        """The larger of the first-order gain and the free gain; inf where a user has no task."""
         if not allocation.has_point or np.any(allocation.tasks <= 0):
             return np.inf
         sigma = global_dominant_share(allocation.instance)
         v = self.rate(allocation.instance) * allocation.tasks
-        return first_order_gain(allocation, sigma * (v / v.min()) ** -self.alpha)
+        marginal = sigma * (v / v.min()) ** -self.alpha
+        marginal[marginal < 1e-12 * marginal.max()] = 0.0  # too small to be seen beside the others: left to the free gain
+        return max(first_order_gain(allocation, marginal), free_gain(allocation))
+
+
+def free_gain(allocation: Allocation) -> float:
+    """The largest sum of relative gains that costs nobody anything, by SciPy's LP on the one pool; inf where it fails."""
+    instance, x = allocation.instance, np.maximum(allocation.x, 0.0)
+    x = x / max(1.0, float((instance.arcs.load @ x).max()), float((x / instance.max_tasks).max()))
+    load = instance.arcs.load @ sp.diags_array(x)  # x' = x (1 + t)
+    bounds = np.column_stack([np.zeros(len(x)), instance.max_tasks / x - 1.0])
+    answer = linprog(-np.ones(len(x)), A_ub=load, b_ub=np.maximum(1.0 - load.sum(axis=1), 0.0), bounds=bounds, method="highs-ds")
+    return float(-answer.fun) if answer.success else np.inf
 
 
 mechanism = FairDominantShares()

@@ -290,9 +290,9 @@ class Leximin(Mechanism):
         """The largest fraction of an attainable weighted share that some user misses, in [0, 1], proved by (*).
 
         max_n e_n / (v_n + e_n), with e_n the most v_n can be raised while every m keeps min(v_m, v_n). The allocation's
-        own prices are tried first. Where they prove too little, a referee runs the rounds here: its prices may prove more,
-        and its shares are those the definition asks for. In deep sequences the proof is sharper than arithmetic (somebody may
-        be raised by 1e-4 if others lose 1e-13); there the largest relative difference from the referee's shares counts.
+        own prices are tried first. Where they prove too little, a referee runs the rounds here: its prices may prove more, and
+        where they prove its own shares, the largest relative difference from these counts. In deep sequences the proof is sharper
+        than arithmetic (somebody may be raised by 1e-4 if others lose 1e-13), and then the residual stays large: not proved.
         """
         own = self._missing(allocation, allocation.prices)
         if own <= PROVED or not allocation.has_point:
@@ -301,10 +301,9 @@ class Leximin(Mechanism):
         if referee is None:
             return own
         best = min(own, self._missing(allocation, referee.prices))
-        if self._missing(referee, referee.prices) > PLAUSIBLE:
-            return best
+        trust = self._missing(referee, referee.prices)
         deviation = float(np.abs(allocation.tasks / referee.tasks - 1.0).max())
-        return min(best, deviation) if deviation <= PLAUSIBLE else best
+        return min(best, max(deviation, trust)) if max(deviation, trust) <= TRUSTED else best
 
     def referee(self, instance: Instance) -> Allocation | None:
         """The fair allocation from SciPy's simplex, with its prices: slow, but by another solver than the methods'.
@@ -343,8 +342,8 @@ class Leximin(Mechanism):
         return float(np.max(1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)))
 
 
-PLAUSIBLE = 1e-2
-"""A referee whose own proof is looser than this has gone wrong; an answer that is further off needs no comparison."""
+TRUSTED = 1e-6
+"""A referee whose own proof is looser than this is not compared with: it may have gone wrong where the method did."""
 
 REFEREE = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 

@@ -5,7 +5,7 @@ r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 wi
 The benchmark of the sharing incentive property. With one demand vector x_ni = phi_n / (sum_m phi_m) gamma_ni; with several
 variants the best packing, which is the linear program of Z (1) for each user and server. The whole is written as one program,
 utilitarian.py on the instance in which every server is partitioned among the users: it separates, so each user gets its best.
-With limits the user runs at most max_tasks_n. Residual: the largest part of that best that some user misses.
+With limits the user runs at most max_tasks_n. Residual: how far some user is from that best, or reaches out of its part.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import gamma
@@ -34,10 +35,12 @@ class Uniform(Utilitarian):
         return instance
 
     def residual(self, allocation: Allocation) -> float:
-        """The largest part of what its part of the servers could run that some user misses."""
+        """How far some user is from what its part of the servers can run, and how far out of its part it reaches."""
         if not allocation.has_point:
             return 1.0
-        return max(float((1.0 - allocation.tasks / most(allocation.instance)).max()), 0.0)
+        instance = allocation.instance
+        on_parts = Allocation(self.domain(instance), allocation.x)
+        return max(float(np.abs(1.0 - allocation.tasks / most(instance)).max()), infeasibility(on_parts))
 
 
 def most(instance: Instance) -> Floats:

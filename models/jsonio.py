@@ -198,7 +198,10 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     for field, name in names.items():
         if not isinstance(name, str):
             raise InstanceError(f"the {field} of the allocation is {shown(name)}, but it must be a string")
-    return Allocation(instance, x, **names)
+    parameters = document.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
+    return Allocation(instance, x, parameters=parameters, **names)
 
 
 # ---- pieces -----------------------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ users rise together, v_n = sigma_n x_n / phi_n = g. Row r (resource r of server 
 
 and the next event is at the least of the levels
 
-    g_r = (1 - sum over stopped n of load_rn x_n) / (sum over active n of load_rn phi_n / sigma_n)     row r is full
-    g_n = sigma_n max_tasks_n / phi_n                                                                  user n has run all its tasks
+    g_r = (1 - sum over stopped n of load_rn x_n) / (sum over active n of load_rn phi_n / sigma_n)    row r is full
+    g_n = sigma_n max_tasks_n / phi_n                                                                 all tasks of user n run
 
-Users who need the full row, or who have run all their tasks, stop there; others go on. Every event stops somebody, so there are at
-most N of them, and nothing is iterated: the answer is right up to rounding.
+Users who need the full row, or whose tasks all run, stop there; others go on. Every event stops somebody, so there are at most
+N of them, and nothing is iterated: the answer is right up to rounding.
 
 **Prices.** The event that fills row r gives the price layer p = e_r: 1 for row r, 0 for all others. Then the bound (*) of
 leximin.py has y_m = load_rm phi_m / sigma_m, and for a user n who stops at the level g_r
@@ -19,7 +19,7 @@ leximin.py has y_m = load_rm phi_m / sigma_m, and for a user n who stops at the 
     1 - sum_m y_m min(v_m, v_n) = 1 - sum_m load_rm x_m = 0
 
 because nobody who needs row r rises after it is full, v_m <= g_r = v_n wherever y_m > 0, and the row is full. So the layer of its
-event proves that each stopped user is stuck; those who have run all their tasks need no proof.
+event proves that each stopped user is stuck; those whose tasks all run need no proof.
 """
 
 import numpy as np
@@ -94,7 +94,7 @@ class ProgressiveFilling(Method):
     """Lexicographic max-min fair shares where users have no choice of arcs: every pool, and servers that share no user.
 
     The trace has an event for each level: `level`, the rows `filled` as (server, resource), the users `stopped` by them, and
-    those `finished`, who have run all their tasks.
+    those `finished`, whose tasks all run.
     """
 
     id = "progressive-filling"

@@ -22,7 +22,7 @@ D, C = [[1, 2], [2, 1]], [[4, 4], [6, 6]]
 GONE = object()
 WANG = example("wang-fig2").instance
 LEFT, RIGHT = (Instance(D, C, eligible=[allowed, [1, 1]]) for allowed in ([1, 0], [0, 1]))
-NAMES = [*PROPERTIES, *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
+NAMES = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
 NB_METHODS = ", ".join(m.id for m in methods_for(mechanism("nb"), available=False))
 
 

@@ -402,7 +402,7 @@ def test_the_table_fits_100_columns(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 100
     assert "shift 10 ms" in out.getvalue()
     assert "lies on a: claims success, but the residual is 5.0e-01" in out.getvalue()
-    assert "not available: absent: install <it> first" in out.getvalue()
+    assert "not available: install <it> first" in out.getvalue()
 
 
 def test_a_real_method_is_measured(tmp_path: Path) -> None:

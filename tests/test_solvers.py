@@ -77,7 +77,7 @@ def test_the_default_method_meets_the_accuracy():
 
 def test_the_default_method_goes_on_where_a_method_lies(monkeypatch):
     """A first method that claims success with a wrong point is passed over: the residual decides."""
-    first = methods_for(mechanism("drfh"))[0]
+    first = methods_for(mechanism("drfh"), example("wang-fig2").instance)[0]
     honest = type(first).run
 
     def lie(self, mechanism, instance, limits):

@@ -16,24 +16,23 @@ where equality follows in the last two lines, because no task costs less than q_
 
     w_n / u_n = q_n + z_n,    z_n (max_tasks_n - u_n) = 0,    p_ir (c_ir - used_ir) = 0,    x_a = 0 where cost_a > q_n.
 
-A user below its limit has z_n = 0: it runs u_n = w_n / q_n tasks and spends q_n u_n = w_n. A user at its limit has u_n = max_tasks_n
-<= w_n / q_n: it spends q_n max_tasks_n and keeps the rest, for which it has no use. Both are the formulas above. What is sold is
-paid for, so the prices' common scale is the root s of
+A user below its limit has z_n = 0: it runs u_n = w_n / q_n tasks and spends q_n u_n = w_n. A user at its limit has
+u_n = max_tasks_n <= w_n / q_n: it spends q_n max_tasks_n and keeps the rest, for which it has no use. Both are the
+formulas above. What is sold is paid for, so the prices' common scale is the root s of
 
     s sum_ir p_ir c_ir = sum_n min(w_n, s q_n max_tasks_n)                                                        (*)
 
 which without limits says that all resources together cost what all users have, W = sum_n w_n.
 
 **Residuals** are dimensionless: what is unsold and what is overspent as parts of W, and the largest part of its best choice that
-some user misses. Without limits none is more than rho, the residual of nb: its proof is prices with q_n u_n >= w_n that cost at most
-(1 + rho) W in all. Brought to the cost W they have q_n u_n >= w_n / (1 + rho), the third line; so at least W / (1 + rho) is spent
-within budgets, and unsold and overspent worth together are what is left of W.
+some user misses. At the scale (*) the last is the largest, because what is unsold or overspent is what others leave unspent.
+Without limits it is at most rho, the residual of nb: that is proved by prices with q_n u_n >= w_n that cost at most (1 + rho) W
+in all; brought to the cost W they have q_n u_n >= w_n / (1 + rho).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -154,28 +153,13 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
         return Verdict("market", False, np.inf, f"no equilibrium: {error}", method)
     if found.residual <= tolerance:
         return Verdict("market", True, found.residual, "a market equilibrium", method, {"prices": found.prices})
-    witness, sentence = _fault(found)
-    return Verdict("market", False, found.residual, f"no equilibrium: {sentence}", method, witness)
-
-
-def _fault(found: Market) -> tuple[dict[str, Any], str]:
-    """What shows the largest residual, and the sentence that says so."""
-    rule = max(found.residuals, key=found.residuals.__getitem__)
-    instance = found.allocation.instance
-    if rule == "feasibility":
-        return {}, "the allocation is not feasible"
-    if rule == "clearing":
-        i, r = np.unravel_index(int(np.argmax(np.abs(found.unsold))), found.unsold.shape)
-        server, resource, price, unsold = instance.servers[i], instance.resources[r], found.prices[i, r], found.unsold[i, r]
-        witness = {"server": server, "resource": resource, "price": price, "unsold": unsold}
-        return witness, f"{resource!r} of server {server!r} has the price {price:g}, and {unsold:g} worth of it is not sold"
-    if rule == "spending":
-        n = int(np.argmax(found.spending - found.due))
-        user, spent, due = instance.users[n], found.spending[n], found.due[n]
-        return {"user": user, "spent": spent, "due": due}, f"user {user!r} spends {spent:g} and has {due:g} to spend"
+    if found.residuals["feasibility"] > tolerance:
+        return Verdict("market", False, found.residual, "no equilibrium: the allocation is not feasible", method)
     n = int(np.argmin(found.allocation.tasks / found.demand))
-    user, tasks, demand = instance.users[n], found.allocation.tasks[n], found.demand[n]
-    return {"user": user, "tasks": tasks, "demand": demand}, f"user {user!r} runs {tasks:g} tasks and can buy {demand:g}"
+    user, tasks, demand = allocation.instance.users[n], allocation.tasks[n], found.demand[n]
+    witness = {"prices": found.prices, "user": user, "tasks": tasks, "demand": demand}
+    sentence = f"no equilibrium: user {user!r} runs {tasks:g} tasks and could buy {demand:g}"
+    return Verdict("market", False, found.residual, sentence, method, witness)
 
 
 def _at(allocation: Allocation, prices: Floats) -> Market:

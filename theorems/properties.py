@@ -10,6 +10,7 @@ from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import overloads
 from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.theorems.market import equilibrium
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = ["PROPERTIES", "TOLERANCE", "check", "on_instance"]
@@ -34,12 +35,14 @@ def check(instance: Instance, allocation: Allocation, property: str, tolerance: 
     >>> check(wang, Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
     "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
     """
-    names = [*PROPERTIES, *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
+    names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
     if property not in names:
         raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
     allocation = on_instance(instance, allocation)
     if property in PROPERTIES:
         return PROPERTIES[property](allocation, tolerance)
+    if property == "market":
+        return equilibrium(allocation, tolerance)
     return _definition(allocation, property, tolerance)
 
 
@@ -142,6 +145,8 @@ def _pareto(allocation: Allocation, tolerance: float) -> Verdict:
 def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
     """The mechanism's own residual."""
     item = mechanism(name)
+    if allocation.mechanism == item.id:
+        item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _feasibility(allocation, tolerance)
@@ -154,4 +159,4 @@ def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
 
 
 PROPERTIES = {"feasibility": _feasibility, "non-wastefulness": _non_wastefulness, "pareto": _pareto}
-"""The properties by name; every mechanism id is one too."""
+"""The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
