@@ -16,14 +16,8 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.accuracy import OPTIONS
 from fairalloc.solvers.method import Limits, Method, Session
-
-OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
-    "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
-    "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-}
-
 
 DENSE = 15
 """Arcs a user from which the first round goes to the interior-point code: measured on the suite `leximin`."""
@@ -76,7 +70,7 @@ class HighsSession(Session):
             self.highs = highspy.Highs()
             first = FIRST_DENSE if len(self.instance.arcs) > DENSE * self.instance.N else FIRST_SPARSE
             chosen = first if self.alive else {}
-            for option, value in {"output_flag": False, "threads": 1, **OPTIONS[self.limits.accuracy], **chosen}.items():
+            for option, value in {"output_flag": False, "threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy], **chosen}.items():
                 _must(self.highs.setOptionValue(option, value), option)
             _must(self.highs.passModel(_highs_lp(lp)), "passModel")
 

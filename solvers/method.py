@@ -24,11 +24,9 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.accuracy import ACCURACY
 
 __all__ = ["ACCURACY", "Answer", "Limits", "Method", "Session", "Stopped", "captured"]
-
-ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
-"""The residual each accuracy word promises; each back end's own options for the word stand in its file."""
 
 
 @dataclass(frozen=True)

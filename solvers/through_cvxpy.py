@@ -1,7 +1,6 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
 import warnings
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,34 +9,11 @@ from fairalloc.formulations.leximin import Leximin, MaxMin, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.accuracy import OPTIONS
 from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
 
 if TYPE_CHECKING:
     import cvxpy as cp
-
-OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "HIGHS": {
-        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
-        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
-        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    },
-    "CLARABEL": {
-        "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
-        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10},
-        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11},
-    },
-    "SCS": {
-        "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},
-        "mid": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 1_000_000},
-        "high": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 10_000_000},
-    },
-    "IPOPT": {
-        "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
-        "mid": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
-        "high": {"tol": 1e-12, "print_level": 0, "sb": "yes"},
-    },
-}
-"""What each accuracy word means to each solver: its own option names."""
 
 TIME_OPTION = {"HIGHS": "time_limit", "CLARABEL": "time_limit", "SCS": "time_limit_secs", "IPOPT": "max_cpu_time"}
 

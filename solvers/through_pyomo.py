@@ -14,24 +14,11 @@ from fairalloc.formulations.leximin import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.accuracy import OPTIONS
 from fairalloc.solvers.method import Limits, Method, Session, captured
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
-
-OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "HIGHS": {
-        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
-        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
-        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    },
-    "IPOPT": {
-        "low": {"tol": 1e-7, "bound_relax_factor": 1e-8},
-        "mid": {"tol": 1e-11, "bound_relax_factor": 1e-12},
-        "high": {"tol": 1e-12, "bound_relax_factor": 1e-12},
-    },
-}
-"""What each accuracy word means to each solver: its own option names."""
 
 
 class PyomoSession(Session):
@@ -132,7 +119,7 @@ class PyomoIpopt(PyomoSession):
     def _function(self, nl: Any) -> Any:
         import casadi
 
-        options = {"print_level": 0, "sb": "yes", **OPTIONS["IPOPT"][self.limits.accuracy]}
+        options = dict(OPTIONS["IPOPT in CasADi"][self.limits.accuracy])
         if np.isfinite(self.limits.deadline):
             options["max_wall_time"] = self.limits.left
         problem = {"x": casadi.vertcat(*nl.x), "f": nl.f, "g": casadi.vertcat(*nl.g)}

@@ -16,9 +16,8 @@ from fairalloc.models.aggregation import expand
 from fairalloc.models.published import example
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers import _add as add_method
+from fairalloc.solvers.accuracy import OPTIONS
 from fairalloc.solvers.method import Limits, Method, Stopped, captured
-from fairalloc.solvers.through_cvxpy import OPTIONS as CVXPY_OPTIONS
-from fairalloc.solvers.through_pyomo import OPTIONS as PYOMO_OPTIONS
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
@@ -63,7 +62,7 @@ def test_accuracy_words_are_kept(name, method, word):
     assert allocation.residual <= ACCURACY[word]
 
 
-@pytest.mark.parametrize("options", [*CVXPY_OPTIONS.values(), *PYOMO_OPTIONS.values()])
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_every_solver_knows_every_accuracy_word(options):
     assert set(options) == set(ACCURACY)
 

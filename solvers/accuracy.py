@@ -1,0 +1,37 @@
+"""One table: what the words "low", "mid" and "high" promise, and what they mean to each solver in its own option names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["ACCURACY", "OPTIONS"]
+
+ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
+"""The residual each word promises."""
+
+OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "HIGHS": {  # the smallest that it takes is 1e-10
+        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
+        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    },
+    "CLARABEL": {  # a gap is quadratic in the error of a log program
+        "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
+        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10},
+        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11},
+    },
+    "SCS": {
+        "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},
+        "mid": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 1_000_000},
+        "high": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 10_000_000},
+    },
+    "IPOPT": {  # native, through CVXPY, which sets bound_relax_factor to 0 itself
+        "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
+        "mid": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
+        "high": {"tol": 1e-12, "print_level": 0, "sb": "yes"},
+    },
+    "IPOPT in CasADi": {
+        "low": {"tol": 1e-7, "bound_relax_factor": 1e-8, "print_level": 0, "sb": "yes"},
+        "mid": {"tol": 1e-11, "bound_relax_factor": 1e-12, "print_level": 0, "sb": "yes"},
+        "high": {"tol": 1e-12, "bound_relax_factor": 1e-12, "print_level": 0, "sb": "yes"},
+    },
+}
