@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from fairalloc.formulations.gain import first_order_gain
-from fairalloc.formulations.mechanism import Mechanism, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.scaling import canonical
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
@@ -75,13 +75,8 @@ class FairDominantShares(Mechanism):
         import cvxpy as cp
 
         arcs, alpha = instance.arcs, self.alpha
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
-        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
+        x, constraints = cvxpy_tasks(instance)
         v = sp.diags_array(self.rate(instance)) @ arcs.owner @ x  # s_n / phi_n
-        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
-        capped = np.isfinite(instance.max_tasks)
-        if capped.any():
-            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
         phi = instance.weights
         if alpha > 1:
             objective = -cp.log_sum_exp(np.log(phi) + (1 - alpha) * cp.log(v)) / (alpha - 1)

@@ -96,6 +96,19 @@ def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | Non
     return result
 
 
+def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
+    """What every program in CVXPY shares: the variable "x", and the constraints "capacity" and, where it binds, "limit"."""
+    import cvxpy as cp
+
+    arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
+    x = cp.Variable(len(arcs), nonneg=True, name="x")
+    x.value = arcs.gamma / instance.N  # where nonlinear solvers start
+    constraints = [(arcs.load @ x <= 1).set_label("capacity")]
+    if capped.any():
+        constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+    return x, constraints
+
+
 def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`, `full`.
 

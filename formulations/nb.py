@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.gain import first_order_gain
-from fairalloc.formulations.mechanism import Mechanism, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 
@@ -39,12 +39,7 @@ class NashBargaining(Mechanism):
         import cvxpy as cp
 
         arcs = instance.arcs
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
-        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
-        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
-        capped = np.isfinite(instance.max_tasks)
-        if capped.any():
-            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+        x, constraints = cvxpy_tasks(instance)
         return cp.Problem(cp.Maximize(instance.weights @ cp.log(arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":

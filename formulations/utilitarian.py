@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.gain import first_order_gain
 from fairalloc.formulations.leximin import LP
-from fairalloc.formulations.mechanism import Mechanism, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.scaling import canonical
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -42,11 +42,7 @@ class Utilitarian(Mechanism):
         import cvxpy as cp
 
         arcs = instance.arcs
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
-        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
-        capped = np.isfinite(instance.max_tasks)
-        if capped.any():
-            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+        x, constraints = cvxpy_tasks(instance)
         return cp.Problem(cp.Maximize(instance.weights @ (arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
