@@ -118,7 +118,7 @@ def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: 
         method=method.id,
         parameters=mechanism.parameters,
         termination=answer.termination,
-        prices=answer.prices if domain.K == home.K else None,
+        prices=answer.prices if (domain.K, domain.R) == (home.K, home.R) else None,
         times=answer.times,
         iterations=answer.iterations,
         trace=answer.trace,

@@ -1,0 +1,314 @@
+r"""The game of K: what alpha-pf-vds, ps-dsf and every algorithm for them share, in numbers without units.
+
+With y_ni = x_ni / gamma_ni (tasks as a fraction of monopoly), w_nir = gamma_ni d_nr / c_ir in [0, 1] with max_r w_nir = 1, the
+weighted virtual dominant share z_ni = x_n / (phi_n gamma_ni) (K 9, 16) and the marginal utility of server i (K 22)
+
+    g_i'(z) = (A_i / z)^alpha_i + B_i / z            (A = 1, B = 0: z^-alpha, K 3.2)
+
+x is an equilibrium of Problem 1 iff there are prices mu_ir = lambda_ir c_ir with (K 28-31, divided by gamma and c)
+
+    0 <= mu_ir  complements  1 - sum_n w_nir y_ni >= 0                                                     (K 28)
+    0 <= y_ni   complements  sum_r w_nir mu_ir - g_i'(z_ni) >= 0                                           (K 29)
+
+For large alpha the prices of one server span hundreds of orders of magnitude. Levels do not: with beta_i = max(alpha_i, 1) and
+kappa_ir = mu_ir^(1 / beta_i), (K 29) is y_ni complements the *excess*
+
+    E_ni = (log sum_r w_nir kappa_ir^beta_i  -  log g_i'(z_ni)) / beta_i                                   (*)
+
+the logarithm of the share z_ni over the one at which server i would serve user n. For alpha -> infinity it becomes
+log z_ni + max over r with w_nir > 0 of log kappa_ir, which is PS-DSF by levels l_ir = 1 / kappa_ir (ps_dsf.py).
+
+**Residual.** The largest over the servers of the following, each in [0, 1].
+*Finite alpha*: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni g_i'(z_ni)),
+bounded above by weak duality with the prices; and, because for large alpha that hardly sees users with large shares, how far the
+levels are from (K 28-29): 1 - exp(E) where E < 0; min(y, 1 - exp(-E)) where E > 0; and where a priced resource has room, the smaller
+of the room and of the change of level if its price were 0. Prices come from the method where it has any; where they prove too
+little, a linear program for each server finds its own (`recovered`).
+*alpha = infinity*: Theorem 1 of P with nothing to choose, see `bottleneck_gap`.
+
+A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
+q A_i and q B_i there, and a pool's parameters are those of one of its servers divided by q.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered"]
+
+PROVED = 1e-9
+"""A residual below this is not worth the linear programs that look for better prices."""
+
+
+def game_domain(instance: Instance, name: str) -> Instance:
+    """The instance itself; InstanceError where a user has several variants or a limit, which the game does not know."""
+    for user, demand in zip(instance.users, instance.demands, strict=True):
+        if len(demand) > 1:
+            raise InstanceError(f"{name} needs one demand vector for each user, but user {user!r} has {len(demand)}")
+    for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
+        raise InstanceError(f"{name} knows no limits, but user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}")
+    return instance
+
+
+class Game:
+    """The arrays of one game. a runs over the arcs (n, i), i over servers, r over resources.
+
+    Attributes
+    ----------
+    user, server : (A,) int
+    gamma, unit : (A,) tasks of a monopoly (K 8), and phi_n gamma_ni
+    w : (A, R) part of the resource that a monopoly uses, largest 1
+    alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22)
+    finite : (K,) bool, whether alpha is
+    """
+
+    def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0) -> None:
+        arcs = instance.arcs
+        self.instance, self.user, self.server, self.gamma = instance, arcs.user, arcs.server, arcs.gamma
+        self.unit = instance.weights[arcs.user] * arcs.gamma
+        self.w = np.zeros((len(arcs), instance.R))
+        load = arcs.load.tocoo()
+        self.w[load.col, load.row % instance.R] = load.data * arcs.gamma[load.col]
+        self.alpha = per_server(alpha, instance, "alpha")
+        self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
+        self._check()
+        self.finite = np.isfinite(self.alpha)
+        self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
+
+    def _check(self) -> None:
+        for i, server in enumerate(self.instance.servers):
+            alpha, A, B = float(self.alpha[i]), float(self.A[i]), float(self.B[i])
+            if not alpha > 0:
+                raise InstanceError(f"alpha is {alpha:g} for server {server!r}, but it must be positive or inf")
+            if not (A >= 0 and B >= 0 and A + B > 0 and math.isfinite(A + B)):
+                raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but they must be >= 0, finite and not both 0")
+            if math.isinf(alpha) and (A, B) != (1.0, 0.0):
+                raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but with alpha = inf they must be 1 and 0")
+
+    def fractions(self, x: Floats) -> Floats:
+        """(A,) y: tasks as fractions of a monopoly."""
+        result: Floats = x / self.gamma
+        return result
+
+    def tasks(self, x: Floats) -> Floats:
+        """(N,) x_n."""
+        return np.bincount(self.user, x, self.instance.N)
+
+    def shares(self, tasks: Floats) -> Floats:
+        """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
+        result: Floats = tasks[self.user] / self.unit
+        return result
+
+    def load(self, y: Floats) -> Floats:
+        """(K, R) used fraction of each capacity."""
+        result = np.zeros((self.instance.K, self.instance.R))
+        np.add.at(result, self.server, self.w * y[:, None])
+        return result
+
+    def log_marginal(self, z: Floats) -> Floats:
+        """(A,) log g_i'(z) (K 22); for alpha = inf -log z, its limit divided by alpha."""
+        i = self.server
+        log_z = np.log(z)
+        alpha = np.where(self.finite, self.alpha, 1.0)[i]
+        with np.errstate(divide="ignore"):
+            result: Floats = np.logaddexp(alpha * (np.log(self.A)[i] - log_z), np.log(self.B)[i] - log_z)
+        return result
+
+    def elasticity(self, z: Floats) -> Floats:
+        """(A,) -d log g_i' / d log z, between min(1, alpha) and max(1, alpha)."""
+        i = self.server
+        with np.errstate(divide="ignore"):
+            other = np.exp(np.log(self.B)[i] - np.log(z) - self.log_marginal(z))
+        alpha = np.where(self.finite, self.alpha, 1.0)[i]
+        result: Floats = alpha + (1.0 - alpha) * other
+        return result
+
+    def log_price(self, kappa: Floats) -> Floats:
+        """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0."""
+        with np.errstate(divide="ignore"):
+            terms = self.beta[self.server, None] * np.log(np.maximum(kappa, 0.0))[self.server]
+            log_w = np.log(self.w)
+        finite = self.finite[self.server]
+        smooth = np.logaddexp.reduce(terms + log_w, axis=1)
+        largest = np.where(self.w > 0, terms, -np.inf).max(axis=1)
+        result: Floats = np.where(finite, smooth, largest)
+        return result
+
+    def excess(self, tasks: Floats, kappa: Floats) -> Floats:
+        """(A,) E of (*), for tasks (N,) and kappa (K, R)."""
+        result: Floats = (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
+        return result
+
+    def residual(self, allocation: Allocation) -> float:
+        """The residual of the module's docstring; 1 where a user has no task or there is no point."""
+        if not allocation.has_point:
+            return 1.0
+        x = self.shrunk(np.maximum(allocation.x, 0.0))
+        if np.any(self.tasks(x) <= 0):
+            return 1.0
+        hint = None if allocation.prices is None else allocation.prices[-1]
+        return float(self.gaps(x, hint).max())
+
+    def gaps(self, x: Floats, kappa: Floats | None = None) -> Floats:
+        """(K,) the residual of each server at a feasible x, with kappa (K, R) as a hint."""
+        result = np.ones(self.instance.K)
+        for i in np.flatnonzero(~self.finite):
+            result[i] = bottleneck_gap(self, x, i)
+        if kappa is not None and np.all(np.isfinite(kappa)):
+            proved = np.maximum(definition_gap(self, x, kappa), level_gap(self, x, kappa))
+            result = np.where(self.finite, proved, result)
+        open_ = np.flatnonzero(self.finite & (result > PROVED))
+        if len(open_):
+            own = recovered(self, x, open_)
+            proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
+            result[open_] = np.minimum(result, proved)[open_]
+        return result
+
+    def shrunk(self, x: Floats) -> Floats:
+        """(A,) the tasks with every overloaded server scaled down to fit: bounds need a feasible point."""
+        over = np.maximum(self.load(self.fractions(x)).max(axis=1), 1.0)
+        result: Floats = x / over[self.server]
+        return result
+
+
+def per_server(value: Any, instance: Instance, name: str) -> Floats:
+    """(K,) floats from a number, one number for each server, or {server name: number}; "inf" is a number."""
+    if isinstance(value, Mapping):
+        unknown = [key for key in value if key not in instance.servers]
+        missing = [key for key in instance.servers if key not in value]
+        for key in [*unknown, *missing][:1]:
+            raise InstanceError(f"{name} {'names' if unknown else 'lacks'} server {key!r}: it must name every server once")
+        value = [value[key] for key in instance.servers]
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    entries = list(value) if several or isinstance(value, np.ndarray) else [value] * instance.K
+    if len(entries) != instance.K:
+        raise InstanceError(f"{name} has {len(entries)} entries, but there are {instance.K} servers")
+    return np.array([number(entry, name) for entry in entries])
+
+
+def number(value: Any, name: str) -> float:
+    """A float from a number or the text "inf"."""
+    wrong = isinstance(value, bool) or not isinstance(value, int | float | np.number) and value != "inf"
+    if wrong or math.isnan(float(value)):
+        raise InstanceError(f"{name} is {value!r}, but it must be a number")
+    return float(value)
+
+
+def by_server(game: Game, values: Floats, reduce: np.ufunc, start: float) -> Floats:
+    """(K,) a reduction of (A,) values over the arcs of each server."""
+    result = np.full(game.instance.K, start)
+    reduce.at(result, game.server, values)
+    return result
+
+
+def definition_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
+    """(K,) an upper bound on the relative gain left by (K 16), proved by prices kappa^beta.
+
+    Scaled up until they cover every g_i', prices bound the maximum by their sum (capacities are 1).
+    """
+    log_g = game.log_marginal(game.shares(game.tasks(x)))
+    top = by_server(game, log_g, np.maximum, -np.inf)
+    with np.errstate(over="ignore"):
+        value = by_server(game, game.fractions(x) * np.exp(log_g - top[game.server]), np.add, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_mu = game.beta[:, None] * np.log(np.maximum(kappa, 0.0))
+        factor = by_server(game, log_g - game.log_price(kappa), np.maximum, -np.inf)
+        log_bound = factor + np.logaddexp.reduce(log_mu, axis=1) - top
+        gap = 1.0 - value * np.exp(-log_bound)
+    used = np.isin(np.arange(game.instance.K), game.server)
+    result: Floats = np.where(used, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
+    return result
+
+
+def level_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
+    """(K,) how far the levels are from (K 28-29) at feasible tasks x: see the module's docstring."""
+    y = game.fractions(x)
+    E = game.excess(game.tasks(x), kappa)
+    arcs = np.where(E < 0, -np.expm1(np.minimum(E, 0.0)), np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
+    room = np.maximum(1.0 - game.load(y), 0.0)
+    result: Floats = np.maximum(
+        by_server(game, arcs, np.maximum, 0.0), np.minimum(room, _worth(game, kappa)).max(axis=1, initial=0.0)
+    )
+    return result
+
+
+def _worth(game: Game, kappa: Floats) -> Floats:
+    """(K, R) the largest relative change of a user's level at the server if the resource cost nothing."""
+    part = np.zeros_like(game.w)
+    i = game.server
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_mu = game.beta[i, None] * np.log(np.maximum(kappa, 0.0))[i] + np.log(game.w)
+        part = np.exp(log_mu - np.logaddexp.reduce(log_mu, axis=1)[:, None])
+    part = np.clip(np.nan_to_num(part), 0.0, 1.0)
+    with np.errstate(divide="ignore"):
+        change = -np.expm1(np.log1p(-part) / game.beta[i, None])
+    result = np.zeros((game.instance.K, game.instance.R))
+    np.maximum.at(result, i, change)
+    return result
+
+
+def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
+    """How far server i is from Theorem 1 of P: a bottleneck resource for every eligible user.
+
+    r is a bottleneck for n if w_nr > 0, r is full, and z_ni >= z_mi for all m with x_mi d_mr > 0 (P 13). The gap is
+
+        max over n  min over r with w_nr > 0  of the larger of   room_r   and   max over m of min(w_mr y_mi, 1 - z_ni / z_mi)
+    """
+    here = np.flatnonzero(game.server == i)
+    if not len(here):
+        return 0.0
+    w, y = game.w[here], game.fractions(x)[here]
+    z = game.shares(game.tasks(x))[here]
+    room = np.maximum(1.0 - y @ w, 0.0)
+    above = np.maximum(1.0 - z[:, None] / z, 0.0)  # [n, m]
+    worst = np.ones(len(here))
+    for r in range(w.shape[1]):
+        envied = np.minimum(w[:, r] * y, above).max(axis=1)
+        worst = np.where(w[:, r] > 0, np.minimum(worst, np.maximum(room[r], envied)), worst)
+    return float(worst.max())
+
+
+def recovered(game: Game, x: Floats, servers: NDArray[np.intp]) -> Floats:
+    """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
+
+    With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the linear program
+
+        min  sum_r room_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
+
+    is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium.
+    """
+    y = game.fractions(x)
+    log_g = game.log_marginal(game.shares(game.tasks(x)))
+    kappa = np.zeros((game.instance.K, game.instance.R))
+    for i in servers:
+        here = game.server == i
+        kappa[i] = _prices(game.w[here], y[here], log_g[here], float(game.beta[i]))
+    return kappa
+
+
+def _prices(w: Floats, y: Floats, log_g: Floats, beta: float) -> Floats:
+    priced = (w * y[:, None] > 0).any(axis=0)
+    if not priced.any():
+        return np.zeros(w.shape[1])
+    with np.errstate(divide="ignore"):
+        log_b = np.log(w[:, priced]) - log_g[:, None]
+    scale = np.where(y[:, None] > 1e-12, log_b, -np.inf).max(axis=0)
+    scale = np.where(np.isfinite(scale), scale, log_b.max(axis=0))
+    b = np.exp(np.minimum(log_b - scale, 18.0))  # a row met a millionfold is met
+    room = np.maximum(1.0 - y @ w[:, priced], 0.0)
+    cost = room + y @ b
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    answer = linprog(cost, A_ub=-b, b_ub=-np.ones(len(b)), method="highs-ds", options=options)
+    kappa = np.zeros(w.shape[1])
+    if answer.x is not None:
+        with np.errstate(divide="ignore"):
+            kappa[priced] = np.exp((np.log(np.maximum(answer.x, 0.0)) - scale) / beta)
+    return kappa

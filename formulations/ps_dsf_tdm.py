@@ -1,0 +1,85 @@
+r"""PS-DSF on servers that are shared in time only (K 3.4, (17), Problem 2; P III).
+
+A server runs one user at a time: x_ni / gamma_ni is the part of the time it gives to user n, and
+
+    sum_n x_ni / gamma_ni <= 1                                                                                (K 17, 19)
+
+That is an instance with the one resource "time", of which a task of n takes 1 / gamma_ni on server i. With one resource all g_i
+agree (K Theorem 5), so Problem 2 is solved with g = log: the linear Fisher market
+
+    max   sum_n phi_n log x_n     s.t.  (K 19),  x >= 0
+
+whose equilibria are all PS-DSF, and x_n is unique. Time sharing never needs more than a divisible server has: d_nr gamma_ni <= c_ir.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairalloc.formulations.equilibrium import Equilibrium
+from fairalloc.formulations.game import Game
+from fairalloc.formulations.nb import mechanism as nash_bargaining
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class TimeShared(Equilibrium):
+    """PS-DSF where servers can be shared in time only."""
+
+    id = "ps-dsf-tdm"
+    title = "PS-DSF on servers that are shared in time only"
+    source = "K 3.4, Problem 2"
+    convex = True
+
+    def game(self, instance: Instance) -> Game:
+        """On the instance whose one resource is time, g = log stands for all (K Theorem 5)."""
+        return Game(instance, 1.0)
+
+    def domain(self, instance: Instance) -> Instance:
+        """The instance whose one resource is time; its arcs are those of the instance, in the same order."""
+        return time_shared(super().domain(instance))
+
+    def home(self, instance: Instance) -> Instance:
+        """The allocation is given on the servers themselves."""
+        return super().domain(instance)
+
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
+        """The concave program of nb on the time-shared instance."""
+        return nash_bargaining.write_cvxpy(instance)
+
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """The concave program of nb on the time-shared instance."""
+        return nash_bargaining.write_pyomo(instance)
+
+    def residual(self, allocation: Allocation) -> float:
+        """See game.py, on the time-shared instance."""
+        return super().residual(replace(allocation, instance=time_shared(allocation.instance), prices=None))
+
+
+def time_shared(instance: Instance) -> Instance:
+    """The instance whose one resource is the time of the servers, of which a task of n takes 1 / gamma_ni on server i."""
+    exact, arcs = instance.exact, instance.arcs
+    demands_on = {}
+    for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True):
+        vector = exact.demands_on.get((n, i), exact.demands[n])[0]
+        pool = [c * int(instance.counts[i]) for c in exact.capacities[i]]
+        demands_on[n, i] = [max(d / c for d, c in zip(vector, pool, strict=True) if d > 0)]
+    return Instance(
+        [[1]] * instance.N,
+        [[1]] * instance.K,
+        weights=exact.weights,
+        eligible=instance.eligible,
+        demands_on=demands_on,
+        name=instance.name,
+        users=instance.users,
+        servers=instance.servers,
+        resources=["time"],
+    )
+
+
+mechanism = TimeShared()
