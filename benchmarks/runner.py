@@ -4,8 +4,6 @@ import contextlib
 import importlib
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
@@ -20,14 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import Job, Record, Store
 from fairalloc.benchmarks.suites import BenchmarkError, Case, Suite, find_suite
+from fairalloc.solvers.processes import start_server
 
 __all__ = ["measure"]
-
-# One thread, so that times of methods compare and do not depend on what else runs.
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
-)
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fairalloc.benchmarks.worker import serve; serve()"
 
 
 def measure(
@@ -133,16 +126,7 @@ class _Server:
         self._log.close()
 
     def _start(self) -> None:
-        # It gets a session of its own, so that Ctrl-C stops the runner first, which then closes it.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=os.environ | _ONE_THREAD,
-            start_new_session=True,
-            text=True,
-        )
+        self._process = start_server("fairalloc.benchmarks.worker", self._log)
 
     def _stop(self) -> None:
         assert self._process.stdin is not None

@@ -1,7 +1,7 @@
 """A claim of a paper as something that runs: what it assumes, how one case is tried, how a violation is confirmed.
 
-    Hypotheses   what the claim assumes of an instance; a generator, a test, and the variants that drop one assumption each
-    Case         one instance, with a lie where the claim is about lies
+    Hypotheses   what the claim assumes of a case: a generator, a test, the variants that drop one assumption (hypotheses.py)
+    Case         one instance, with a lie, allocations or parameters where the claim is about these (cases.py)
     Statement    the claim; `trial` tries a case in floating point, `confirm` in rationals by an unrelated route
     Finding      what was found: held on so many cases, refuted by this smallest case, or not decided; and what was searched
 
@@ -9,85 +9,19 @@ Verdicts of trials have a signed margin: positive is the violation, negative the
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import InstanceError
+from fairalloc.theorems.cases import Case, Lie, parse_case
+from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = ["Case", "Finding", "Hypotheses", "Lie", "Statement"]
 
-Numbers = tuple[Fraction, ...]
-
-
-@dataclass(frozen=True)
-class Hypotheses:
-    """Assumptions on an instance; False = not assumed.
-
-    Attributes
-    ----------
-    one_server, one_resource : K = 1, R = 1
-    one_variant : one demand vector for each user
-    everywhere : no placement constraints, and every server has what every user demands
-    positive : every user demands every resource
-    unlimited : no max_tasks
-    equal_weights : all weights are 1
-    simplex : the demands of a task sum to 1 (Z V)
-    bottleneck : one resource is dominantly requested by all users at all servers (K Def 2)
-    server_bottleneck : each server has a resource that its eligible users dominantly request (K 3.3)
-    identical_servers : all servers are alike
-    users : the fewest users the claim is about
-    """
-
-    one_server: bool = False
-    one_resource: bool = False
-    one_variant: bool = True
-    everywhere: bool = False
-    positive: bool = False
-    unlimited: bool = True
-    equal_weights: bool = False
-    simplex: bool = False
-    bottleneck: bool = False
-    server_bottleneck: bool = False
-    identical_servers: bool = False
-    users: int = 1
-
-    def sample(self, rng: np.random.Generator) -> Instance:
-        """A small instance with small numbers that satisfies the assumptions; ties and zeros are common."""
-        raise NotImplementedError
-
-    def admits(self, instance: Instance) -> bool:
-        """Whether the instance satisfies the assumptions, decided in rationals."""
-        raise NotImplementedError
-
-    def dropped(self) -> Mapping[str, "Hypotheses"]:
-        """The variants with one assumption less, by the name of what is dropped."""
-        names = [f.name for f in fields(self) if getattr(self, f.name) is True]
-        return {name: replace(self, **{name: False}) for name in names}
-
-
-@dataclass(frozen=True)
-class Lie:
-    """What some users report instead of the truth: demand vectors (variants) and eligible servers, None = the truth."""
-
-    users: tuple[int, ...]
-    demands: tuple[tuple[Numbers, ...] | None, ...]
-    eligible: tuple[tuple[bool, ...] | None, ...]
-
-    def told(self, instance: Instance) -> Instance:
-        """The instance as reported."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a statement is tried on."""
-
-    instance: Instance
-    lie: Lie | None = None
+Quantifier = Literal["all", "some", "run", "one"]
+Status = Literal["held", "refuted", "not decided"]
 
 
 @dataclass(frozen=True)
@@ -99,28 +33,57 @@ class Statement:
     id : paper, number and part, such as "K.T3.envy-freeness"
     text, place : the claim in a sentence, and where it stands
     quantifier : "all" = it holds for every case that the hypotheses admit; "some" = it names or asserts a case that violates
-        the property ("does not satisfy"); "run" = about an algorithm, tried on traces
-    trial : a case in floating point -> verdict of the property, signed margin
+        the property ("does not satisfy"); "run" = about an algorithm, tried on traces; "one" = about the printed case alone
+    trial : a case in floating point -> verdict of the property, signed margin; InstanceError = it is not about this case
     confirm : the same in rationals, or in intervals, by an unrelated route
     hypotheses : what is assumed
-    lies : whether the search chooses a lie too
-    printed : the paper's own counterexample, for "some"
+    lies : the most users who lie together; 0 = the claim is not about lies
+    printed : the paper's own counterexample for "some", its example for "one"
     mechanism, property : the cell of the matrix it belongs to, "" where it is none
+    proof : why it is true for every case, in a sentence that can be checked, or "" where no proof was checked here
     note : what is known about the claim, for the docs
     """
 
     id: str
     text: str
     place: str
-    quantifier: Literal["all", "some", "run"]
+    quantifier: Quantifier
     trial: Callable[[Case], Verdict]
     confirm: Callable[[Case], Verdict]
     hypotheses: Hypotheses = Hypotheses()
-    lies: bool = False
+    lies: int = 0
     printed: Case | None = None
     mechanism: str = ""
     property: str = ""
+    proof: str = ""
     note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.quantifier == "one" and self.printed is None:
+            raise ValueError(f"statement {self.id!r} is about one printed case, but it has none")
+
+    @cached_property
+    def paper(self) -> str:
+        """The letter of the paper."""
+        return self.id.split(".")[0]
+
+    @cached_property
+    def wants_violation(self) -> bool:
+        """Whether a violation supports the claim instead of refuting it."""
+        return self.quantifier == "some"
+
+    def admits(self, case: Case) -> bool:
+        """Whether the claim is about this case, decided in rationals."""
+        liars = 0 if case.lie is None else len(case.lie.users)
+        return (liars > 0) == (self.lies > 0) and liars <= self.lies and self.hypotheses.admits(case)
+
+    def violated(self, case: Case) -> Verdict | None:
+        """The exact verdict of an admitted case that violates the property; None where it is not one."""
+        try:
+            verdict = self.confirm(case) if self.admits(case) else None
+        except InstanceError:
+            return None
+        return verdict if verdict is not None and verdict.holds is False else None
 
 
 @dataclass(frozen=True)
@@ -129,16 +92,64 @@ class Finding:
 
     Attributes
     ----------
-    status : "held" (on `trials` cases; for "some": a case was confirmed), "refuted" (by `case`, confirmed), "not decided"
-    searched : seed, budget, trials, sizes, what was varied
+    statement : its id
+    status : "held" (on `trials` cases; for "some": a case was confirmed; for "one": the printed case was), "refuted" (by
+        `case`, confirmed), "not decided"
+    sentence : the finding in English
+    trials : cases that satisfy the hypotheses and were tried; 0 where the exact verdict of one case says all
+    searched : seed, budget, sizes, what was rejected, what could not be confirmed, where the case came from
     case, verdict : the smallest case found and its exact verdict
     needed : hypotheses that cannot be dropped, each with a confirmed case
+    seconds : time spent
     """
 
     statement: str
-    status: Literal["held", "refuted", "not decided"]
+    status: Status
+    sentence: str
     trials: int
     searched: Mapping[str, Any]
     case: Case | None = None
     verdict: Verdict | None = None
     needed: Mapping[str, Case] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """The finding as a JSON document that `parse_finding` reads back."""
+        verdict = self.verdict
+        return {
+            "statement": self.statement,
+            "status": self.status,
+            "sentence": self.sentence,
+            "trials": self.trials,
+            "searched": dict(self.searched),
+            "case": None if self.case is None else self.case.document(),
+            "verdict": None if verdict is None else verdict_document(verdict),
+            "needed": {name: case.document() for name, case in self.needed.items()},
+            "seconds": self.seconds,
+        }
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """What of a verdict is kept with a witness: what was checked, the margin, the sentence and the method."""
+    margin = verdict.margin if abs(verdict.margin) < float("inf") else None
+    return {"property": verdict.property, "margin": margin, "sentence": verdict.sentence, "method": verdict.method}
+
+
+def parse_finding(document: Mapping[str, Any]) -> Finding:
+    """The finding in a JSON document as `Finding.document` writes it."""
+    case, kept = document["case"], document["verdict"]
+    verdict = None
+    if kept is not None:
+        margin = float("inf") if kept["margin"] is None else kept["margin"]
+        verdict = Verdict(kept["property"], False, margin, kept["sentence"], kept["method"])
+    return Finding(
+        document["statement"],
+        document["status"],
+        document["sentence"],
+        document["trials"],
+        document["searched"],
+        None if case is None else parse_case(case),
+        verdict,
+        {name: parse_case(part) for name, part in document["needed"].items()},
+        document["seconds"],
+    )

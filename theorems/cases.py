@@ -1,0 +1,338 @@
+"""A case: what a claim is tried on, as an object, a JSON document, Python code, and a draft that can be edited number by number."""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.jsonio import instance_document, parse_instance
+from fairalloc.models.numbers import rational, shown
+from fairalloc.models.rationals import Rationals
+
+__all__ = ["Case", "Draft", "Lie", "Slot", "parse_case"]
+
+Vectors: TypeAlias = tuple[Rationals, ...]
+
+
+@dataclass(frozen=True)
+class Lie:
+    """What some users report instead of the truth.
+
+    Attributes
+    ----------
+    users : who lies, in increasing order
+    demands : for each of them its reported demand vectors (one a variant), None = the truth
+    eligible : for each of them its reported eligible servers (K,), None = the truth
+    """
+
+    users: tuple[int, ...]
+    demands: tuple[Vectors | None, ...]
+    eligible: tuple[tuple[bool, ...] | None, ...]
+
+    def told(self, instance: Instance) -> Instance:
+        """The instance as reported; InstanceError where nobody can be served on it."""
+        demands: list[Any] = list(instance.exact.demands)
+        own = dict(instance.exact.demands_on)
+        placement = instance.placement.copy()
+        for n, vectors, allowed in zip(self.users, self.demands, self.eligible, strict=True):
+            if vectors is not None:
+                demands[n] = vectors
+                own = {key: value for key, value in own.items() if key[0] != n}
+            if allowed is not None:
+                placement[n] = allowed
+        return instance.replace(demands=demands, demands_on=own, eligible=placement)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a statement is tried on.
+
+    Attributes
+    ----------
+    instance : the truth
+    lie : what some users report instead
+    points : feasible allocations, exact tasks on the arcs of `instance`, for claims about any allocation
+    parameters : of the mechanism, such as {"alpha": 2}
+
+    Examples
+    --------
+    >>> case = Case(Instance([[1], ["1/2"]], [[1]]), Lie((1,), (((Fraction(1),),),), (None,)))
+    >>> case.told.exact.demands[1]
+    ((Fraction(1, 1),),)
+    >>> print(case.code())
+    Case(
+        Instance([[[1]], [['1/2']]], [[1]]),
+        lie=Lie((1,), (((Fraction(1, 1),),),), (None,)),
+    )
+    """
+
+    instance: Instance
+    lie: Lie | None = None
+    points: Vectors = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def told(self) -> Instance:
+        """The instance as reported: the truth where there is no lie."""
+        return self.instance if self.lie is None else self.lie.told(self.instance)
+
+    def document(self) -> dict[str, Any]:
+        """The case as a JSON document that `parse_case` reads back to the same exact data."""
+        result: dict[str, Any] = {"instance": instance_document(self.instance)}
+        if self.lie is not None:
+            parts = zip(self.lie.users, self.lie.demands, self.lie.eligible, strict=True)
+            result["lie"] = [
+                {"user": n, "demands": None if d is None else _texts(d), "eligible": None if e is None else list(e)}
+                for n, d, e in parts
+            ]
+        if self.points:
+            result["points"] = _texts(self.points)
+        if self.parameters:
+            result["parameters"] = {name: _plain(value) for name, value in self.parameters.items()}
+        return result
+
+    def code(self) -> str:
+        """Python code that rebuilds the case."""
+        lines = [f"    {_instance_code(self.instance)},"]
+        if self.lie is not None:
+            lines.append(f"    lie=Lie({self.lie.users!r}, {self.lie.demands!r}, {self.lie.eligible!r}),")
+        lines += [f"    points={self.points!r},"] if self.points else []
+        lines += [f"    parameters={dict(self.parameters)!r},"] if self.parameters else []
+        return "\n".join(["Case(", *lines, ")"])
+
+
+def parse_case(document: Any) -> Case:
+    """The case in a JSON document as `Case.document` writes it."""
+    if not isinstance(document, dict) or "instance" not in document:
+        raise InstanceError(f"a case is {shown(document)}, but it must be an object with an instance")
+    instance = parse_instance(document["instance"])
+    try:
+        lie = _parse_lie(document["lie"]) if document.get("lie") else None
+        points = _vectors(document.get("points", []))
+        parameters = {name: _read(value) for name, value in document.get("parameters", {}).items()}
+    except (KeyError, TypeError, AttributeError):
+        raise InstanceError(f"a case is {shown(document)}, but its lie, points or parameters cannot be read") from None
+    if any(len(point) != len(instance.arcs) for point in points):
+        raise InstanceError(f"a point of the case does not have one number for each of the {len(instance.arcs)} arcs")
+    return Case(instance, lie, points, parameters)
+
+
+def _parse_lie(items: Any) -> Lie:
+    users = tuple(int(item["user"]) for item in items)
+    demands = tuple(None if item["demands"] is None else _vectors(item["demands"]) for item in items)
+    eligible = tuple(None if item["eligible"] is None else tuple(bool(e) for e in item["eligible"]) for item in items)
+    return Lie(users, demands, eligible)
+
+
+def _vectors(rows: Any) -> Vectors:
+    return tuple(tuple(rational(v, "a number of the case") for v in row) for row in rows)
+
+
+def _texts(rows: Vectors) -> list[list[str]]:
+    return [[str(v) for v in row] for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    """Fractions as {"rational": text}, tuples as lists, so that `_read` gives the same objects back."""
+    if isinstance(value, Fraction):
+        return {"rational": str(value)}
+    return [_plain(v) for v in value] if isinstance(value, tuple | list) else value
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Fraction(value["rational"])
+    return tuple(_read(v) for v in value) if isinstance(value, list) else value
+
+
+def _instance_code(instance: Instance) -> str:
+    exact = instance.exact
+    more: dict[str, Any] = {}
+    if any(w != 1 for w in exact.weights):
+        more["weights"] = [_literal(w) for w in exact.weights]
+    if instance.counts.max() > 1:
+        more["counts"] = instance.counts.tolist()
+    if not instance.placement.all():
+        more["eligible"] = instance.placement.astype(int).tolist()
+    if any(limit is not None for limit in exact.max_tasks):
+        more["max_tasks"] = [None if limit is None else _literal(limit) for limit in exact.max_tasks]
+    if exact.demands_on:
+        more["demands_on"] = {key: [[_literal(v) for v in row] for row in rows] for key, rows in exact.demands_on.items()}
+    demands = [[[_literal(v) for v in row] for row in rows] for rows in exact.demands]
+    capacities = [[_literal(v) for v in row] for row in exact.capacities]
+    return f"Instance({', '.join([repr(demands), repr(capacities), *(f'{k}={v!r}' for k, v in more.items())])})"
+
+
+def _literal(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+# ---- drafts ---------------------------------------------------------------------------------------------------------
+
+Row: TypeAlias = list[Fraction]
+
+
+@dataclass
+class DraftUser:
+    """One user of a draft; `points[k]` maps (variant, server) to its tasks in the k-th point."""
+
+    demands: list[Row]
+    weight: Row
+    limit: list[Fraction | None]
+    placement: list[bool]
+    own: dict[int, list[Row]] = field(default_factory=dict)
+    told: list[Row] | None = None
+    told_placement: list[bool] | None = None
+    points: list[dict[tuple[int, int], Fraction]] = field(default_factory=list)
+
+    @property
+    def lies(self) -> bool:
+        """Whether the user reports something else than the truth."""
+        return self.told is not None or self.told_placement is not None
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One number of a draft: `holder[key]`; `kind` is demand, capacity, weight, limit, told or point."""
+
+    kind: str
+    holder: Any
+    key: Any
+
+    @property
+    def value(self) -> Fraction:
+        """The number."""
+        result: Fraction = self.holder[self.key]
+        return result
+
+    def set(self, value: Fraction) -> None:
+        """Change the number."""
+        self.holder[self.key] = value
+
+
+@dataclass
+class Draft:
+    """A case as plain lists: every number, user, server, resource and variant can be changed or taken out."""
+
+    users: list[DraftUser]
+    capacities: list[Row]
+    counts: list[int]
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: Case) -> "Draft":
+        """The draft of a case."""
+        exact, arcs = case.instance.exact, case.instance.arcs
+        users = [
+            DraftUser([list(row) for row in rows], [weight], [limit], list(map(bool, allowed)))
+            for rows, weight, limit, allowed in zip(
+                exact.demands, exact.weights, exact.max_tasks, case.instance.placement, strict=True
+            )
+        ]
+        for (n, i), rows in exact.demands_on.items():
+            users[n].own[i] = [list(row) for row in rows]
+        if case.lie is not None:
+            for n, demands, allowed in zip(case.lie.users, case.lie.demands, case.lie.eligible, strict=True):
+                users[n].told = None if demands is None else [list(row) for row in demands]
+                users[n].told_placement = None if allowed is None else list(allowed)
+        for user in users:
+            user.points = [{} for _ in case.points]
+        for k, point in enumerate(case.points):
+            for n, v, i, value in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), point, strict=True):
+                users[n].points[k][v, i] = value
+        return cls(users, [list(c) for c in exact.capacities], case.instance.counts.tolist(), dict(case.parameters))
+
+    def case(self) -> Case:
+        """The case; InstanceError where the instance, or what is told, is none."""
+        instance = Instance(
+            [user.demands for user in self.users],
+            self.capacities,
+            weights=[user.weight[0] for user in self.users],
+            counts=self.counts,
+            eligible=np.array([user.placement for user in self.users], dtype=bool).reshape(len(self.users), -1),
+            max_tasks=[user.limit[0] for user in self.users],
+            demands_on={(n, i): rows for n, user in enumerate(self.users) for i, rows in user.own.items()},
+        )
+        case = Case(instance, self._lie(), self._points(instance), dict(self.parameters))
+        if case.lie is not None:
+            _ = case.told
+        return case
+
+    def _lie(self) -> Lie | None:
+        liars = [n for n, user in enumerate(self.users) if user.lies]
+        told = [self.users[n] for n in liars]
+        demands = tuple(None if u.told is None else tuple(map(tuple, u.told)) for u in told)
+        eligible = tuple(None if u.told_placement is None else tuple(u.told_placement) for u in told)
+        return Lie(tuple(liars), demands, eligible) if liars else None
+
+    def _points(self, instance: Instance) -> Vectors:
+        arcs = list(zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), instance.arcs.server.tolist(), strict=True))
+        count = len(self.users[0].points)
+        return tuple(tuple(self.users[n].points[k].get((v, i), Fraction(0)) for n, v, i in arcs) for k in range(count))
+
+    def copy(self) -> "Draft":
+        """An independent copy."""
+        return deepcopy(self)
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Users, servers, resources."""
+        return len(self.users), len(self.capacities), len(self.capacities[0])
+
+    def slots(self) -> Iterator[Slot]:
+        """Every number, in a fixed order."""
+        for row in self.capacities:
+            yield from (Slot("capacity", row, r) for r in range(len(row)))
+        for user in self.users:
+            for row in [*user.demands, *(row for i in sorted(user.own) for row in user.own[i])]:
+                yield from (Slot("demand", row, r) for r in range(len(row)))
+            for row in user.told or []:
+                yield from (Slot("told", row, r) for r in range(len(row)))
+            yield Slot("weight", user.weight, 0)
+            if user.limit[0] is not None:
+                yield Slot("limit", user.limit, 0)
+            for point in user.points:
+                yield from (Slot("point", point, key) for key in sorted(point))
+
+    # ---- taking out
+
+    def without_user(self, n: int) -> "Draft":
+        """The draft without a user."""
+        result = self.copy()
+        del result.users[n]
+        return result
+
+    def without_server(self, i: int) -> "Draft":
+        """The draft without a server."""
+        result = self.copy()
+        del result.capacities[i], result.counts[i]
+        for user in result.users:
+            del user.placement[i]
+            if user.told_placement is not None:
+                del user.told_placement[i]
+            user.own = {j - (j > i): rows for j, rows in user.own.items() if j != i}
+            user.points = [{(v, j - (j > i)): x for (v, j), x in point.items() if j != i} for point in user.points]
+        return result
+
+    def without_resource(self, r: int) -> "Draft":
+        """The draft without a resource."""
+        result = self.copy()
+        rows = [*result.capacities]
+        for user in result.users:
+            rows += [*user.demands, *(user.told or []), *(row for vectors in user.own.values() for row in vectors)]
+        for row in rows:
+            del row[r]
+        return result
+
+    def without_variant(self, n: int, v: int) -> "Draft":
+        """The draft without a variant of a user."""
+        result = self.copy()
+        user = result.users[n]
+        for rows in (user.demands, *user.own.values()):
+            del rows[v]
+        user.points = [{(w - (w > v), i): x for (w, i), x in point.items() if w != v} for point in user.points]
+        return result

@@ -1,0 +1,321 @@
+"""What a claim assumes of an instance: a test in rationals, a generator of small hostile instances, and variants without one
+assumption.
+
+Samples are small and made of few numbers: ties, zeros, equal servers and equal users are the rule, because claims break where
+a maximum is attained twice or a resource is not demanded at all. `enforce` changes a draft so that it satisfies the assumptions;
+samples, moves of the search and steps of shrinking all pass through it, and `admits` then decides.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.theorems.cases import Case, Draft, DraftUser
+
+__all__ = ["MOST", "Hypotheses"]
+
+MOST = (4, 3, 3)
+"""The most users, servers and resources of a sample."""
+
+POOLS: tuple[tuple[Fraction, ...], ...] = tuple(
+    tuple(Fraction(v) for v in pool)
+    for pool in ((1, 2), (1, 2, 3, 4), ("1/2", 1, 2, 3), (1, 2, 3, 5, 8, 12), ("1/10", 1, 10), ("1/3", "1/2", "2/3", 1, "3/2"))
+)
+"""A sample draws all its numbers from one of these."""
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """Assumptions on a case; False = not assumed.
+
+    Attributes
+    ----------
+    one_server, one_resource : K = 1, R = 1
+    one_variant : one demand vector for each user
+    same_demands : nobody has demands of its own for a server (no demands_on)
+    everywhere : no placement constraints, and every server has what every user demands
+    positive : every user demands every resource
+    unlimited : no max_tasks
+    equal_weights : all weights are 1
+    simplex : the demands of a task sum to 1 (Z V)
+    bottleneck : one resource is dominantly requested by all users at all servers (K Def 2)
+    server_bottleneck : each server has a resource that its eligible users dominantly request (K 3.3)
+    identical_servers : all servers are alike
+    users : the fewest users the claim is about
+    parameters : what a parameter of the mechanism may be, the simplest first, such as {"alpha": (1, 2, 5)}
+    points : how many feasible allocations a case holds
+    """
+
+    one_server: bool = False
+    one_resource: bool = False
+    one_variant: bool = True
+    same_demands: bool = True
+    everywhere: bool = False
+    positive: bool = False
+    unlimited: bool = True
+    equal_weights: bool = False
+    simplex: bool = False
+    bottleneck: bool = False
+    server_bottleneck: bool = False
+    identical_servers: bool = False
+    users: int = 1
+    parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    points: int = 0
+
+    def sample(self, rng: np.random.Generator, lies: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
+        """A small draft with small numbers, made to satisfy the assumptions; `lies` = the most users who lie together."""
+        draft = _Sampler(self, rng).draft(most)
+        for n in _chosen(rng, len(draft.users), lies):
+            self.lie(rng, draft, n)
+        self.enforce(draft)
+        return draft
+
+    def lie(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
+        """Give a user a new lie: about its demands, its eligible servers where these matter, or both."""
+        sampler, user = _Sampler(self, rng), draft.users[n]
+        about = rng.integers(1, 4) if not self.everywhere and len(draft.capacities) > 1 else 1
+        user.told = sampler.told(user) if about & 1 else None
+        user.told_placement = [bool(rng.random() < 0.7) for _ in user.placement] if about & 2 else None
+
+    def enforce(self, draft: Draft) -> None:
+        """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
+        for user in draft.users:
+            for rows in _demand_rows(user):
+                _filled(rows, self)
+            user.weight[0] = Fraction(1) if self.equal_weights else user.weight[0]
+            user.limit[0] = None if self.unlimited else user.limit[0]
+            user.placement = [True] * len(user.placement) if self.everywhere else user.placement
+            user.told_placement = None if self.everywhere else user.told_placement
+        if self.bottleneck or self.server_bottleneck:
+            _bottlenecks(draft, same=self.bottleneck)
+        if self.identical_servers:
+            draft.capacities = [list(draft.capacities[0]) for _ in draft.capacities]
+            draft.counts = [draft.counts[0]] * len(draft.counts)
+        if self.everywhere:
+            _provided(draft)
+        _feasible(draft)
+
+    def admits(self, case: Case) -> bool:
+        """Whether the case satisfies the assumptions, and what is told does so as far as it can; decided in rationals."""
+        instance = case.instance
+        fits = len(case.points) == self.points and all(_is_feasible(instance, point) for point in case.points)
+        fits = fits and all(case.parameters.get(name) in values for name, values in self.parameters.items())
+        if not fits or not self._holds(instance):
+            return False
+        if case.lie is None:
+            return True
+        try:
+            return self._free()._holds(case.told)
+        except InstanceError:
+            return False
+
+    def _holds(self, instance: Instance) -> bool:
+        return instance.N >= self.users and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
+
+    def _free(self) -> "Hypotheses":
+        """What a report must satisfy: liars may well break a bottleneck."""
+        return replace(self, bottleneck=False, server_bottleneck=False)
+
+    def dropped(self) -> Mapping[str, "Hypotheses"]:
+        """The variants with one assumption less, by the name of what is dropped."""
+        names = [f.name for f in fields(self) if getattr(self, f.name) is True]
+        return {name: replace(self, **{name: False}) for name in names}
+
+    def __str__(self) -> str:
+        names = [f.name.replace("_", " ") for f in fields(self) if getattr(self, f.name) is True]
+        ranges = [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
+        counts = [f"at least {self.users} users"] if self.users > 1 else []
+        return ", ".join([*names, *counts, *ranges]) or "any instance"
+
+
+# ---- tests in rationals ---------------------------------------------------------------------------------------------
+
+
+def _is_everywhere(instance: Instance) -> bool:
+    pairs = {(n, v, i) for n, v, i in zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True)}
+    return bool(instance.placement.all()) and len(pairs) == instance.K * sum(len(d) for d in instance.demands)
+
+
+def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:
+    exact = instance.exact
+    return [row for rows in (*exact.demands, *exact.demands_on.values()) for row in rows]
+
+
+def _dominant(instance: Instance) -> list[set[int]]:
+    """(K,) the resources that every arc of the server dominantly requests (K 6)."""
+    arcs, common = exact_arcs(instance), [set(range(instance.R)) for _ in range(instance.K)]
+    for load in arcs.load:
+        most = max(part for _, part in load)
+        common[load[0][0] // instance.R] &= {row % instance.R for row, part in load if part == most}
+    return common
+
+
+_TESTS: Mapping[str, Callable[[Instance], bool]] = {
+    "one_server": lambda instance: instance.K == 1,
+    "one_resource": lambda instance: instance.R == 1,
+    "one_variant": lambda instance: instance.single_variant,
+    "same_demands": lambda instance: not instance.demands_on,
+    "everywhere": _is_everywhere,
+    "positive": lambda instance: all(v > 0 for row in _vectors(instance) for v in row),
+    "unlimited": lambda instance: all(limit is None for limit in instance.exact.max_tasks),
+    "equal_weights": lambda instance: all(w == 1 for w in instance.exact.weights),
+    "simplex": lambda instance: all(sum(row) == 1 for row in _vectors(instance)),
+    "bottleneck": lambda instance: bool(set.intersection(*_dominant(instance))),
+    "server_bottleneck": lambda instance: all(_dominant(instance)),
+    "identical_servers": lambda instance: len(set(zip(instance.exact.capacities, instance.counts.tolist(), strict=True))) == 1,
+}
+
+
+def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:
+    arcs = exact_arcs(instance)
+    within = all(limit is None or u <= limit for u, limit in zip(arcs.tasks(point), arcs.limits, strict=True))
+    return within and all(x >= 0 for x in point) and all(load <= 1 for load in arcs.loads(point))
+
+
+# ---- making drafts satisfy the assumptions --------------------------------------------------------------------------
+
+
+def _demand_rows(user: DraftUser) -> list[list[list[Fraction]]]:
+    return [user.demands, *user.own.values(), *([user.told] if user.told is not None else [])]
+
+
+def _filled(rows: list[list[Fraction]], hypotheses: Hypotheses) -> None:
+    """Demands that are not zero, positive or of sum 1 where that is assumed."""
+    for row in rows:
+        if hypotheses.positive:
+            row[:] = [v or Fraction(1) for v in row]
+        if not any(row):
+            row[0] = Fraction(1)
+        if hypotheses.simplex:
+            total = sum(row)
+            row[:] = [v / total for v in row]
+
+
+def _bottlenecks(draft: Draft, same: bool) -> None:
+    """Each server has as much of the other resources as makes its first resource with capacity the bottleneck."""
+    for k, capacity in enumerate(draft.capacities):
+        r = 0 if same else k % len(capacity)
+        capacity[r] = capacity[r] or Fraction(1)
+        for user in draft.users:
+            rows = user.own.get(k, user.demands)
+            if not user.placement[k]:
+                continue
+            for row in rows:
+                row[r] = row[r] or Fraction(1)
+    for k, capacity in enumerate(draft.capacities):
+        r = 0 if same else k % len(capacity)
+        rows = [row for user in draft.users if user.placement[k] for row in user.own.get(k, user.demands)]
+        for s in range(len(capacity)):
+            need = max((capacity[r] * row[s] / row[r] for row in rows), default=Fraction(0))
+            capacity[s] = max(capacity[s], need)
+
+
+def _provided(draft: Draft) -> None:
+    """Every server has some of what anybody demands."""
+    rows = [row for user in draft.users for part in _demand_rows(user) for row in part]
+    for r in range(len(draft.capacities[0])):
+        if any(row[r] for row in rows):
+            for capacity in draft.capacities:
+                capacity[r] = capacity[r] or Fraction(1)
+
+
+def _feasible(draft: Draft) -> None:
+    """Points are shrunk until they fit; tasks where nothing can run are dropped."""
+    for k in range(len(draft.users[0].points)):
+        most = Fraction(1)
+        loads: dict[tuple[int, int], Fraction] = {}
+        for user in draft.users:
+            point = user.points[k]
+            for (v, i), x in list(point.items()):
+                row = user.own.get(i, user.demands)[v]
+                if not user.placement[i] or any(d and not c for d, c in zip(row, draft.capacities[i], strict=True)):
+                    del point[v, i]
+                    continue
+                for r, d in enumerate(row):
+                    if d:
+                        part = x * d / (draft.capacities[i][r] * draft.counts[i])
+                        loads[i, r] = loads.get((i, r), Fraction(0)) + part
+            if user.limit[0] is not None:
+                most = max(most, sum(point.values()) / user.limit[0])
+        most = max([most, *loads.values()])
+        for user in draft.users:
+            user.points[k] = {key: x / most for key, x in user.points[k].items()}
+
+
+# ---- samples --------------------------------------------------------------------------------------------------------
+
+
+def _chosen(rng: np.random.Generator, count: int, most: int) -> list[int]:
+    """Between one and `most` of `count`; none where most is 0."""
+    size = int(rng.integers(1, min(most, count) + 1)) if most else 0
+    return sorted(rng.permutation(count)[:size].tolist())
+
+
+class _Sampler:
+    """Draws one draft; all its numbers come from one pool, and zeros have one frequency."""
+
+    def __init__(self, hypotheses: Hypotheses, rng: np.random.Generator) -> None:
+        self.hypotheses, self.rng = hypotheses, rng
+        self.pool = POOLS[rng.integers(len(POOLS))]
+        self.zeros = 0.0 if hypotheses.positive else float(rng.choice([0.0, 0.2, 0.5]))
+
+    def chance(self, probability: float) -> bool:
+        return bool(self.rng.random() < probability)
+
+    def number(self) -> Fraction:
+        return self.pool[self.rng.integers(len(self.pool))]
+
+    def vector(self, length: int, zeros: float) -> list[Fraction]:
+        row = [Fraction(0) if self.chance(zeros) else self.number() for _ in range(length)]
+        if not any(row):
+            row[self.rng.integers(length)] = self.number()
+        return row
+
+    def draft(self, most: tuple[int, int, int]) -> Draft:
+        h = self.hypotheses
+        n_users = int(self.rng.integers(h.users, max(most[0], h.users) + 1))
+        n_servers = 1 if h.one_server else int(self.rng.integers(1, most[1] + 1))
+        n_resources = 1 if h.one_resource else int(self.rng.integers(1, most[2] + 1))
+        lacking = 0.0 if h.everywhere else self.zeros / 2
+        capacities = [self.vector(n_resources, lacking) for _ in range(n_servers)]
+        home = int(self.rng.integers(n_servers))  # a server that has everything and is open to everybody
+        capacities[home] = [c or self.number() for c in capacities[home]]
+        weighted, placed, limited = self.chance(0.4), not h.everywhere and self.chance(0.5), self.chance(0.5)
+        users = []
+        for _ in range(n_users):
+            ways = 1 if h.one_variant else int(self.rng.integers(1, 4))
+            user = DraftUser(
+                [self.vector(n_resources, self.zeros) for _ in range(ways)],
+                [self.number() if weighted else Fraction(1)],
+                [self.number() if limited and self.chance(0.5) else None],
+                [i == home or not (placed and self.chance(0.4)) for i in range(n_servers)],
+            )
+            if not h.same_demands and self.chance(0.3):
+                user.own[int(self.rng.integers(n_servers))] = [self.vector(n_resources, self.zeros) for _ in range(ways)]
+            user.points = [self.point(ways, n_servers) for _ in range(h.points)]
+            users.append(user)
+        if n_users > 1 and self.chance(0.2):
+            users[-1].demands = [list(row) for row in users[0].demands]
+            users[-1].own = {}
+            users[-1].points = [self.point(len(users[-1].demands), n_servers) for _ in range(h.points)]
+        parameters = {name: values[self.rng.integers(len(values))] for name, values in h.parameters.items()}
+        return Draft(users, capacities, [1] * n_servers, parameters)
+
+    def point(self, ways: int, n_servers: int) -> dict[tuple[int, int], Fraction]:
+        keys = [(v, i) for v in range(ways) for i in range(n_servers)]
+        return {key: Fraction(0) if self.chance(0.4) else self.number() for key in keys}
+
+    def told(self, user: DraftUser) -> list[list[Fraction]]:
+        """Other demands: new ones, or the truth with one number changed."""
+        rows = [list(row) for row in user.demands]
+        if self.chance(0.5):
+            row = rows[self.rng.integers(len(rows))]
+            row[self.rng.integers(len(row))] = self.number()
+            return rows
+        ways = 1 if self.hypotheses.one_variant else int(self.rng.integers(1, 4))
+        return [self.vector(len(rows[0]), self.zeros) for _ in range(ways)]

@@ -1,0 +1,442 @@
+"""The search for a violation: restarts, climbing on the signed margin, then shrinking to the smallest case.
+
+A restart draws a few samples and climbs from the worst one by changing single numbers, places, lies and parameters; a change that
+helped is repeated (pattern search). A violation in floating point counts only once `confirm` has seen it in rationals. It is
+then shrunk: users, servers, resources and variants are taken out and numbers replaced by simpler ones for as long as the violation
+is confirmed again after each step; and the search goes on among smaller sizes for a while. What was searched is counted.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import gcd, inf, isnan, lcm
+from typing import TypeAlias
+
+import numpy as np
+
+from fairalloc.models.instance import InstanceError
+from fairalloc.theorems.cases import Case, Draft, Slot
+from fairalloc.theorems.hypotheses import MOST, POOLS
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.verdict import Verdict
+
+__all__ = ["Found", "Limit", "Search", "measure", "search", "seeded"]
+
+SAMPLES = 8
+"""Samples of a restart, from the worst of which it climbs."""
+
+PATIENCE = 30
+"""Changes in a row that do not raise the margin, after which a climb ends."""
+
+Move: TypeAlias = Callable[[Draft], Draft]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A confirmed violation: the case, its exact verdict, and the trial at which it was first seen."""
+
+    draft: Draft
+    case: Case
+    verdict: Verdict
+    trial: int
+
+
+@dataclass
+class Limit:
+    """When to stop: after so many trials or seconds, whichever comes first."""
+
+    trials: float = inf
+    seconds: float = inf
+    start: float = field(default_factory=time.monotonic)
+
+    def reached(self, trials: int) -> bool:
+        """Whether nothing more may be tried."""
+        return trials >= self.trials or self.elapsed >= self.seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was made."""
+        return time.monotonic() - self.start
+
+
+class Search:
+    """One search with its counts; the same seed and enough time give the same cases."""
+
+    def __init__(self, statement: Statement, seed: tuple[int, ...], limit: Limit) -> None:
+        self.statement, self.limit = statement, limit
+        self.rng = np.random.default_rng(seed)
+        self.trials = self.rejected = self.undecided = 0
+        self.unconfirmed: list[Case] = []
+        self.sizes: set[tuple[int, int, int]] = set()
+
+    def run(self) -> Found | None:
+        """Search until a violation is confirmed and shrunk, or the limit is reached."""
+        found = self._first(MOST, self.limit)
+        if found is None:
+            return None
+        found = self.shrunk(found)
+        while (smaller := self._smaller(found)) is not None:
+            found = self.shrunk(smaller)
+        return found
+
+    # ---- finding
+
+    def _first(self, most: tuple[int, int, int], limit: Limit) -> Found | None:
+        while not limit.reached(self.trials):
+            found = self._restart(most, limit)
+            if found is not None:
+                return found
+        return None
+
+    def _smaller(self, found: Found) -> Found | None:
+        """A violation of smaller size, looked for with a part of what is left."""
+        n, k, r = found.draft.size
+        caps = [(n - 1, *MOST[1:]), (n, k - 1, MOST[2]), (n, k, r - 1)]
+        caps = [cap for cap in caps if min(cap) > 0 and cap[0] >= self.statement.hypotheses.users]
+        for cap in caps:
+            left = max(0.0, self.limit.seconds - self.limit.elapsed)
+            trials = min(self.limit.trials, self.trials + SAMPLES * PATIENCE)
+            smaller = self._first(cap, Limit(trials, left / 4))
+            if smaller is not None and smaller.draft.size < found.draft.size:
+                return smaller
+        return None
+
+    def _restart(self, most: tuple[int, int, int], limit: Limit) -> Found | None:
+        best, score = None, -inf
+        for _ in range(SAMPLES):
+            draft = self.statement.hypotheses.sample(self.rng, self.statement.lies, most)
+            margin, found = self._tried(draft)
+            if found is not None or limit.reached(self.trials):
+                return found
+            if margin > score or best is None:
+                best, score = draft, margin
+        return None if best is None or score == -inf else self._climb(best, score, most, limit)
+
+    def _climb(self, draft: Draft, score: float, most: tuple[int, int, int], limit: Limit) -> Found | None:
+        failed, again = 0, None
+        while failed < PATIENCE and not limit.reached(self.trials):
+            move = again or _move(self.rng, draft, self.statement)
+            changed = move(draft.copy())
+            self.statement.hypotheses.enforce(changed)
+            margin, found = self._tried(changed)
+            if found is not None:
+                return found
+            again = move if margin > score else None
+            failed = 0 if margin > score else failed + 1
+            if margin >= score:
+                draft, score = changed, margin
+        return None
+
+    def _tried(self, draft: Draft) -> tuple[float, Found | None]:
+        """The margin of a draft, and the violation where it is a confirmed one."""
+        tried = self._trial(draft)
+        if tried is None:
+            self.rejected += 1
+            return -inf, None
+        case, verdict = tried
+        self.trials += 1
+        self.sizes.add(draft.size)
+        if verdict.holds is not False:
+            self.undecided += verdict.holds is None
+            return (-inf if isnan(verdict.margin) else verdict.margin), None
+        exact = self.statement.violated(case)
+        if exact is None:
+            self.unconfirmed.append(case)
+            return 0.0, None
+        return verdict.margin, Found(draft, case, exact, self.trials)
+
+    def _trial(self, draft: Draft) -> tuple[Case, Verdict] | None:
+        """The case and its verdict in floating point; None where the claim is not about it."""
+        try:
+            case = draft.case()
+            return (case, self.statement.trial(case)) if self.statement.admits(case) else None
+        except InstanceError:
+            return None
+
+    # ---- shrinking
+
+    def shrunk(self, found: Found) -> Found:
+        """The smallest violation that single steps lead to; every step is confirmed."""
+        before = None
+        while before != (before := measure(found.draft)):
+            for step in (_taken_out, _plain, _scaled, _together):
+                found = self._exhausted(step, found)
+            found = self._simpler_numbers(found)
+            if before == measure(found.draft):
+                break
+        return found
+
+    def _exhausted(self, step: Callable[[Draft], Iterator[Draft]], found: Found) -> Found:
+        """Take a step for as long as one of its drafts is a smaller violation."""
+        while True:
+            candidates = (self._still(draft, found) for draft in step(found.draft))
+            smaller = next((candidate for candidate in candidates if candidate is not None), None)
+            if smaller is None:
+                return found
+            found = smaller
+
+    def _simpler_numbers(self, found: Found) -> Found:
+        k = 0
+        while k < len(slots := list(found.draft.slots())):
+            candidates = (self._still(_with(found.draft, k, value), found) for value in _simpler(slots[k].value))
+            smaller = next((candidate for candidate in candidates if candidate is not None), None)
+            found, k = (smaller, k) if smaller is not None else (found, k + 1)
+        return found
+
+    def _still(self, draft: Draft, found: Found) -> Found | None:
+        """The draft, made to satisfy the hypotheses, where it is a smaller confirmed violation."""
+        if not draft.users or not draft.capacities or not draft.capacities[0]:
+            return None
+        self.statement.hypotheses.enforce(draft)
+        if not measure(draft) < measure(found.draft):
+            return None
+        tried = self._trial(draft)
+        if tried is None or tried[1].holds is not False:
+            return None
+        exact = self.statement.violated(tried[0])
+        return None if exact is None else replace(found, draft=draft, case=tried[0], verdict=exact)
+
+
+def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Found | None, Search]:
+    """Look for a violation of the property; the smallest found and the search with its counts.
+
+    Parameters
+    ----------
+    statement : the claim, or a variant of it with other hypotheses
+    seed : of everything random
+    trials, seconds : when to stop; with seconds alone the number of trials depends on the machine
+    """
+    made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
+    return made.run(), made
+
+
+def seeded(statement: Statement, seed: int) -> tuple[int, int]:
+    """The seed of a statement's search: another one for each statement, the same in every process."""
+    return seed, int.from_bytes(statement.id.encode(), "big") % (2**61 - 1)
+
+
+# ---- moves ----------------------------------------------------------------------------------------------------------
+
+
+def _move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:
+    """A random change that can be made once more to its result."""
+    kinds = ["number"] * 6
+    kinds += ["place"] if not statement.hypotheses.everywhere and len(draft.capacities) > 1 else []
+    kinds += ["lie"] * 2 if statement.lies else []
+    kinds += ["parameter"] if statement.hypotheses.parameters else []
+    kinds += ["twin"] if len(draft.users) > 1 else []
+    kind = kinds[rng.integers(len(kinds))]
+    return _MOVES[kind](rng, draft, statement)
+
+
+def _number_move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:  # noqa: ARG001
+    slots = list(draft.slots())
+    k = int(rng.integers(len(slots)))
+    kind, value = slots[k].kind, slots[k].value
+    others = [slot.value for slot in slots if slot.kind in (kind, "demand")]
+    pool = POOLS[rng.integers(len(POOLS))]
+    choices: list[Callable[[Fraction], Fraction]] = [
+        lambda _, v=others[rng.integers(len(others))]: v,  # type: ignore[misc]
+        lambda _, v=pool[rng.integers(len(pool))]: v,  # type: ignore[misc]
+        lambda v: 2 * v,
+        lambda v: v / 2,
+        lambda v: v + 1,
+        lambda v: v - 1 if v > 1 else v / 3,
+        lambda _: Fraction(0),
+    ]
+    change = choices[rng.integers(len(choices))]
+    if (kind in ("weight", "limit") and change(value) <= 0) or abs(value) > 10**6 or (value and abs(value) < Fraction(1, 10**6)):
+        change = choices[1]
+
+    def move(changed: Draft) -> Draft:
+        slot = _slot(changed, k)
+        if slot is not None:
+            slot.set(change(slot.value))
+        return changed
+
+    return move
+
+
+def _place_move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:  # noqa: ARG001
+    n, i = int(rng.integers(len(draft.users))), int(rng.integers(len(draft.capacities)))
+
+    def move(changed: Draft) -> Draft:
+        changed.users[n].placement[i] = not changed.users[n].placement[i]
+        return changed
+
+    return move
+
+
+def _lie_move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:
+    liars = [n for n, user in enumerate(draft.users) if user.lies]
+    n = int(rng.choice(liars)) if len(liars) == statement.lies or rng.random() < 0.6 else int(rng.integers(len(draft.users)))
+
+    def move(changed: Draft) -> Draft:
+        statement.hypotheses.lie(rng, changed, n)
+        return changed
+
+    return move
+
+
+def _parameter_move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:  # noqa: ARG001
+    names = list(statement.hypotheses.parameters)
+    name = names[rng.integers(len(names))]
+    values = statement.hypotheses.parameters[name]
+    value = values[rng.integers(len(values))]
+
+    def move(changed: Draft) -> Draft:
+        changed.parameters[name] = value
+        return changed
+
+    return move
+
+
+def _twin_move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:  # noqa: ARG001
+    n, m = (int(v) for v in rng.permutation(len(draft.users))[:2])
+
+    def move(changed: Draft) -> Draft:
+        changed.users[n] = changed.copy().users[m]
+        return changed
+
+    return move
+
+
+_MOVES = {"number": _number_move, "place": _place_move, "lie": _lie_move, "parameter": _parameter_move, "twin": _twin_move}
+
+
+def _slot(draft: Draft, k: int) -> Slot | None:
+    return next((slot for j, slot in enumerate(draft.slots()) if j == k), None)
+
+
+# ---- steps of shrinking ---------------------------------------------------------------------------------------------
+
+
+def measure(draft: Draft) -> tuple[int, ...]:
+    """What shrinking makes smaller, in this order: users, servers, resources, variants, lies, special features, numbers."""
+    variants = sum(len(rows) for user in draft.users for rows in (user.demands, user.told or []))
+    lies = sum((user.told is not None) + (user.told_placement is not None) for user in draft.users)
+    special = sum(user.limit[0] is not None for user in draft.users) + sum(len(user.own) for user in draft.users)
+    special += sum(q > 1 for q in draft.counts) + sum(not allowed for user in draft.users for allowed in user.placement)
+    numbers = sum(_complexity(slot.value) for slot in draft.slots())
+    numbers += sum(_complexity(value) for value in draft.parameters.values() if isinstance(value, Fraction | int))
+    return (*draft.size, variants, lies, special, numbers)
+
+
+def _complexity(value: Fraction | int) -> int:
+    value = Fraction(value)
+    return abs(value.numerator) + value.denominator
+
+
+def _taken_out(draft: Draft) -> Iterator[Draft]:
+    """Without a user, a server, a resource, a variant or a lie."""
+    n_users, n_servers, n_resources = draft.size
+    yield from (draft.without_user(n) for n in range(n_users))
+    yield from (draft.without_server(i) for i in range(n_servers))
+    yield from (draft.without_resource(r) for r in range(n_resources))
+    for n, user in enumerate(draft.users):
+        yield from (draft.without_variant(n, v) for v in range(len(user.demands)) if len(user.demands) > 1)
+        for name in ("told", "told_placement"):
+            if getattr(user, name) is not None:
+                yield _changed(draft, lambda made, n=n, name=name: setattr(made.users[n], name, None))  # type: ignore[misc]
+        if user.told is not None and len(user.told) > 1:
+            for v in range(len(user.told)):
+                yield _changed(draft, lambda made, n=n, v=v: made.users[n].told.pop(v))  # type: ignore[misc, union-attr]
+
+
+def _plain(draft: Draft) -> Iterator[Draft]:
+    """Without a limit, a placement constraint, demands of its own, or servers of a class beyond the first."""
+    for n, user in enumerate(draft.users):
+        if user.limit[0] is not None:
+            yield _changed(draft, lambda made, n=n: made.users[n].limit.__setitem__(0, None))  # type: ignore[misc]
+        if not all(user.placement):
+            yield _changed(draft, lambda made, n=n: _open(made, n))  # type: ignore[misc]
+            for i in range(len(user.placement)):
+                yield _changed(draft, lambda made, n=n, i=i: made.users[n].placement.__setitem__(i, True))  # type: ignore[misc]
+        for i in user.own:
+            yield _changed(draft, lambda made, n=n, i=i: made.users[n].own.pop(i))  # type: ignore[misc]
+    for i in range(len(draft.counts)):
+        yield _changed(draft, lambda made, i=i: made.counts.__setitem__(i, 1))  # type: ignore[misc]
+
+
+def _scaled(draft: Draft) -> Iterator[Draft]:
+    """A resource or all tasks of a user or all weights in other units, in which the numbers are small integers."""
+    for r in range(draft.size[2]):
+        column = [row for row in _all_rows(draft) if row[r]]
+        factor = _unit([row[r] for row in column])
+        yield _changed(draft, lambda made, r=r, f=factor: _multiply(_all_rows(made), r, f))  # type: ignore[misc]
+    for n, user in enumerate(draft.users):
+        rows = [*user.demands, *(row for part in user.own.values() for row in part)]
+        factor = _unit([v for row in rows for v in row if v])
+        yield _changed(draft, lambda made, n=n, f=factor: _rescale(made, n, f))  # type: ignore[misc]
+    factor = _unit([user.weight[0] for user in draft.users])
+    yield _changed(draft, lambda made: _multiply([user.weight for user in made.users], 0, factor))
+
+
+def _together(draft: Draft) -> Iterator[Draft]:
+    """All numbers of one value replaced by a simpler one, so that ties stay ties."""
+    for value in sorted({slot.value for slot in draft.slots()}, key=_complexity, reverse=True):
+        for simpler in _simpler(value):
+            made = draft.copy()
+            for slot in made.slots():
+                if slot.value == value:
+                    slot.set(simpler)
+            yield made
+
+
+def _simpler(value: Fraction) -> list[Fraction]:
+    """Simpler rationals, the simplest first: the few simplest ones and those next to the value."""
+    near = [Fraction(value.__floor__()), Fraction(value.__ceil__()), *(value.limit_denominator(q) for q in (2, 3, 4, 10))]
+    choices = {v for v in (*_SIMPLEST, *near) if v >= 0 and _complexity(v) < _complexity(value)}
+    return sorted(choices, key=lambda v: (_complexity(v), v))
+
+
+_SIMPLEST = [Fraction(p, q) for q in range(1, 5) for p in range(0, 7) if gcd(p, q) == 1 and p + q <= 7]
+
+
+def _changed(draft: Draft, change: Callable[[Draft], object]) -> Draft:
+    made = draft.copy()
+    change(made)
+    return made
+
+
+def _with(draft: Draft, k: int, value: Fraction) -> Draft:
+    made = draft.copy()
+    slot = _slot(made, k)
+    assert slot is not None, "a copy has the same slots"
+    slot.set(value)
+    return made
+
+
+def _open(draft: Draft, n: int) -> None:
+    draft.users[n].placement = [True] * len(draft.users[n].placement)
+
+
+def _all_rows(draft: Draft) -> list[list[Fraction]]:
+    rows = list(draft.capacities)
+    for user in draft.users:
+        rows += [*user.demands, *(user.told or []), *(row for part in user.own.values() for row in part)]
+    return rows
+
+
+def _unit(values: list[Fraction]) -> Fraction:
+    """The factor that makes the values coprime integers."""
+    if not values:
+        return Fraction(1)
+    common = lcm(*(v.denominator for v in values))
+    return Fraction(common, gcd(*(int(v * common) for v in values)))
+
+
+def _multiply(rows: list[list[Fraction]], r: int, factor: Fraction) -> None:
+    for row in rows:
+        row[r] *= factor
+
+
+def _rescale(draft: Draft, n: int, factor: Fraction) -> None:
+    """Tasks of a user that are `factor` as large."""
+    user = draft.users[n]
+    for row in [*user.demands, *(user.told or []), *(row for part in user.own.values() for row in part)]:
+        row[:] = [v * factor for v in row]
+    if user.limit[0] is not None:
+        user.limit[0] /= factor
+    user.points = [{key: x / factor for key, x in point.items()} for point in user.points]
