@@ -1,4 +1,4 @@
-"""A case: what a claim is tried on, as an object, a JSON document, Python code, and a draft that can be edited number by number."""
+"""A case: what a claim is tried on, as an object, a JSON document, Python code, and a draft whose numbers can be edited."""
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy

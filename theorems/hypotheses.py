@@ -115,7 +115,7 @@ class Hypotheses:
             return False
 
     def _holds(self, instance: Instance) -> bool:
-        return instance.N >= self.users and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
+        return self.users <= instance.N and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
 
     def _free(self) -> "Hypotheses":
         """What a report must satisfy: liars may well break a bottleneck."""
@@ -124,7 +124,7 @@ class Hypotheses:
     def dropped(self) -> Mapping[str, "Hypotheses"]:
         """The variants with one assumption less, by the name of what is dropped."""
         names = [f.name for f in fields(self) if getattr(self, f.name) is True]
-        return {name: replace(self, **{name: False}) for name in names}
+        return {name: replace(self, **{name: False}) for name in names}  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         names = [f.name.replace("_", " ") for f in fields(self) if getattr(self, f.name) is True]
@@ -303,7 +303,7 @@ class _Sampler:
             users[-1].demands = [list(row) for row in users[0].demands]
             users[-1].own = {}
             users[-1].points = [self.point(len(users[-1].demands), n_servers) for _ in range(h.points)]
-        parameters = {name: values[self.rng.integers(len(values))] for name, values in h.parameters.items()}
+        parameters = {name: values[int(self.rng.integers(len(values)))] for name, values in h.parameters.items()}
         return Draft(users, capacities, [1] * n_servers, parameters)
 
     def point(self, ways: int, n_servers: int) -> dict[tuple[int, int], Fraction]:

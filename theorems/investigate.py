@@ -1,7 +1,7 @@
 """What becomes of one statement: stored and printed cases first, then the search, then each hypothesis left out in turn."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -22,7 +22,11 @@ MAIN = 0.6
 
 
 def investigate(
-    statement: Statement, seed: int = 0, seconds: float = 10.0, trials: float = inf, known: Iterable[Case] = ()
+    statement: Statement,
+    seed: int = 0,
+    seconds: float = 10.0,
+    trials: float = inf,
+    known: Mapping[str, Sequence[Case]] | None = None,
 ) -> Finding:
     """Find out whether a statement holds.
 
@@ -31,13 +35,12 @@ def investigate(
     statement : the claim
     seed : of everything random
     seconds, trials : for the whole investigation, and for each of its searches; whichever is reached first ends it
-    known : cases that violated the property before; they are confirmed again, and believed only then
+    known : cases that violated the property before, by the hypothesis they do without ("" = none); they are confirmed again, and
+        believed only then
     """
     start = time.monotonic()
-    if statement.quantifier == "one":
-        finding = _printed(statement)
-    else:
-        finding = _searched(statement, seed, seconds, trials, list(known))
+    one = statement.quantifier == "one"
+    finding = _printed(statement) if one else _searched(statement, seed, seconds, trials, known or {})
     return replace(finding, seconds=time.monotonic() - start)
 
 
@@ -50,20 +53,22 @@ def _printed(statement: Statement) -> Finding:
     return Finding(statement.id, status, verdict.sentence, 0, {"source": "the printed case"}, statement.printed, verdict)
 
 
-def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: list[Case]) -> Finding:
+def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
     start = time.monotonic()
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
     main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds))
-    given = [("stored", case) for case in known] + [("printed", case) for case in [statement.printed] if case is not None]
+    given = [("stored", case) for case in known.get("", ())] + [
+        ("printed", case) for case in [statement.printed] if case is not None
+    ]
     found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
-    failed = [name for name, case in given if name not in dict(found)]
+    failed = len(given) - len(found)
     if found:  # what is left to find is a smaller one
         main.limit = Limit(trials, seconds / 2)
     if (new := main.run()) is not None:
         found.append(("search", new))
     found = [(name, main.shrunk(made) if name == "printed" else made) for name, made in found]
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
-    searched = _counts(main, seed, seconds) | {"source": source, "failed": failed}
+    searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
     if best is not None:
         status: Status = "held" if statement.wants_violation else "refuted"
         sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
@@ -72,10 +77,13 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     for k, (name, fewer) in enumerate(droppable.items()):
         left = max(0.0, seconds - (time.monotonic() - start))
         variant = replace(statement, hypotheses=fewer)
-        made = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k)))
-        without = made.run()
-        if without is not None:
-            needed[name] = without.case
+        stored = [made for case in known.get(name, ()) if (made := _confirmed(variant, case)) is not None]
+        if stored:
+            needed[name] = min(stored, key=lambda made: measure(made.draft)).case
+            continue
+        without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k)))
+        if (violation := without.run()) is not None:
+            needed[name] = violation.case
     return _without_violation(statement, main, searched, needed)
 
 

@@ -2,8 +2,9 @@
 
 A restart draws a few samples and climbs from the worst one by changing single numbers, places, lies and parameters; a change that
 helped is repeated (pattern search). A violation in floating point counts only once `confirm` has seen it in rationals. It is
-then shrunk: users, servers, resources and variants are taken out and numbers replaced by simpler ones for as long as the violation
-is confirmed again after each step; and the search goes on among smaller sizes for a while. What was searched is counted.
+then shrunk: users, servers, resources and variants are taken out and numbers replaced by simpler ones for as long as the
+violation is confirmed again after each step. Then the search goes on among smaller sizes for a while. What was searched is
+counted.
 """
 
 import time
@@ -111,9 +112,9 @@ class Search:
                 return found
             if margin > score or best is None:
                 best, score = draft, margin
-        return None if best is None or score == -inf else self._climb(best, score, most, limit)
+        return None if best is None or score == -inf else self._climb(best, score, limit)
 
-    def _climb(self, draft: Draft, score: float, most: tuple[int, int, int], limit: Limit) -> Found | None:
+    def _climb(self, draft: Draft, score: float, limit: Limit) -> Found | None:
         failed, again = 0, None
         while failed < PATIENCE and not limit.reached(self.trials):
             move = again or _move(self.rng, draft, self.statement)
@@ -236,9 +237,10 @@ def _number_move(rng: np.random.Generator, draft: Draft, statement: Statement) -
     kind, value = slots[k].kind, slots[k].value
     others = [slot.value for slot in slots if slot.kind in (kind, "demand")]
     pool = POOLS[rng.integers(len(POOLS))]
+    other, fresh = others[rng.integers(len(others))], pool[rng.integers(len(pool))]
     choices: list[Callable[[Fraction], Fraction]] = [
-        lambda _, v=others[rng.integers(len(others))]: v,  # type: ignore[misc]
-        lambda _, v=pool[rng.integers(len(pool))]: v,  # type: ignore[misc]
+        lambda _: other,
+        lambda _: fresh,
         lambda v: 2 * v,
         lambda v: v / 2,
         lambda v: v + 1,
@@ -283,7 +285,7 @@ def _parameter_move(rng: np.random.Generator, draft: Draft, statement: Statement
     names = list(statement.hypotheses.parameters)
     name = names[rng.integers(len(names))]
     values = statement.hypotheses.parameters[name]
-    value = values[rng.integers(len(values))]
+    value = values[int(rng.integers(len(values)))]
 
     def move(changed: Draft) -> Draft:
         changed.parameters[name] = value
@@ -341,7 +343,7 @@ def _taken_out(draft: Draft) -> Iterator[Draft]:
                 yield _changed(draft, lambda made, n=n, name=name: setattr(made.users[n], name, None))  # type: ignore[misc]
         if user.told is not None and len(user.told) > 1:
             for v in range(len(user.told)):
-                yield _changed(draft, lambda made, n=n, v=v: made.users[n].told.pop(v))  # type: ignore[misc, union-attr]
+                yield _changed(draft, lambda made, n=n, v=v: made.users[n].told.pop(v))  # type: ignore[misc]
 
 
 def _plain(draft: Draft) -> Iterator[Draft]:
@@ -391,7 +393,7 @@ def _simpler(value: Fraction) -> list[Fraction]:
     return sorted(choices, key=lambda v: (_complexity(v), v))
 
 
-_SIMPLEST = [Fraction(p, q) for q in range(1, 5) for p in range(0, 7) if gcd(p, q) == 1 and p + q <= 7]
+_SIMPLEST = [Fraction(p, q) for q in range(1, 5) for p in range(7) if gcd(p, q) == 1 and p + q <= 7]
 
 
 def _changed(draft: Draft, change: Callable[[Draft], object]) -> Draft:

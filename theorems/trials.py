@@ -1,8 +1,8 @@
-"""How statements about a mechanism are tried and confirmed: the same judgement on an answer in floating point and on a proved one.
+"""How statements about a mechanism are tried and confirmed: one judgement, of an answer in floating point and of a proved one.
 
-A judge is a function of a case and of `answer`, which computes the mechanism on any instance: the truth, what is told, or what is
-left when a user goes. `attempted` gives it the fast method's answers, `proved` the rational ones of a certificate that was verified
-without a solver; a judge computes in rationals where the allocation has them.
+A judge is a function of a case and of `answer`, which computes the mechanism on any instance: the truth, what is told, or what
+is left when a user goes. `attempted` gives it the fast method's answers, `proved` the rational ones of a certificate that was
+verified without a solver; a judge computes in rationals where the allocation has them.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,6 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.rationals import Rationals
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.certifying import Failure, certify
@@ -184,7 +183,7 @@ def _runnable(instance: Instance, n: int, pools: Sequence[Sequence[Any]], unit: 
     return total
 
 
-def _packed(rows: Sequence[Rationals], pool: Rationals, exact: bool) -> Any:
+def _packed(rows: Sequence[Sequence[Any]], pool: Sequence[Any], exact: bool) -> Any:
     answer = solve(Instance([rows], [pool]), "utilitarian", "exact" if exact else None)
     if answer.tasks_exact is None and exact:
         raise Undecided("the best packing is not known exactly")

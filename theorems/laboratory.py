@@ -1,0 +1,255 @@
+"""The laboratory: all statements, one budget of seconds shared among them, several processes, findings that are kept.
+
+What was found before comes first: stored witnesses are confirmed again before anything is searched. A run that was killed is
+resumed when the same is asked again; a run that finished is begun anew.
+"""
+
+import json
+import os
+import select
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from fairalloc.models.instance import InstanceError
+from fairalloc.solvers.processes import start_server
+from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.claims import all_statements
+from fairalloc.theorems.investigate import investigate
+from fairalloc.theorems.statement import Finding, Statement, parse_finding
+from fairalloc.theorems.store import Store
+from fairalloc.theorems.witnesses import Witness, packaged, witnesses_of
+
+__all__ = ["verify"]
+
+GRACE = 60.0
+"""Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""
+
+LEAST = 0.2
+"""Seconds that every statement gets, however small the budget."""
+
+
+def verify(
+    statements: Iterable[Statement] | None = None,
+    budget: float = 60.0,
+    seed: int = 0,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    *,
+    trials: int | None = None,
+    fresh: bool = False,
+    progress: bool = False,
+) -> dict[str, Finding]:
+    """Look at statements until the budget is spent.
+
+    Parameters
+    ----------
+    statements : None = all; with jobs > 1 they must be registered ones
+    budget : seconds of wall time for all of them together; what one does not need the others get
+    seed : of everything random
+    jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core
+    store : file of findings; None = nothing is kept
+    trials : the most cases of one search; with a budget that is large enough the findings then do not depend on the machine
+    fresh : whether to leave stored witnesses aside, so that the search has to find its own
+    progress : whether to show a bar where standard error is a terminal
+
+    Returns
+    -------
+    findings by statement, in the order of the statements
+    """
+    chosen = list(all_statements().values() if statements is None else statements)
+    if not budget > 0 or (trials is not None and not trials > 0):
+        raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
+    asked = {"seed": seed, "budget": budget, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
+    with Store(":memory:" if store is None else _made(store)) as kept:
+        run = kept.run(asked)
+        done = kept.findings(run)
+        known = {} if fresh else _known([*_package(), *kept.witnesses()])
+        left = sorted((s for s in chosen if s.id not in done), key=lambda s: _ORDER[s.quantifier])
+        share = _Share(budget * len(left) / max(1, len(chosen)), len(left), min(jobs or os.cpu_count() or 1, max(1, len(left))))
+        with _bar(progress) as bar:
+            task = bar.add_task("", total=len(chosen), completed=len(done))
+
+            def keep(statement: Statement, finding: Finding) -> None:
+                kept.add(run, finding, witnesses_of(statement, finding))
+                done[statement.id] = finding
+                bar.update(task, advance=1, description=f"{statement.id}: {finding.status}")
+
+            _looked_at(left, share, {"seed": seed, "trials": trials}, known, keep)
+        kept.finish(run)
+    return {statement.id: done[statement.id] for statement in chosen}
+
+
+_ORDER = {"one": 0, "some": 1, "run": 2, "all": 3}
+"""Quick ones first: what they leave of their share goes to the others."""
+
+
+def _made(store: str | Path) -> Path:
+    Path(store).parent.mkdir(parents=True, exist_ok=True)
+    return Path(store)
+
+
+def _package() -> list[Witness]:
+    try:
+        return packaged()
+    except FileNotFoundError:
+        return []
+
+
+def _known(witnesses: Iterable[Witness]) -> dict[str, dict[str, list[Any]]]:
+    """Documents of cases by statement and by the hypothesis they do without, each once."""
+    result: dict[str, dict[str, list[Any]]] = {}
+    for witness in witnesses:
+        cases = result.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
+        if witness["case"] not in cases:
+            cases.append(witness["case"])
+    return result
+
+
+class _Share:
+    """What every statement gets of the budget: an equal part of what is left."""
+
+    def __init__(self, budget: float, count: int, jobs: int) -> None:
+        self.budget, self.left, self.jobs, self.start = budget, count, jobs, time.monotonic()
+
+    def next(self) -> float:
+        """Seconds for the next statement."""
+        rest = self.budget - (time.monotonic() - self.start)
+        seconds = rest * min(self.jobs, self.left) / self.left
+        self.left -= 1
+        return max(LEAST, seconds)
+
+
+def _looked_at(
+    statements: Sequence[Statement],
+    share: _Share,
+    limits: Mapping[str, Any],
+    known: Mapping[str, Mapping[str, list[Any]]],
+    keep: Callable[[Statement, Finding], None],
+) -> None:
+    if share.jobs == 1:
+        for statement in statements:
+            keep(statement, _here(statement, share.next(), limits, known.get(statement.id, {})))
+        return
+    strangers = [s.id for s in statements if all_statements().get(s.id) != s]
+    if strangers:
+        raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
+    _in_processes(statements, share, limits, known, keep)
+
+
+def _here(statement: Statement, seconds: float, limits: Mapping[str, Any], known: Mapping[str, list[Any]]) -> Finding:
+    cases: dict[str, list[Case]] = {name: [parse_case(case) for case in documents] for name, documents in known.items()}
+    return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+
+
+# ---- processes ------------------------------------------------------------------------------------------------------
+
+
+def _in_processes(
+    statements: Sequence[Statement],
+    share: _Share,
+    limits: Mapping[str, Any],
+    known: Mapping[str, Mapping[str, list[Any]]],
+    keep: Callable[[Statement, Finding], None],
+) -> None:
+    """One thread for each process takes the next statement and waits for its finding; only this thread keeps findings."""
+    waiting, lock = list(statements), threading.Lock()
+    results: list[tuple[Statement, Finding]] = []
+    news = threading.Semaphore(0)
+    workers = [_Worker() for _ in range(share.jobs)]
+
+    def work(worker: _Worker) -> None:
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                statement, seconds = waiting.pop(0), share.next()
+            request = {"statement": statement.id, "seconds": seconds, "known": known.get(statement.id, {}), **limits}
+            try:
+                answer = worker.ask(request, 3 * seconds + GRACE)
+                finding = parse_finding(answer) if "error" not in answer else _failed(statement, answer["error"])
+            except (ValueError, OSError) as error:  # its pipes were closed, or what came is no finding
+                finding = _failed(statement, str(error))
+            with lock:
+                results.append((statement, finding))
+            news.release()
+
+    try:
+        with ThreadPoolExecutor(share.jobs) as pool:
+            try:
+                futures = [pool.submit(work, worker) for worker in workers]
+                for _ in statements:
+                    news.acquire()
+                    with lock:
+                        statement, finding = results.pop(0)
+                    keep(statement, finding)
+                for future in futures:
+                    future.result()
+            except BaseException:
+                with lock:
+                    waiting.clear()
+                for worker in workers:
+                    worker.end()
+                raise
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _failed(statement: Statement, error: str) -> Finding:
+    return Finding(statement.id, "not decided", f"the check failed: {error}", 0, {})
+
+
+class _Worker:
+    """The near side of a process that looks at statements; started again where it dies or takes too long."""
+
+    def __init__(self) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer, or {"error": what became of the process}."""
+        process = self._process = self._process or start_server("fairalloc.theorems.worker", self._log)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+        in_time = bool(select.select([process.stdout], [], [], seconds)[0])
+        line = process.stdout.readline() if in_time else ""
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace").strip().splitlines()
+        self.end()
+        return {"error": f"its process ended: {said[-1] if said else 'it said nothing'}" if in_time else "it took too long"}
+
+    def end(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def _bar(progress: bool) -> Progress:
+    """A bar on a terminal, else nothing."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))
