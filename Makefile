@@ -1,11 +1,12 @@
 # make bench : the comparison of the solvers, in one command      make test : the whole test suite
 # make lint  : style and types                                    make clean : forget the environment
+# make statements : write docs/STATEMENTS.md again
 
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test lint clean
+.PHONY: bench test lint statements clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -20,6 +21,9 @@ lint: .venv/test.stamp
 	@rm -rf build && $(BIN)/pip install -q --no-deps --no-build-isolation --target build/installed . && rm -rf *.egg-info
 	cd build && MYPYPATH=installed ../$(BIN)/mypy --strict --config-file ../pyproject.toml --python-executable ../$(BIN)/python -p fairalloc
 	@rm -rf build
+
+statements: .venv/bench.stamp
+	$(BIN)/python -c 'from fairalloc.theorems.pages import write_statements_page; write_statements_page("docs/STATEMENTS.md")'
 
 clean:
 	rm -rf .venv build *.egg-info

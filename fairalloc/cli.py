@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from fairalloc import __version__
+from fairalloc import __version__, cli_theorems
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="mechanisms, methods, examples, properties or suites")
+    command = commands.add_parser("list", help="mechanisms, methods, examples, properties, suites or statements")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
 
@@ -97,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--html", type=Path, metavar="FILE", help="default: beside the records")
     command.set_defaults(run=_bench_report)
 
+    cli_theorems.add_commands(commands)
+
     command = commands.add_parser("doctor", help="what is installed, which methods are available")
     command.set_defaults(run=_doctor)
     return parser
@@ -134,6 +136,7 @@ LISTS = {
     "examples": (["name", "size", "answers", "place"], _example_rows),
     "properties": (["id", "meaning"], _property_rows),
     "suites": (["id", "cases", "title"], _suite_rows),
+    "statements": (["id", "quantifier", "place", "text"], cli_theorems.statement_rows),
 }
 
 

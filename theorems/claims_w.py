@@ -19,6 +19,7 @@ statements = [
         BASIC,
         mechanism="drfh",
         property="envy-freeness",
+        table="W.List",
     ),
     Statement(
         "W.P3",
@@ -30,7 +31,8 @@ statements = [
         BASIC,
         lies=2,
         mechanism="drfh",
-        property="group strategyproofness",
+        property="group-strategyproofness",
+        table="W.List",
     ),
     Statement(
         "W.P4",
@@ -42,6 +44,7 @@ statements = [
         BASIC,
         printed=Case(example("wang-prop4").instance),
         mechanism="drfh",
-        property="sharing incentive",
+        property="sharing-incentive",
+        table="W.List",
     ),
 ]

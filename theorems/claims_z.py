@@ -27,6 +27,7 @@ statements = [
         printed=Case(example("zarchy-ex3").instance),
         mechanism="lmmf",
         property="envy-freeness",
+        table="Z.Table1",
     ),
     Statement(
         "Z.P6",
@@ -40,6 +41,7 @@ statements = [
         printed=Case(example("zarchy-ex3").instance, Lie((1,), (((_ONE,),),), (None,))),
         mechanism="lmmf",
         property="strategyproofness",
+        table="Z.Table1",
     ),
     Statement(
         "Z.P8",
@@ -51,7 +53,8 @@ statements = [
         ONE_POOL,
         printed=Case(example("zarchy-prop8").instance),
         mechanism="lmmf",
-        property="sharing incentive",
+        property="sharing-incentive",
+        table="Z.Table1",
     ),
     Statement(
         "Z.T1",
@@ -64,6 +67,7 @@ statements = [
         lies=1,
         mechanism="lmmf",
         property="strategyproofness",
+        table="Z.Table2",
     ),
     Statement(
         "Z.T2",
@@ -75,5 +79,6 @@ statements = [
         SIMPLEX,
         mechanism="lmmf",
         property="envy-freeness",
+        table="Z.Table2",
     ),
 ]

@@ -74,7 +74,7 @@ def verify(
     with Store(":memory:" if store is None else _made(store)) as kept:
         run = kept.run(asked)
         done = kept.findings(run)
-        known = {} if fresh else _known([*_package(), *kept.witnesses()])
+        known = {} if fresh else _known([*packaged().witnesses, *kept.witnesses()])
         left = sorted((s for s in chosen if s.id not in done), key=lambda s: _ORDER[s.quantifier])
         share = _Share(budget * len(left) / max(1, len(chosen)), len(left), min(jobs or os.cpu_count() or 1, max(1, len(left))))
         with _bar(progress) as bar:
@@ -97,13 +97,6 @@ _ORDER = {"one": 0, "some": 1, "run": 2, "all": 3}
 def _made(store: str | Path) -> Path:
     Path(store).parent.mkdir(parents=True, exist_ok=True)
     return Path(store)
-
-
-def _package() -> list[Witness]:
-    try:
-        return packaged()
-    except FileNotFoundError:
-        return []
 
 
 def _known(witnesses: Iterable[Witness]) -> dict[str, dict[str, list[Any]]]:

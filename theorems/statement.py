@@ -40,6 +40,7 @@ class Statement:
     lies : the most users who lie together; 0 = the claim is not about lies
     printed : the paper's own counterexample for "some", its example for "one"
     mechanism, property : the cell of the matrix it belongs to, "" where it is none
+    table : the printed table that has this cell (an id of printed.py), "" where none has
     proof : why it is true for every case, in a sentence that can be checked, or "" where no proof was checked here
     note : what is known about the claim, for the docs
     """
@@ -55,6 +56,7 @@ class Statement:
     printed: Case | None = None
     mechanism: str = ""
     property: str = ""
+    table: str = ""
     proof: str = ""
     note: str = ""
 
@@ -132,7 +134,8 @@ class Finding:
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """What of a verdict is kept with a witness: what was checked, the margin, the sentence and the method."""
     margin = verdict.margin if abs(verdict.margin) < float("inf") else None
-    return {"property": verdict.property, "margin": margin, "sentence": verdict.sentence, "method": verdict.method}
+    kept = {"property": verdict.property, "holds": verdict.holds, "margin": margin}
+    return kept | {"sentence": verdict.sentence, "method": verdict.method}
 
 
 def parse_finding(document: Mapping[str, Any]) -> Finding:
@@ -141,7 +144,7 @@ def parse_finding(document: Mapping[str, Any]) -> Finding:
     verdict = None
     if kept is not None:
         margin = float("inf") if kept["margin"] is None else kept["margin"]
-        verdict = Verdict(kept["property"], False, margin, kept["sentence"], kept["method"])
+        verdict = Verdict(kept["property"], kept["holds"], margin, kept["sentence"], kept["method"])
     return Finding(
         document["statement"],
         document["status"],

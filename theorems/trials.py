@@ -99,7 +99,7 @@ def sharing(case: Case, answer: Answer) -> Verdict:
     assert worst is not None, "an instance has a user"
     gap, n, share = worst
     sentence = f"user {instance.users[n]!r} runs {tasks[n]} tasks, and {share} with its part of every server"
-    return _verdict("sharing incentive", gap, sentence, allocation)
+    return _verdict("sharing-incentive", gap, sentence, allocation)
 
 
 def lying(case: Case, answer: Answer) -> Verdict:

@@ -1,12 +1,14 @@
 """Witnesses: confirmed cases kept for later, as JSON in the package (witnesses.json) and in stores of findings.
 
+The file of the package also says how much was searched for each statement.
+
 Nothing in a witness is believed: it is parsed, admitted and confirmed again, and its margin must come out as it was.
 """
 
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +19,7 @@ from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.statement import Finding, Statement, verdict_document
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["Witness", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
+__all__ = ["Evidences", "Witness", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
 
 SCHEMA = "fairalloc-witnesses/1"
 SAME = 1e-6
@@ -78,24 +80,40 @@ def _variant(statement: Statement, without: str) -> Statement:
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def packaged() -> list[Witness]:
-    """The witnesses that come with the package."""
+@dataclass(frozen=True)
+class Evidences:
+    """What a file holds: witnesses, and by statement the last status with its trials, seed and seconds."""
+
+    witnesses: list[Witness] = field(default_factory=list)
+    searched: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def packaged() -> Evidences:
+    """What comes with the package."""
     return _read(json.loads(files("fairalloc.theorems").joinpath("witnesses.json").read_text(encoding="utf-8")))
 
 
-def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> int:
-    """Add the witnesses of findings to a file, in place of older ones; how many it then holds."""
-    kept = {_key(w): w for w in (_read(read_json(path)) if Path(path).exists() else [])}
-    for finding in findings:
-        kept |= {_key(w): w for w in witnesses_of(statements[finding.statement], finding)}
-    write_json({"schema": SCHEMA, "witnesses": [kept[key] for key in sorted(kept)]}, path)
-    return len(kept)
+def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> Evidences:
+    """Put what was found into a file, in place of what it says of these statements; what it then holds.
+
+    Statements that are no more are dropped.
+    """
+    old = _read(read_json(path)) if Path(path).exists() else Evidences()
+    new = {finding.statement: finding for finding in findings}
+    kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
+    searched = {name: last for name, last in old.searched.items() if name in statements}
+    for name, finding in new.items():
+        kept += witnesses_of(statements[name], finding)
+        searched[name] = {"status": finding.status, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
+    result = Evidences(sorted(kept, key=_key), dict(sorted(searched.items())))
+    write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
+    return result
 
 
-def _read(document: Any) -> list[Witness]:
+def _read(document: Any) -> Evidences:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InstanceError(f"the witnesses are not of schema {SCHEMA!r}")
-    return list(document["witnesses"])
+    return Evidences(list(document["witnesses"]), dict(document["searched"]))
 
 
 def _key(witness: Witness) -> tuple[str, str]:

@@ -1,0 +1,146 @@
+"""The commands `theorems` and `matrix`: look at the statements of the papers, and show what was found."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from fairalloc.models.instance import InstanceError
+from fairalloc.theorems.claims import PAPERS, all_statements
+from fairalloc.theorems.grid import FORMATS, Grid, html_page
+from fairalloc.theorems.laboratory import verify
+from fairalloc.theorems.matrix import write_matrix
+from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.store import Store
+from fairalloc.theorems.witnesses import write_witnesses
+
+__all__ = ["add_commands", "statement_rows"]
+
+STORE = Path("results/theorems.sqlite")
+
+
+def add_commands(commands: Any) -> None:
+    """Add both commands to the parser of `fairalloc`."""
+    command = commands.add_parser("theorems", help="check the statements of the papers; a killed run resumes where it was")
+    command.add_argument("action", nargs="?", default="verify", choices=["verify"])
+    command.add_argument("--id", action="append", metavar="ID", help="only these; see: fairalloc list statements")
+    command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
+    command.add_argument("--keep", type=Path, metavar="FILE", help="put witnesses and counts into this JSON file")
+    command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    _add_search(command)
+    command.set_defaults(run=_theorems)
+
+    command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
+    command.add_argument("--format", default="table", choices=FORMATS)
+    _add_search(command)
+    command.set_defaults(run=_matrix)
+
+
+def _add_search(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--budget", default="60s", metavar="TIME", help="for all together, such as 90s, 10m or 1h")
+    command.add_argument("--seed", type=int, default=0, metavar="N")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
+    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
+    command.add_argument("--store", type=Path, default=STORE, metavar="FILE", help=f"default: {STORE}")
+    command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
+
+
+def statement_rows() -> list[list[str]]:
+    """Id, quantifier, place and text of every statement."""
+    return [[item.id, item.quantifier, item.place, item.text] for item in all_statements().values()]
+
+
+def _theorems(options: argparse.Namespace) -> int:
+    statements = all_statements()
+    unknown = [name for name in options.id or () if name not in statements]
+    if unknown:
+        raise InstanceError(f"there is no statement {unknown[0]!r}: see fairalloc list statements")
+    chosen = {
+        name: item
+        for name, item in statements.items()
+        if (not options.id or name in options.id) and (not options.paper or item.paper in options.paper)
+    }
+    findings = _verified(chosen, options)
+    if options.keep is not None:
+        write_witnesses(statements, findings.values(), options.keep)
+    if options.format == "json":
+        print(json.dumps([finding.document() for finding in findings.values()], indent=1))
+    elif options.format == "html":
+        print(_page(chosen, findings))
+    else:
+        _show(chosen, findings)
+    return int(any("check failed" in finding.sentence for finding in findings.values()))
+
+
+def _matrix(options: argparse.Namespace) -> int:
+    """From the latest findings on record; statements without any are looked at first."""
+    statements = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
+    findings: dict[str, Finding] = {}
+    if options.store.exists():
+        with Store(options.store) as store:
+            findings = {name: finding for name, finding in store.findings().items() if name in statements}
+    missing = {name: item for name, item in statements.items() if name not in findings}
+    findings |= _verified(missing, options) if missing else {}
+    sys.stdout.write(write_matrix(statements, {name: findings[name] for name in statements}, options.format))
+    return 0
+
+
+def _verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> dict[str, Finding]:
+    return verify(
+        chosen.values(),
+        _seconds(options.budget),
+        options.seed,
+        options.jobs,
+        options.store,
+        trials=options.trials,
+        fresh=options.fresh,
+        progress=sys.stderr.isatty(),
+    )
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([smh]?)", text)
+    if match is None or float(match[1]) == 0:
+        raise InstanceError(f"the budget is {text!r}, but it must be a positive time such as 90s, 10m or 1h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+# ---- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> None:
+    """For each paper what was held, refuted and not decided; then the smallest witness of each violation."""
+    print(_summary(findings).text())
+    print(_overview(findings).text())
+    for name, finding in findings.items():
+        if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
+            print(f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{finding.case.code()}\n")
+
+
+def _summary(findings: Mapping[str, Finding]) -> Grid:
+    states = ("held", "refuted", "not decided")
+    papers = [paper for paper in PAPERS if any(name.split(".")[0] == paper for name in findings)]
+    found = {paper: [f.status for name, f in findings.items() if name.split(".")[0] == paper] for paper in papers}
+    rows = [[paper, *(str(found[paper].count(state)) for state in states)] for paper in papers]
+    return Grid("Statements by paper", ["paper", *states], rows)
+
+
+def _overview(findings: Mapping[str, Finding]) -> Grid:
+    rows = []
+    for name, finding in findings.items():
+        needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
+        rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + needs])
+    return Grid("Findings", ["statement", "status", "cases", "finding"], rows)
+
+
+def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
+    parts = [_summary(findings).html(), _overview(findings).html()]
+    for name, finding in findings.items():
+        if finding.case is not None:
+            text = escape(f"{statements[name].text} {finding.status}: {finding.sentence}")
+            parts.append(f"<h3>{escape(name)}</h3><p>{text}</p><pre>{escape(finding.case.code())}</pre>\n")
+    return html_page("fairalloc: statements of the papers", "".join(parts))

@@ -1,0 +1,155 @@
+"""Mechanism x property from findings, and the papers' printed tables held against them cell by cell.
+
+    ✗         a violation is confirmed in rationals; the cell leads to the code that rebuilds its case
+    ✓         it holds: a finding of the statement with a proof that was checked, and no violation found
+    ✓? 1,234  not refuted in so many cases
+    ?         not decided
+    (blank)   no statement is about it
+
+Where a property is violated under some hypotheses and not under stronger ones, both are shown: "✗; ✓? 120 if simplex".
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from fairalloc.theorems.grid import Grid, html_page
+from fairalloc.theorems.printed import PRINTED, PrintedTable
+from fairalloc.theorems.statement import Finding, Statement
+
+__all__ = ["comparison", "evidence", "matrix", "matrix_page", "write_matrix"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One statement about a cell and what was found."""
+
+    statement: Statement
+    finding: Finding
+
+    @property
+    def violated(self) -> bool | None:
+        """Whether the property is violated; None = not decided."""
+        if self.finding.status == "not decided":
+            return None
+        return (self.finding.status == "held") == self.statement.wants_violation
+
+    @property
+    def mark(self) -> str:
+        """The cell in short."""
+        if self.violated is None:
+            return "?"
+        if self.violated:
+            return "✗"
+        if self.statement.proof:
+            return "✓"
+        return f"✓? {self.finding.trials:,}"
+
+
+def evidence(
+    statements: Mapping[str, Statement], findings: Mapping[str, Finding], keep: Callable[[Statement], bool] = lambda _: True
+) -> dict[tuple[str, str], list[Evidence]]:
+    """What was found about each (mechanism, property)."""
+    cells: dict[tuple[str, str], list[Evidence]] = {}
+    for item in statements.values():
+        if item.mechanism and item.property and item.id in findings and keep(item):
+            cells.setdefault((item.mechanism, item.property), []).append(Evidence(item, findings[item.id]))
+    return cells
+
+
+def matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
+    """The table of all mechanisms and properties that a statement is about."""
+    cells = evidence(statements, findings)
+    mechanisms = sorted({mechanism for mechanism, _ in cells})
+    properties = list(dict.fromkeys(name for _, name in cells))
+    rows, links = [], {}
+    for i, name in enumerate(properties):
+        row = [name]
+        for k, mechanism in enumerate(mechanisms, start=1):
+            found = cells.get((mechanism, name), [])
+            row.append(_cell(found))
+            if (shown := next((e for e in found if e.violated), None)) is not None:
+                links[i, k] = shown.statement.id
+        rows.append(row)
+    notes = ["✗ violated, confirmed in rationals; ✓ holds, proved; ✓? n: not refuted in n cases; ? not decided"]
+    return Grid("Mechanisms and properties", ["property", *mechanisms], rows, notes, links)
+
+
+def _cell(found: Sequence[Evidence]) -> str:
+    """The marks of a cell, the violation first, and under which hypotheses the others hold."""
+    violated = [e for e in found if e.violated]
+    others = [e for e in found if not e.violated]
+    if not violated:
+        return max(others, key=lambda e: e.finding.trials).mark if others else ""
+    common = set.intersection(*(_assumed(e) for e in violated))
+    more = {f"{e.mark} if {', '.join(sorted(_assumed(e) - common))}" for e in others if _assumed(e) - common}
+    return "; ".join(["✗", *sorted(more)])
+
+
+def _assumed(item: Evidence) -> set[str]:
+    return set(str(item.statement.hypotheses).split(", "))
+
+
+# ---- the printed tables ----------------------------------------------------------------------------------------------
+
+
+def comparison(table: PrintedTable, statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
+    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined."""
+    cells = evidence(statements, findings, lambda item: item.table == table.id)
+    rows, links = [], {}
+    for i, name in enumerate(table.properties):
+        row = [name]
+        for k, mechanism in enumerate(table.mechanisms, start=1):
+            found = cells.get((mechanism, name), [])
+            row.append(_compared(table.marks.get((mechanism, name)), found))
+            if (shown := next((e for e in found if e.violated), None)) is not None:
+                links[i, k] = shown.statement.id
+        rows.append(row)
+    return Grid(f"{table.place}: {table.setting}", ["property", *table.mechanisms], rows, (), links)
+
+
+def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
+    if printed is None:
+        return ""
+    mark = "✓" if printed else "✗"
+    decided = [e for e in found if e.violated is not None]
+    if not decided:
+        return f"{mark} printed, not {'decided' if found else 'examined'}"
+    violated = any(e.violated for e in decided)
+    if violated:
+        return f"{mark} printed, {'DISAGREES' if printed else 'agrees'}: violated"
+    trials = max(e.finding.trials for e in decided)
+    proof = "proved" if any(e.statement.proof for e in decided) else f"not refuted in {trials:,} cases"
+    return f"{mark} printed, {'agrees' if printed else 'not confirmed'}: {proof}"
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def write_matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding], form: str) -> str:
+    """The matrix and the printed tables in one of the forms of grid.FORMATS."""
+    if form == "html":
+        return matrix_page(statements, findings)
+    grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]
+    return "\n".join(getattr(grid, "text" if form == "table" else form)() for grid in grids)
+
+
+def matrix_page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
+    """One HTML page: the matrix, the printed tables, and every witness as code."""
+    grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]
+    parts = [grid.html() for grid in grids]
+    parts += ["<h2>Statements</h2>\n", *(_section(statements[name], finding) for name, finding in findings.items())]
+    return html_page("fairalloc: theorems, checked numerically", "".join(parts))
+
+
+def _section(statement: Statement, finding: Finding) -> str:
+    lines = [
+        f"<h3 id={escape(statement.id, quote=True)!r}>{escape(statement.id)}: {escape(finding.status)}</h3>",
+        f"<p>{escape(statement.text)} ({escape(statement.place)}; {escape(str(statement.hypotheses))})</p>",
+        f"<p>{escape(finding.sentence)}</p>",
+    ]
+    if finding.case is not None:
+        lines.append(f"<pre>{escape(finding.case.code())}</pre>")
+    for name, case in finding.needed.items():
+        lines.append(f"<p>without {escape(name.replace('_', ' '))}:</p><pre>{escape(case.code())}</pre>")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,59 @@
+"""docs/STATEMENTS.md: every statement with its page, its hypotheses and what is known, from the package alone."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.claims import PAPERS, all_statements
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.witnesses import Evidences, packaged
+
+__all__ = ["statements_page", "write_statements_page"]
+
+_HEAD = """# Statements
+
+Written by `make statements` from theorems/claims_*.py and theorems/witnesses.json; do not edit. Every statement runs:
+`fairalloc theorems verify --id ID`. "Not refuted" tells of the last search on record, not of a proof.
+"""
+_QUANTIFIERS = {
+    "all": "for every case",
+    "some": "there is a case",
+    "run": "about an algorithm, for every case",
+    "one": "the printed case",
+}
+
+
+def write_statements_page(path: str | Path) -> None:
+    """Write the page."""
+    Path(path).write_text(statements_page(all_statements(), packaged()), encoding="utf-8")
+
+
+def statements_page(statements: Mapping[str, Statement], known: Evidences) -> str:
+    """The page as Markdown."""
+    parts = [_HEAD]
+    for paper in PAPERS:
+        own = [item for item in statements.values() if item.paper == paper]
+        parts += [f"## {paper}\n"] * bool(own)
+        parts += [_entry(item, known) for item in own]
+    return "\n".join(parts)
+
+
+def _entry(item: Statement, known: Evidences) -> str:
+    lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
+    about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
+    lines.append(f"- {about}" + (f"; up to {item.lies} lie together" if item.lies > 1 else "; one user lies" * item.lies))
+    lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {item.proof}"] * bool(item.proof)
+    lines.append(f"- status: {_status(item, known)}")
+    for witness in known.witnesses:
+        if witness["statement"] == item.id:
+            without = f" without *{witness['without'].replace('_', ' ')}*" if witness["without"] else ""
+            code = parse_case(witness["case"]).code()
+            lines.append(f"- violated{without}: {witness['verdict']['sentence']}\n\n```python\n{code}\n```\n")
+    return "\n".join(lines) + "\n"
+
+
+def _status(item: Statement, known: Evidences) -> str:
+    last = known.searched.get(item.id)
+    if last is None:
+        return "not searched yet"
+    return f"{last['status']}" + (f", {last['trials']:,} cases tried" if last["trials"] else "")
