@@ -124,7 +124,9 @@ def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) 
 def _summary(findings: Mapping[str, Finding]) -> Grid:
     states = ("held", "refuted", "not decided")
     papers = [paper for paper in PAPERS if any(name.split(".")[0] == paper for name in findings)]
-    found = {paper: [f.status for name, f in findings.items() if name.split(".")[0] == paper] for paper in papers}
+    found: dict[str, list[str]] = {
+        paper: [f.status for name, f in findings.items() if name.split(".")[0] == paper] for paper in papers
+    }
     rows = [[paper, *(str(found[paper].count(state)) for state in states)] for paper in papers]
     return Grid("Statements by paper", ["paper", *states], rows)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -145,7 +146,7 @@ class Method(ABC):
 
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""
-        absent = [name for name in self.packages if find_spec(name) is None]
+        absent = [name for name in self.packages if not _installed(name)]
         return f"{self.id} needs {', '.join(absent)}: {self.install}" if absent else ""
 
     def is_available(self) -> bool:
@@ -190,6 +191,13 @@ def _with_prices(session: Session):  # type: ignore[no-untyped-def]
     return solve
 
 
+@cache
+def _installed(name: str) -> bool:
+    """Looked up once: it takes as long as solving a small instance."""
+    return find_spec(name) is not None
+
+
+@cache
 def _version(name: str) -> str:
     try:
         return version(name)

@@ -81,7 +81,8 @@ def html_page(title: str, body: str) -> str:
     """A page that opens without a network: no scripts, no outside references."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = f'<meta charset=utf-8><meta http-equiv=Content-Security-Policy content="{policy}"><title>{escape(title)}</title>'
-    return f"<!DOCTYPE html>\n<html lang=en><head>{head}<style>{_STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n{body}</body></html>\n"
+    start = f"<!DOCTYPE html>\n<html lang=en><head>{head}<style>{_STYLE}</style></head><body>\n"
+    return f"{start}<h1>{escape(title)}</h1>\n{body}</body></html>\n"
 
 
 FORMATS = ("table", "markdown", "latex", "html")

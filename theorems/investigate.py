@@ -65,7 +65,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     if found:  # what is left to find is a smaller one
         main.limit = Limit(trials, seconds / 2)
     if (new := main.run()) is not None:
-        found.append(("search", new))
+        found.insert(0, ("search", new))
     found = [(name, main.shrunk(made) if name == "printed" else made) for name, made in found]
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
     searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}

@@ -45,15 +45,15 @@ class Found:
 
 @dataclass
 class Limit:
-    """When to stop: after so many trials or seconds, whichever comes first."""
+    """When to stop: after so many cases, tried or rejected, or seconds, whichever comes first."""
 
-    trials: float = inf
+    cases: float = inf
     seconds: float = inf
     start: float = field(default_factory=time.monotonic)
 
-    def reached(self, trials: int) -> bool:
+    def reached(self, cases: int) -> bool:
         """Whether nothing more may be tried."""
-        return trials >= self.trials or self.elapsed >= self.seconds
+        return cases >= self.cases or self.elapsed >= self.seconds
 
     @property
     def elapsed(self) -> float:
@@ -81,10 +81,15 @@ class Search:
             found = self.shrunk(smaller)
         return found
 
+    @property
+    def drawn(self) -> int:
+        """Cases that were tried or rejected."""
+        return self.trials + self.rejected
+
     # ---- finding
 
     def _first(self, most: tuple[int, int, int], limit: Limit) -> Found | None:
-        while not limit.reached(self.trials):
+        while not limit.reached(self.drawn):
             found = self._restart(most, limit)
             if found is not None:
                 return found
@@ -97,8 +102,8 @@ class Search:
         caps = [cap for cap in caps if min(cap) > 0 and cap[0] >= self.statement.hypotheses.users]
         for cap in caps:
             left = max(0.0, self.limit.seconds - self.limit.elapsed)
-            trials = min(self.limit.trials, self.trials + SAMPLES * PATIENCE)
-            smaller = self._first(cap, Limit(trials, left / 4))
+            cases = min(self.limit.cases, self.drawn + SAMPLES * PATIENCE)
+            smaller = self._first(cap, Limit(cases, left / 4))
             if smaller is not None and smaller.draft.size < found.draft.size:
                 return smaller
         return None
@@ -108,7 +113,7 @@ class Search:
         for _ in range(SAMPLES):
             draft = self.statement.hypotheses.sample(self.rng, self.statement.lies, most)
             margin, found = self._tried(draft)
-            if found is not None or limit.reached(self.trials):
+            if found is not None or limit.reached(self.drawn):
                 return found
             if margin > score or best is None:
                 best, score = draft, margin
@@ -116,7 +121,7 @@ class Search:
 
     def _climb(self, draft: Draft, score: float, limit: Limit) -> Found | None:
         failed, again = 0, None
-        while failed < PATIENCE and not limit.reached(self.trials):
+        while failed < PATIENCE and not limit.reached(self.drawn):
             move = again or _move(self.rng, draft, self.statement)
             changed = move(draft.copy())
             self.statement.hypotheses.enforce(changed)
@@ -206,7 +211,7 @@ def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: fl
     ----------
     statement : the claim, or a variant of it with other hypotheses
     seed : of everything random
-    trials, seconds : when to stop; with seconds alone the number of trials depends on the machine
+    trials, seconds : when to stop, trials with what was rejected; with seconds alone their number depends on the machine
     """
     made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
     return made.run(), made

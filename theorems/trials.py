@@ -6,9 +6,10 @@ verified without a solver; a judge computes in rationals where the allocation ha
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.certificates import BoundsCertificate, Certificate
 from fairalloc.theorems.certifying import Failure, certify
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.verdict import Verdict
@@ -25,6 +27,13 @@ __all__ = ["Answer", "Judge", "attempted", "envy", "lying", "proved", "sharing"]
 
 Answer: TypeAlias = Callable[[Instance], Allocation]
 Judge: TypeAlias = Callable[[Case, Answer], Verdict]
+
+
+SAFETY = 10.0
+"""A margin decides if it is this many times what tasks can be off: it depends on the tasks of two users, scaled by weights."""
+
+ROUNDING = 1e-12
+"""Relative error of a small system in floating point."""
 
 
 class Undecided(Exception):  # noqa: N818 (a finding, not an error)
@@ -46,18 +55,35 @@ def _attempt(mechanism: str, judge: Judge, method: str | None, case: Case) -> Ve
 
 
 def _prove(mechanism: str, judge: Judge, case: Case) -> Verdict:
+    widths: list[float] = []
     try:
-        return judge(case, partial(_certified, mechanism))
+        verdict = judge(case, partial(_certified, mechanism, widths))
     except Undecided as reason:
         return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
+    if abs(verdict.margin) <= SAFETY * max(widths):
+        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}") if max(widths) else verdict
+    return verdict
 
 
-def _certified(mechanism: str, instance: Instance) -> Allocation:
+def _certified(mechanism: str, widths: list[float], instance: Instance) -> Allocation:
+    """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
     certificate = certify(instance, mechanism)
     if isinstance(certificate, Failure):
         raise Undecided(certificate.reason)
+    widths.append(_width(certificate, instance))
     x = np.array([float(v) for v in certificate.x])
     return Allocation(instance, x, mechanism, "certificate", x_exact=certificate.x)
+
+
+def _width(certificate: Certificate, instance: Instance) -> float:
+    """How far tasks can be from those of the mechanism, relative: 0 for exact answers.
+
+    For nb, what certificates.py leaves out of its bound is sum_n w_n phi(s_n u'_n / w_n) with phi(r) = r - 1 - log r >= 0, which
+    at the optimum u' is therefore at most the gap; so s_n u'_n / w_n differs from 1 by about sqrt(2 gap / w_n) at most.
+    """
+    if not isinstance(certificate, BoundsCertificate):
+        return 0.0
+    return float(np.sqrt(2 * float(certificate.gap) / instance.weights.min()))
 
 
 # ---- judges ---------------------------------------------------------------------------------------------------------
@@ -170,21 +196,43 @@ def _bundle(allocation: Allocation, m: int, factor: Any) -> list[list[Any]]:
 
 
 def _runnable(instance: Instance, n: int, pools: Sequence[Sequence[Any]], unit: Any) -> Any:
-    """The most tasks that user n can run with these resources; for several variants a linear program on each server."""
-    exact = isinstance(unit, Fraction)
-    total: Any = 0
+    """The most tasks that user n can run with these resources."""
+    total: Any = 0 * unit
     for i in sorted({i for _, i in _arcs(instance, n)}):
-        rows = [_demand(instance, n, i, exact)[v] for v, j in _arcs(instance, n) if j == i]
-        rows = [row for row in rows if all(p > 0 for p, d in zip(pools[i], row, strict=True) if d)]
-        if len(rows) == 1:
-            total += min(p / d for p, d in zip(pools[i], rows[0], strict=True) if d)
-        elif rows:
-            total += _packed(rows, pools[i], exact)
+        rows = [_demand(instance, n, i, isinstance(unit, Fraction))[v] for v, j in _arcs(instance, n) if j == i]
+        total += _packed([row for row in rows if all(p > 0 for p, d in zip(pools[i], row, strict=True) if d)], pools[i])
     return total
 
 
-def _packed(rows: Sequence[Sequence[Any]], pool: Sequence[Any], exact: bool) -> Any:
-    answer = solve(Instance([rows], [pool]), "utilitarian", "exact" if exact else None)
-    if answer.tasks_exact is None and exact:
-        raise Undecided("the best packing is not known exactly")
-    return answer.tasks_exact[0] if answer.tasks_exact else float(answer.tasks[0])
+def _packed(rows: Sequence[Sequence[Any]], pool: Sequence[Any]) -> Any:
+    """The largest sum a  s.t.  sum_v a_v row_v <= pool, a >= 0 (Z 1): the best corner, since there are few; float or rational."""
+    best: Any = 0
+    for size in range(1, min(len(rows), len(pool)) + 1):
+        for chosen in combinations(rows, size):
+            for tight in combinations(range(len(pool)), size):
+                part = _solved([[row[r] for row in chosen] for r in tight], [pool[r] for r in tight])
+                if part is not None and min(part) >= 0 and _fits(part, chosen, pool):
+                    best = max(best, sum(part))
+    return best
+
+
+def _fits(part: Sequence[Any], rows: Sequence[Sequence[Any]], pool: Sequence[Any]) -> bool:
+    used = [sum(a * row[r] for a, row in zip(part, rows, strict=True)) for r in range(len(pool))]
+    slack = 0 if isinstance(pool[0], Fraction) else ROUNDING * max(pool)
+    return all(u <= p + slack for u, p in zip(used, pool, strict=True))
+
+
+def _solved(matrix: list[list[Any]], side: list[Any]) -> list[Any] | None:
+    """The solution of a small square system by elimination; None where it is singular."""
+    size = len(side)
+    rows = [[*row, b] for row, b in zip(matrix, side, strict=True)]
+    for k in range(size):
+        pivot = max(range(k, size), key=lambda i: abs(rows[i][k]))
+        if rows[pivot][k] == 0:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(size):
+            if i != k and rows[i][k]:
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[size] / row[k] for k, row in enumerate(rows)]

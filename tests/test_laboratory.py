@@ -1,0 +1,464 @@
+"""The theorem laboratory: cases, hypotheses, search, shrinking, findings that are kept, witnesses, matrix, command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tolerances import ROUNDING
+
+from fairalloc.cli import main
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.solvers import solve
+from fairalloc.theorems import claims, laboratory, trials
+from fairalloc.theorems.cases import Case, Draft, Lie, parse_case
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.investigate import investigate
+from fairalloc.theorems.laboratory import verify
+from fairalloc.theorems.matrix import comparison, matrix, write_matrix
+from fairalloc.theorems.pages import statements_page
+from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.search import measure, search
+from fairalloc.theorems.statement import Finding, Statement, parse_finding
+from fairalloc.theorems.store import Store
+from fairalloc.theorems.trials import attempted, envy, proved
+from fairalloc.theorems.verdict import Verdict
+from fairalloc.theorems.witnesses import packaged, verify_witness, witnesses_of, write_witnesses
+
+ROOT = Path(__file__).resolve().parents[1]
+STATEMENTS = claims.all_statements()
+ANY = Hypotheses(one_variant=False, same_demands=False, unlimited=False, parameters={"alpha": (1, 2)}, points=2)
+ASSUMPTIONS = [f.name for f in fields(Hypotheses) if f.type == "bool" or f.type is bool]
+
+
+def samples(hypotheses, count, lies=0, seed=1):
+    """Cases that the hypotheses admit."""
+    rng, made = np.random.default_rng(seed), []
+    for _ in range(count):
+        try:
+            made.append(hypotheses.sample(rng, lies).case())
+        except InstanceError:  # a lie that leaves the liar nowhere to run
+            continue
+    return made
+
+
+# ---- planted claims, which need no solver ---------------------------------------------------------------------------
+
+
+def spread(case):
+    """Planted: nobody demands twice as much of the last of several resources as another user."""
+    if case.instance.R < 2 or case.instance.N < 2:
+        raise InstanceError("about two users and two resources")
+    last = [rows[0][-1] for rows in case.instance.exact.demands]
+    margin = max(last) - 2 * min(last) if min(last) > 0 else Fraction(-1)
+    return Verdict("spread", margin < 0, float(margin), f"{max(last)} and {min(last)}", "rational arithmetic")
+
+
+def planted(**changes):
+    return replace(Statement("K.planted", "a planted claim", "nowhere", "all", spread, spread), **changes)
+
+
+def harmless(_):
+    return Verdict("nothing", True, -1.0, "holds", "by definition")
+
+
+# ---- cases and hypotheses -------------------------------------------------------------------------------------------
+
+
+def test_cases_survive_json_and_code():
+    for case in samples(ANY, 60, lies=2):
+        document = json.loads(json.dumps(case.document()))
+        again = parse_case(document)
+        assert again.document() == case.document()
+        assert (again.lie, again.points, again.parameters) == (case.lie, case.points, case.parameters)
+        built = eval(case.code(), {"Case": Case, "Instance": Instance, "Lie": Lie, "Fraction": Fraction})
+        assert built.document() == case.document()
+        assert Draft.of(case).case().document() == case.document()
+
+
+def test_a_lie_is_told():
+    wang = example("wang-fig2").instance
+    lie = Lie((1,), (((Fraction(1), Fraction(1)),),), ((True, False),))
+    told = lie.told(wang)
+    assert told.exact.demands == (wang.exact.demands[0], ((1, 1),))
+    assert told.placement.tolist() == [[True, True], [True, False]]
+    with pytest.raises(InstanceError, match="no eligible server"):
+        Lie((0,), (None,), ((False, False),)).told(wang)
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_samples_satisfy_an_assumption_and_others_do_not(name):
+    free = replace(ANY, parameters={}, points=0, users=2)
+    assumed = replace(free, **{name: True})
+    made = samples(assumed, 60)
+    assert sum(assumed.admits(case) for case in made) > 30
+    assert not all(assumed.admits(case) for case in samples(free, 60)), "the test can fail"
+    assert all(free.admits(case) for case in made)
+    assert name in assumed.dropped()
+
+
+def test_points_are_feasible_and_an_overload_is_not_admitted():
+    for case in samples(ANY, 30):
+        assert ANY.admits(case)
+        assert not ANY.admits(replace(case, points=case.points[:1]))
+        assert not ANY.admits(replace(case, parameters={"alpha": 3}))
+        if any(case.points[0]):
+            assert not ANY.admits(replace(case, points=(tuple(10**6 * x for x in case.points[0]), case.points[1])))
+
+
+def test_all_the_assumptions_of_the_papers_are_sampled():
+    for statement in STATEMENTS.values():
+        made = samples(statement.hypotheses, 40, statement.lies)
+        assert sum(statement.admits(case) for case in made) > 10, statement.id
+
+
+# ---- search ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
+    for seed in range(3):
+        found, made = search(planted(), seed, trials=400, seconds=20)
+        assert found is not None
+        assert found.draft.size == (2, 1, 2)
+        assert measure(found.draft) == (2, 1, 2, 2, 0, 0, 14), "demands (0, 1) and (0, 2) or (0, 1/2), capacities 1 or 0"
+        assert found.verdict.holds is False
+        assert made.trials <= 400
+
+
+def test_a_search_is_deterministic_by_its_seed():
+    first, second, other = (search(planted(), seed, trials=300, seconds=60) for seed in (5, 5, 6))
+    assert first[0].case.document() == second[0].case.document()
+    assert (first[0].trial, first[1].trials) == (second[0].trial, second[1].trials)
+    assert (first[0].trial, first[1].trials, first[1].rejected) != (other[0].trial, other[1].trials, other[1].rejected)
+
+
+def test_what_exact_arithmetic_does_not_confirm_is_not_a_violation():
+    finding = investigate(planted(confirm=harmless), seconds=20, trials=100)
+    assert finding.status == "not decided"
+    assert finding.searched["unconfirmed"] > 0
+    assert "not confirmed" in finding.sentence
+
+
+def test_a_claim_that_holds_is_held_on_a_stated_number_of_cases():
+    finding = investigate(planted(trial=harmless, confirm=harmless), seconds=20, trials=50)
+    assert finding.status == "held"
+    assert 40 <= finding.trials <= 50, "a few cases that are drawn are none"
+    assert f"{finding.trials} cases" in finding.sentence
+    assert investigate(planted(trial=harmless, confirm=harmless), seconds=20, trials=3).status == "not decided"
+
+
+def test_a_hypothesis_that_is_needed_is_found_with_its_case():
+    claim = planted(hypotheses=Hypotheses(one_resource=True, everywhere=True), trial=wide, confirm=wide)
+    finding = investigate(claim, seconds=20, trials=200)
+    assert finding.status == "held"
+    assert set(finding.needed) == {"one_resource"}
+    assert not claim.admits(finding.needed["one_resource"])
+
+
+def wide(case):
+    """Planted: there are fewer than two resources."""
+    margin = case.instance.R - 2
+    return Verdict("wide", margin < 0, float(margin), f"{case.instance.R} resources", "counting")
+
+
+def test_the_search_finds_that_lmmf_is_not_envy_free_without_the_printed_example():
+    claim = replace(STATEMENTS["Z.P4"], printed=None)
+    finding = investigate(claim, seed=3, seconds=30, trials=300)
+    assert (finding.status, finding.searched["source"]) == ("held", "search")
+    assert measure(Draft.of(finding.case)) == measure(Draft.of(Case(example("zarchy-ex3").instance)))
+
+
+def test_the_search_refutes_a_printed_table():
+    """K Table 1 gives TSF the sharing incentive; the search finds a case with two users."""
+    from fairalloc.theorems.trials import sharing
+
+    hypotheses = Hypotheses(users=2, equal_weights=True)
+    claim = Statement("K.table", "", "", "all", attempted("tsf", sharing), proved("tsf", sharing), hypotheses)
+    case = Case(Instance([[1, 1], [1, 0]], [[1, 0], [1, 1]], eligible=[[1, 1], [0, 1]]))
+    verdict = claim.violated(case)
+    assert verdict is not None
+    assert verdict.margin == pytest.approx(1 / 6)
+    assert claim.trial(case).margin == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("name", [s.id for s in STATEMENTS.values() if s.quantifier == "some" and s.printed])
+def test_printed_counterexamples_are_admitted_and_violate_exactly(name):
+    statement = STATEMENTS[name]
+    verdict = statement.violated(statement.printed)
+    assert verdict is not None
+    assert verdict.margin > 0
+    assert statement.trial(statement.printed).margin == pytest.approx(verdict.margin, rel=1e-6)
+    assert statement.trial(statement.printed).holds is False
+
+
+def test_statements_about_one_printed_case():
+    right = planted(quantifier="one", printed=Case(Instance([[1, 1], [1, 1]], [[1, 1]])))
+    wrong = planted(quantifier="one", printed=Case(Instance([[1, 1], [1, 3]], [[1, 1]])))
+    assert investigate(right).status == "held"
+    assert investigate(wrong).status == "refuted"
+    assert witnesses_of(right, investigate(right)) == []
+    (witness,) = witnesses_of(wrong, investigate(wrong))
+    assert verify_witness(wrong, witness)
+    with pytest.raises(ValueError, match="has none"):
+        planted(quantifier="one")
+
+
+def test_statements_are_registered_once():
+    found = dict(STATEMENTS)
+    with pytest.raises(ValueError, match=r"two statements are named .Z\.P4."):
+        claims._add(found, STATEMENTS["Z.P4"])
+    with pytest.raises(ValueError, match="of no paper"):
+        claims._add(found, planted(id="Q.1"))
+    for item in STATEMENTS.values():
+        assert item.table == "" or (item.mechanism, item.property) in PRINTED[item.table].marks, item.id
+
+
+# ---- findings that are kept -----------------------------------------------------------------------------------------
+
+
+def test_findings_survive_json():
+    finding = investigate(planted(), seconds=20, trials=200)
+    again = parse_finding(json.loads(json.dumps(finding.document())))
+    assert again.document() == finding.document()
+
+
+def test_a_run_that_was_interrupted_resumes(tmp_path):
+    calls = []
+
+    def interrupted(case):
+        calls.append(case)
+        raise KeyboardInterrupt
+
+    first, second = planted(id="K.first"), planted(id="K.second")
+    ask = {"budget": 20, "jobs": 1, "trials": 200, "store": tmp_path / "findings.sqlite"}
+    with pytest.raises(KeyboardInterrupt):
+        verify([first, replace(second, trial=interrupted)], **ask)
+    assert calls
+    findings = verify([replace(first, trial=interrupted), second], **ask)  # the first is not tried again
+    assert len(calls) == 1
+    assert [f.status for f in findings.values()] == ["refuted", "refuted"]
+    with Store(tmp_path / "findings.sqlite") as store:
+        assert store.findings(1).keys() == {"K.first", "K.second"}
+        assert {w["statement"] for w in store.witnesses()} == {"K.first", "K.second"}
+
+
+def test_a_stored_witness_comes_first(tmp_path):
+    ask = {"budget": 20, "jobs": 1, "store": tmp_path / "findings.sqlite"}
+    assert verify([planted()], trials=200, **ask)["K.planted"].status == "refuted"
+    blind = planted(trial=harmless)  # the search sees nothing, the stored case is confirmed all the same
+    finding = verify([blind], trials=30, **ask)["K.planted"]
+    assert (finding.status, finding.searched["source"]) == ("refuted", "stored")
+    assert verify([blind], trials=30, fresh=True, **ask)["K.planted"].status == "held"
+
+
+def test_a_killed_run_resumes(tmp_path):
+    """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
+    store = tmp_path / "findings.sqlite"
+    command = ["theorems", "verify", "--budget", "6s", "--jobs", "2", "--store", str(store)]
+    start = [sys.executable, "-P", "-c", "import sys; from fairalloc.cli import main; sys.exit(main(sys.argv[1:]))", *command]
+    process = subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    first: dict[str, Finding] = {}
+    for _ in range(600):
+        time.sleep(0.1)
+        if store.exists():
+            with Store(store) as kept:
+                first = kept.findings()
+        if first:
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 0 < len(first) < len(STATEMENTS)
+    assert main(command) == 0
+    with Store(store) as kept:
+        last = kept.findings(1)
+        assert kept.findings(2) == {}, "it is the same run"
+    assert last.keys() == STATEMENTS.keys()
+    assert all(last[name].seconds == finding.seconds for name, finding in first.items()), "what was done was not done again"
+
+
+def test_a_worker_that_fails_says_so():
+    worker = laboratory._Worker()
+    request = {"statement": "Q.1", "seed": 0, "seconds": 1, "trials": 1, "known": {}}
+    try:
+        assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}
+        assert worker.ask(request | {"statement": "Z.P4"}, 60)["status"] == "held", "it goes on"
+        assert worker.ask(request | {"statement": "W.P1", "seconds": 60, "trials": None}, 0.5) == {"error": "it took too long"}
+        assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}, "it is started again"
+    finally:
+        worker.end()
+
+
+def test_strangers_are_looked_at_in_this_process_only():
+    with pytest.raises(InstanceError, match="not registered"):
+        verify([planted(), planted(id="K.other")], budget=1, jobs=2)
+
+
+# ---- witnesses ------------------------------------------------------------------------------------------------------
+
+
+def test_witnesses_survive_a_file_and_are_rejected_when_perturbed(tmp_path):
+    statement = planted()
+    finding = investigate(statement, seconds=20, trials=200)
+    path = tmp_path / "witnesses.json"
+    known = {statement.id: statement}
+    (witness,) = write_witnesses(known, [finding], path).witnesses
+    assert write_witnesses(known, [], path).witnesses == [witness]
+    assert verify_witness(statement, witness)
+    for k, row in enumerate(witness["case"]["instance"]["users"]):
+        changed = json.loads(json.dumps(witness))
+        changed["case"]["instance"]["users"][k]["demands"][0][1] = str(Fraction(str(row["demands"][0][1])) * Fraction(9, 8))
+        assert not verify_witness(statement, changed)
+    assert not verify_witness(statement, witness | {"verdict": witness["verdict"] | {"margin": 0.5}})
+    assert not verify_witness(statement, witness | {"case": {}})
+    assert not verify_witness(statement, witness | {"without": "nothing"})
+
+
+def test_there_are_witnesses_in_the_package():
+    assert {w["statement"] for w in packaged().witnesses} >= {"W.P4", "Z.P4", "Z.P6", "Z.P8"}
+
+
+@pytest.mark.parametrize("witness", packaged().witnesses, ids=lambda w: f"{w['statement']}-{w['without']}")
+def test_every_witness_of_the_package_is_confirmed(witness):
+    verdict = verify_witness(STATEMENTS[witness["statement"]], witness)
+    assert verdict, verdict.sentence
+
+
+def test_the_page_of_statements_is_up_to_date():
+    page = (ROOT / "docs" / "STATEMENTS.md").read_text(encoding="utf-8")
+    assert page == statements_page(STATEMENTS, packaged()), "write it again: make statements"
+
+
+# ---- matrix and command line ----------------------------------------------------------------------------------------
+
+
+def found(statement, status, trials=30, case=None):
+    return Finding(statement.id, status, "a sentence", trials, {}, case)
+
+
+@pytest.fixture
+def few():
+    """Statements with findings that were not searched for."""
+    case = Case(example("zarchy-ex3").instance)
+    cell = {"mechanism": "lmmf", "property": "envy-freeness"}
+    broken = planted(id="Z.1", quantifier="some", table="Z.Table1", **cell)
+    simplex = planted(id="Z.2", hypotheses=Hypotheses(simplex=True), table="Z.Table2", **cell)
+    wrong = planted(id="K.3", mechanism="tsf", property="pareto", table="K.Table1")
+    statements = {s.id: s for s in (broken, simplex, wrong)}
+    findings = {"Z.1": found(broken, "held", 5, case), "Z.2": found(simplex, "held"), "K.3": found(wrong, "refuted", 9, case)}
+    return statements, findings
+
+
+def test_the_matrix_says_what_was_found(few):
+    statements, findings = few
+    grid = matrix(statements, findings)
+    cells = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
+    assert cells["envy-freeness", "lmmf"] == "✗; ✓? 30 if simplex"
+    assert cells["pareto", "tsf"] == "✗"
+    assert cells["pareto", "lmmf"] == ""
+    printed = comparison(PRINTED["K.Table1"], statements, findings)
+    assert "✓ printed, DISAGREES: violated" in dict(zip(printed.columns, printed.rows[2], strict=True)).values()
+    assert printed.rows[2][0] == "pareto"
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_the_matrix_is_written_in_every_form(few, form):
+    text = write_matrix(*few, form)
+    assert "lmmf" in text
+    assert "DISAGREES" in text
+    if form == "table":
+        assert max(len(line) for line in text.splitlines()) <= 100
+    if form == "latex":
+        assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1 + len(PRINTED)
+    if form == "html":
+        page = Anchors()
+        page.feed(text)
+        assert page.links
+        assert page.links <= page.anchors, "every refuted cell leads to its witness"
+        assert page.open == []
+        assert "Instance([[[1]], [[&#x27;1/2&#x27;]]], [[1]])" in text
+        assert "http" not in text.replace("http-equiv", "")
+
+
+class Anchors(HTMLParser):
+    """Links, anchors and elements that were not closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.links, self.anchors, self.open = set(), set(), []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag != "meta":
+            self.open.append(tag)
+        if "id" in attrs:
+            self.anchors.add(attrs["id"])
+        if tag == "a":
+            self.links.add(attrs["href"].removeprefix("#"))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "3s", "--jobs", "1", "--trials", "30"]
+    assert main([*ask, "--format", "json", "--keep", "kept.json"]) == 0
+    documents = {d["statement"]: d for d in json.loads(capsys.readouterr().out)}
+    assert documents["Z.P4"]["case"] is not None
+    assert documents["W.P1"]["trials"] > 0
+    assert [w["statement"] for w in json.loads(Path("kept.json").read_text())["witnesses"]] == ["Z.P4"]
+    assert main(["theorems", "verify", "--paper", "Z", "--budget", "2s", "--jobs", "1", "--trials", "8"]) == 0
+    out = capsys.readouterr().out
+    assert "Statements by paper" in out
+    assert "Instance([[[1]], [['1/2']]], [[1]])" in out
+    assert main([*ask, "--format", "html"]) == 0
+    assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
+    assert main(["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8", "--format", "markdown"]) == 0
+    assert "| envy-freeness |" in capsys.readouterr().out
+    assert main(["list", "statements"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["theorems", "--id", "Q.1"], "there is no statement 'Q.1'"),
+        (["theorems", "--budget", "soon"], "the budget is 'soon', but it must be a positive time"),
+        (["theorems", "--budget", "0s"], "but it must be a positive time"),
+        (["theorems", "--trials", "0"], "both must be positive"),
+    ],
+)
+def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
+    assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_packing_finds_the_best_corner():
+    """Z (1) by corners and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
+    rows = example("zarchy-fig1").instance.exact.demands[0]
+    assert trials._packed(rows, (Fraction(11), Fraction(11), Fraction(13))) == Fraction(35, 4)
+    for case in samples(Hypotheses(one_server=True, one_variant=False), 25):
+        alone = case.instance.replace(demands=case.instance.exact.demands[:1], eligible=None, weights=None, users=["u"])
+        pool = alone.exact.capacities[0]
+        rows = [row for row in alone.exact.demands[0] if all(c or not d for c, d in zip(pool, row, strict=True))]
+        best = solve(alone, "utilitarian", "exact").tasks_exact[0]
+        assert trials._packed(rows, pool) == best
+        floats = [list(map(float, row)) for row in rows]
+        assert trials._packed(floats, list(map(float, pool))) == pytest.approx(float(best), rel=ROUNDING)
+
+
+def test_judges_see_the_printed_numbers():
+    """Z Example 3 under LMMF: user 2 runs 2/3 tasks and would run 4/3 with what user 1 holds."""
+    case = Case(example("zarchy-ex3").instance)
+    verdict = proved("lmmf", envy)(case)
+    assert verdict.sentence == "user 'u2' runs 2/3 tasks, and 4/3 with the resources of 'u1'"
+    assert proved("nb", envy)(case).holds is None, "equal parts: no violation, and no room that bounds could show"
+    assert attempted("drfh", envy)(case).holds is True
