@@ -1,9 +1,9 @@
 """All statements: every file of this folder named claims_LETTER.py that defines `statements`; nothing is listed by hand."""
 
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
-from fairalloc import theorems
 from fairalloc.models.instance import InstanceError
 from fairalloc.theorems.statement import Statement
 
@@ -16,9 +16,9 @@ PAPERS = ("K", "P", "W", "Z", "D")
 def all_statements() -> dict[str, Statement]:
     """All statements by id, in the order of the papers and of the files."""
     found: dict[str, Statement] = {}
-    for module in iter_modules(theorems.__path__):
+    for module in iter_modules([str(Path(__file__).parent)]):
         if module.name.startswith("claims_"):
-            for item in import_module(f"{theorems.__name__}.{module.name}").statements:
+            for item in import_module(f"{__package__}.{module.name}").statements:
                 _add(found, item)
     return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
 

@@ -270,6 +270,12 @@ class _Sampler:
     def number(self) -> Fraction:
         return self.pool[self.rng.integers(len(self.pool))]
 
+    def count(self, least: int, most: int) -> int:
+        """Mostly small: the least or one more twice as often as any other."""
+        counts = np.arange(least, max(least, most) + 1)
+        chances = np.where(counts <= least + 1, 2.0, 1.0)
+        return int(self.rng.choice(counts, p=chances / chances.sum()))
+
     def vector(self, length: int, zeros: float) -> list[Fraction]:
         row = [Fraction(0) if self.chance(zeros) else self.number() for _ in range(length)]
         if not any(row):
@@ -278,14 +284,14 @@ class _Sampler:
 
     def draft(self, most: tuple[int, int, int]) -> Draft:
         h = self.hypotheses
-        n_users = int(self.rng.integers(h.users, max(most[0], h.users) + 1))
-        n_servers = 1 if h.one_server else int(self.rng.integers(1, most[1] + 1))
-        n_resources = 1 if h.one_resource else int(self.rng.integers(1, most[2] + 1))
-        lacking = 0.0 if h.everywhere else self.zeros / 2
+        n_users = self.count(h.users, most[0])
+        n_servers = 1 if h.one_server else self.count(1, most[1])
+        n_resources = 1 if h.one_resource else self.count(1, most[2])
+        lacking = 0.0 if h.everywhere else float(self.rng.choice([0.0, 0.3, 0.6]))
         capacities = [self.vector(n_resources, lacking) for _ in range(n_servers)]
         home = int(self.rng.integers(n_servers))  # a server that has everything and is open to everybody
         capacities[home] = [c or self.number() for c in capacities[home]]
-        weighted, placed, limited = self.chance(0.4), not h.everywhere and self.chance(0.5), self.chance(0.5)
+        weighted, placed, limited = self.chance(0.4), not h.everywhere and self.chance(0.6), self.chance(0.5)
         users = []
         for _ in range(n_users):
             ways = 1 if h.one_variant else int(self.rng.integers(1, 4))

@@ -24,10 +24,10 @@ from fairalloc.theorems.verdict import Verdict
 
 __all__ = ["Found", "Limit", "Search", "measure", "search", "seeded"]
 
-SAMPLES = 8
+SAMPLES = 16
 """Samples of a restart, from the worst of which it climbs."""
 
-PATIENCE = 30
+PATIENCE = 16
 """Changes in a row that do not raise the margin, after which a climb ends."""
 
 Move: TypeAlias = Callable[[Draft], Draft]
