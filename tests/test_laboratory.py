@@ -300,6 +300,23 @@ def test_a_worker_that_fails_says_so():
         worker.end()
 
 
+def test_a_check_that_fails_is_a_finding():
+    def broken(_):
+        raise ZeroDivisionError("in the check")
+
+    finding = verify([planted(trial=broken)], budget=2, jobs=1)["K.planted"]
+    assert (finding.status, finding.sentence) == ("not decided", "the check failed: ZeroDivisionError: in the check")
+
+
+def test_an_allocation_with_a_residual_decides_nothing():
+    case = Case(example("wang-fig2").instance)
+    verdict = trials._attempt("drfh", envy, None, case)
+    assert verdict.holds is True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "TOLERANCE", -1.0)
+        assert trials._attempt("drfh", envy, None, case).holds is None
+
+
 def test_strangers_are_looked_at_in_this_process_only():
     with pytest.raises(InstanceError, match="not registered"):
         verify([planted(), planted(id="K.other")], budget=1, jobs=2)

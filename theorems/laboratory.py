@@ -142,7 +142,10 @@ def _looked_at(
 
 def _here(statement: Statement, seconds: float, limits: Mapping[str, Any], known: Mapping[str, list[Any]]) -> Finding:
     cases: dict[str, list[Case]] = {name: [parse_case(case) for case in documents] for name, documents in known.items()}
-    return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+    try:
+        return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+    except Exception as error:  # one check that fails must not end the others
+        return _failed(statement, f"{type(error).__name__}: {error}")
 
 
 # ---- processes ------------------------------------------------------------------------------------------------------

@@ -51,7 +51,16 @@ def proved(mechanism: str, judge: Judge) -> Callable[[Case], Verdict]:
 
 
 def _attempt(mechanism: str, judge: Judge, method: str | None, case: Case) -> Verdict:
-    return judge(case, lambda instance: solve(instance, mechanism, method, **case.parameters))
+    def answer(instance: Instance) -> Allocation:
+        allocation = solve(instance, mechanism, method, **case.parameters)
+        if not allocation.residual <= TOLERANCE:
+            raise Undecided(f"the residual of the {mechanism} allocation is {allocation.residual:.1e}")
+        return allocation
+
+    try:
+        return judge(case, answer)
+    except Undecided as reason:
+        return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
 
 
 def _prove(mechanism: str, judge: Judge, case: Case) -> Verdict:
