@@ -467,6 +467,7 @@ def test_packing_finds_the_best_corner():
     """Z (1) by corners and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
     rows = example("zarchy-fig1").instance.exact.demands[0]
     assert trials._packed(rows, (Fraction(11), Fraction(11), Fraction(13))) == Fraction(35, 4)
+    assert trials._solved([[0.3, 0.1], [0.9, 0.1 * 3]], [1.0, 1.0]) is None, "singular but for rounding"
     for case in samples(Hypotheses(one_server=True, one_variant=False), 25):
         alone = case.instance.replace(
             demands=case.instance.exact.demands[:1], eligible=None, weights=None, max_tasks=None, users=["u"]

@@ -234,10 +234,11 @@ def _fits(part: Sequence[Any], rows: Sequence[Sequence[Any]], pool: Sequence[Any
 def _solved(matrix: list[list[Any]], side: list[Any]) -> list[Any] | None:
     """The solution of a small square system by elimination; None where it is singular."""
     size = len(side)
+    least = 0 if isinstance(side[0], Fraction) else ROUNDING * max(abs(v) for row in matrix for v in row)
     rows = [[*row, b] for row, b in zip(matrix, side, strict=True)]
     for k in range(size):
         pivot = max(range(k, size), key=lambda i: abs(rows[i][k]))
-        if rows[pivot][k] == 0:
+        if abs(rows[pivot][k]) <= least:
             return None
         rows[k], rows[pivot] = rows[pivot], rows[k]
         for i in range(size):
