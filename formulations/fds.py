@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.gain import first_order_gain, proved
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.scaling import canonical
 from fairalloc.models.aggregation import pooled
@@ -112,15 +112,24 @@ class FairDominantShares(Mechanism):
             gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
         return {"objective": float(instance.weights @ gain)}
 
+    def bound_by_prices(self, allocation: Allocation) -> float:
+        """The larger of the gain that its prices leave possible and the free gain."""
+        if np.any(allocation.tasks <= 0):
+            return np.inf
+        return max(proved(allocation, self._marginal(allocation)), free_gain(allocation))
+
     def residual(self, allocation: Allocation) -> float:
         """The larger of the first-order gain and the free gain; inf where a user has no task."""
         if not allocation.has_point or np.any(allocation.tasks <= 0):
             return np.inf
+        return max(first_order_gain(allocation, self._marginal(allocation)), free_gain(allocation))
+
+    def _marginal(self, allocation: Allocation) -> Floats:
         sigma = global_dominant_share(allocation.instance)
         v = self.rate(allocation.instance) * allocation.tasks
-        marginal = sigma * (v / v.min()) ** -self.alpha
-        marginal[marginal < 1e-12 * marginal.max()] = 0.0  # too small to be seen beside the others: left to the free gain
-        return max(first_order_gain(allocation, marginal), free_gain(allocation))
+        result: Floats = sigma * (v / v.min()) ** -self.alpha
+        result[result < 1e-12 * result.max()] = 0.0  # too small to be seen beside the others: left to the free gain
+        return result
 
 
 def free_gain(allocation: Allocation) -> float:

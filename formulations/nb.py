@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.gain import first_order_gain, proved
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -61,6 +61,12 @@ class NashBargaining(Mechanism):
         """The objective sum_n w_n log u_n."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
+
+    def bound_by_prices(self, allocation: Allocation) -> float:
+        """The gain that its prices leave possible."""
+        if np.any(allocation.tasks <= 0):
+            return np.inf
+        return proved(allocation, allocation.instance.weights / allocation.tasks)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest mean relative gain some feasible allocation offers to first order; inf where a user has no task."""

@@ -14,10 +14,10 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     },
-    "CLARABEL": {  # a gap is quadratic in the error of a log program
+    "CLARABEL": {  # a gap is quadratic in the error of a log program; steps of 0.99 to the boundary stall ten times as far from it
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
-        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10},
-        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11},
+        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10, "max_step_fraction": 0.9},
+        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11, "max_step_fraction": 0.9},
     },
     "SCS": {
         "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},

@@ -21,7 +21,7 @@ import numpy as np
 
 from fairalloc.formulations.leximin import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Times
+from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.accuracy import ACCURACY
@@ -169,6 +169,11 @@ class Method(ABC):
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
+        if termination == "optimal" and prices is not None:
+            with session.phase("read"):
+                bound = mechanism.bound_by_prices(Allocation(instance, point, prices=prices))
+            if bound > ACCURACY[limits.accuracy]:
+                termination, message = "inaccurate", f"its own prices prove no more than a residual of {bound:.1e}"
         trace = tuple(session.trace)
         return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
 
