@@ -5,7 +5,8 @@ r"""FDS: alpha-fairness on dominant shares, one pool (K 3.3 and its reference [2
 
 alpha = 1 is weighted proportional fairness (the nb of one pool), alpha -> infinity is drf, alpha -> 0 the largest sum of
 dominant shares. For alpha > 1 the models maximise the increasing function -log(-(alpha - 1) objective) / (alpha - 1) instead,
-the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha.
+the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha. For rational data the
+answer is irrational in general, with powers 1 / alpha and the roots of nb in it, so there are no exact answers.
 
 **Residual.** The larger of two: the first-order gain with marginal utilities sigma_n (s_n / phi_n)^-alpha, which for large alpha
 hardly sees users with large shares; and what users could have for free, sum_n (x'_n / x_n - 1) over feasible x' >= x.

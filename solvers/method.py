@@ -169,7 +169,7 @@ class Method(ABC):
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
-        if termination == "optimal" and prices is not None:
+        if prices is not None:  # then all rounds ended; what is claimed must be what they prove
             with session.phase("read"):
                 bound = mechanism.bound_by_prices(Allocation(instance, point, prices=prices))
             if bound > ACCURACY[limits.accuracy]:

@@ -119,7 +119,7 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
 
 
 def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -> Certificate:
-    """The certificate, where the allocation has its tasks: answers of lexicographic mechanisms and of uniform are unique in them."""
+    """The certificate, where the allocation has its tasks: they are unique in lexicographic mechanisms and in uniform."""
     tasks = np.array([float(u) for u in exact_arcs(given.instance).tasks(certificate.x)])
     far = np.abs(given.tasks - tasks) / np.maximum(tasks, given.tasks)
     n = int(np.argmax(far))
