@@ -201,7 +201,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
             filled.add((n, variant, i))
             a = position[n, variant, i]
             x[a] = _tasks(tasks, user["name"], server)
-            x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, x[a], where)
+            x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
     for n in range(instance.N):
         if n not in seen:
             raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
