@@ -1,8 +1,8 @@
 """What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
 
 Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
-that point (residuals, computed elsewhere). "optimal" is a claim, so a method with prices makes it only where they prove the residual
-that the accuracy promises; else it stopped "inaccurate". Seconds are split into build, compile, solve and read.
+that point (residuals, computed elsewhere). "optimal" is a claim: a method with prices makes it only where they prove the residual
+that the accuracy promises, otherwise it stopped "inaccurate". Seconds are split into build, compile, solve and read.
 """
 
 import os
