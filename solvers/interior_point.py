@@ -15,10 +15,15 @@ unknowns on arcs, dx = c / d - theta dd with theta = x / d, leave a system in p 
     [ -B^T   D + E  ] [dl] = ...   B = load diag(theta) owner^T   K R x N, the coupling
                                    D = owner diag(theta) owner^T  diagonal
 
-(S = s / p; E = t / y where there is no limit) with one border for g. Users are eliminated, and a dense Cholesky factor of size
-K R is all the linear algebra there is. Three things make the last digits: dy and dd follow from dl and dp, not
-from the primal step, so that the dual point stays feasible to rounding; every solve is refined once with the matrices that were
-not eliminated; and mu is not pushed below what the digits of the residuals need.
+(S = s / p; E = t / y where there is no limit) with one border for g. Users are eliminated, and the Cholesky factor of a dense
+matrix of size K R is all the linear algebra there is.
+
+**The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
+
+- the blocks of P - B (D + E)^-1 B^T are summed from theta_a (D + E - theta_a) / (D + E), the bracket without cancellation;
+- dd follows from dp and dl, and the dual point stays feasible to rounding, but for one arc of each user, the `pivot` with the
+  largest theta: its dd is lost in rounding, its flow is what the user's other arcs leave, and its dd follows from that;
+- solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
 
 **What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
 above ENOUGH the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
