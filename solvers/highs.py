@@ -24,7 +24,7 @@ from fairalloc.solvers.method import Limits, Method, Session
 DENSE = 15
 """Arcs a user from which the first round goes to the interior-point method: measured on the suite `leximin`."""
 
-FIRST_DENSE: Mapping[str, Any] = {"solver": "simplex"}
+FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
 
 NEXT: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}

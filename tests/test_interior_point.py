@@ -146,8 +146,8 @@ def test_a_newton_solve_is_that_of_the_whole_system():
     expected = np.linalg.solve(matrix, right)
     found = newton.solve(*np.split(right, [load.shape[0]]))
     np.testing.assert_allclose(np.append(found.p, found.l), expected, rtol=EXACT)
-    p, l = np.split(expected, [load.shape[0]])
-    np.testing.assert_allclose(found.flow, theta * (load.T @ p - l[scaled.arcs.user]), rtol=EXACT, atol=ROUNDING)
+    p, worth = np.split(expected, [load.shape[0]])
+    np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=EXACT, atol=ROUNDING)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
