@@ -77,6 +77,8 @@ class HighsSession(Session):
         assert isinstance(self.mechanism, Leximin)
         with self.phase("build"):
             arrow = interior_point.Arrow(self.mechanism, self.instance)
+        with self.phase("compile"):
+            arrow.compile()
         with self.phase("solve"):
             result = arrow.solve(round, self.limits)
         self.count(result.iterations)

@@ -209,10 +209,9 @@ class Arrow:
         self.parts = [slice(start, end) for start, end in pairwise(ends)]
         self.first = np.searchsorted(arcs.user, np.arange(instance.N))
         self.twins = _twins(arcs.user * instance.K + arcs.server)
-        self._maps()
 
-    def _maps(self) -> None:
-        """The linear maps from theta to the entries of B, and from weights of arcs and of `twins` to the blocks of Q."""
+    def compile(self) -> "Arrow":
+        """The linear maps from theta to the entries of B, and from weights of arcs and `twins` to the blocks that are left."""
         arcs, users, resources = self.instance.arcs, self.instance.N, self.instance.R
         load = np.zeros((len(arcs), resources))
         entries = self.load.tocoo()
@@ -226,6 +225,7 @@ class Arrow:
         cell = arcs.server[one, None] * resources**2 + np.arange(resources**2)
         where = (cell.ravel(), np.repeat(np.arange(len(one)), resources**2))
         self.to_blocks = sp.csc_array((pairs.ravel(), where), shape=(self.instance.K * resources**2, len(one)))
+        return self
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
@@ -388,13 +388,16 @@ class InteriorPointSession(Session):
         super().__init__(instance, limits)
         with self.phase("build"):
             self.arrow = Arrow(mechanism, instance)
+        with self.phase("compile"):
+            self.arrow.compile()
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
         """One round; what stays above ENOUGH is "inaccurate", or late."""
         with self.phase("solve"):
             result = self.arrow.solve(round or Round.first(self.instance), self.limits)
-        self.x = result.x
-        self.count(result.iterations)
+        with self.phase("read"):
+            self.x = result.x
+            self.count(result.iterations)
         self.note(iterations=result.iterations, error=result.error)
         self.conclude("optimal" if result.error <= ENOUGH else "time_limit" if self.limits.late else "inaccurate")
         return result.x, result.prices

@@ -1,4 +1,4 @@
-"""The structured interior-point method: against HiGHS, its claim against weak duality, its algebra, and when it is not believed."""
+"""The structured interior-point method: against HiGHS, its claim against weak duality, its algebra, when it is not believed."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def posed(instance, name):
     """The arrow of the first round in canonical units, and the instance in these units."""
     item = mechanism(name)
     scaled, _ = item.canonical(item.domain(instance))
-    return Arrow(item, scaled), scaled, item.rate(scaled)
+    return Arrow(item, scaled).compile(), scaled, item.rate(scaled)
 
 
 def proved_gap(instance, rate, x, prices):
