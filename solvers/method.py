@@ -39,6 +39,11 @@ class Limits:
     trace: bool = False
 
     @property
+    def late(self) -> bool:
+        """Whether no time is left."""
+        return time.perf_counter() >= self.deadline
+
+    @property
     def left(self) -> float:
         """Seconds left; Stopped when there are none."""
         seconds = self.deadline - time.perf_counter()

@@ -185,22 +185,18 @@ class PdhgSession(Session):
         with self.phase("solve"):
             self._iterate()
         if self.best > ACCURACY[self.limits.accuracy]:
-            termination = "time_limit" if self._late else "iteration_limit"
+            termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
         with self.phase("read"):
             prices = self.saddle.prices(self.point)
         return self.x, prices
-
-    @property
-    def _late(self) -> bool:
-        return time.perf_counter() > self.limits.deadline
 
     def _iterate(self) -> None:
         start = time.perf_counter()
         epoch = Epoch(self.saddle, self.saddle.start(), float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N)))
         for done in range(0, ITERATIONS + 1, CHECK):
             self._look(epoch.new, done, start)
-            if self.best <= TARGET[self.limits.accuracy] or self._late:
+            if self.best <= TARGET[self.limits.accuracy] or self.limits.late:
                 return
             for _ in range(CHECK):
                 epoch.advance()

@@ -43,6 +43,7 @@ def test_every_solver_is_in_the_table_with_what_it_computes():
         "all": set(MECHANISMS),
         "linear": linear,
         "nonlinear": set(MECHANISMS) - linear,
+        "max-min": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin)},
         "sequences": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin) and not isinstance(m, MaxMin)},
     }
     rows = {names[0]: row.split("|")[3].strip() for names, row in table("Solvers")}
