@@ -2,34 +2,40 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given wh
 
 Problem 1 of a server whose users have the shares b_n from elsewhere, z_n = b_n + y_n / phi_n (game.py):
 
-    0 <= mu_r  complements  1 - sum_n w_nr y_n >= 0                 0 <= y_n  complements  q_n - g'(z_n) >= 0,   q_n = sum_r w_nr mu_r
+    0 <= mu_r  complements  1 - sum_n w_nr y_n >= 0
+    0 <= y_n   complements  q_n - g'(z_n) >= 0,           q_n = sum_r w_nr mu_r
 
-**alpha = infinity: water filling** (`fill`). The level L rises from 0 and every user who is still free keeps z_n = max(b_n, L). The
-load of r is then piecewise linear in L, with a kink at every b_n, and is 1 first at
+**alpha = infinity: water filling** (`fill`). The level L rises from 0 and every user who is still free keeps z_n = max(b_n, L).
+The load of r is then piecewise linear in L, with a kink at every b_n, and is 1 first at
 
     L_r = (1 - load of the stopped + sum over free n with b_n < L_r of w_nr phi_n b_n) / (sum over the same n of w_nr phi_n)
 
-found from prefix sums in the order of b. The least L_r is the next event: r is full, is a bottleneck for all free users who need it
-(P Def 3: they have z_n >= L_r, and who uses r has z_m <= L_r), and stops them. At most R events; nothing is iterated, and with
-Fractions the answer is exact. Prices kappa_r = 1 / L_r. The same where there is one resource only, whatever alpha (K Theorem 5).
+found from prefix sums in the order of b. The least L_r is the next event: r is full, is a bottleneck for all free users who
+need it (P Def 3: they have z_n >= L_r, and who uses r has z_m <= L_r), and stops them. At most R events; nothing is iterated,
+and with Fractions the answer is exact. Prices kappa_r = 1 / L_r. The same where there is one resource only, whatever alpha (K
+Theorem 5).
 
-**Finite alpha: R prices** (`Market`). Given prices the users are explicit, z_n = max(b_n, h(q_n)) with h the inverse of g', so what is
-left is to find prices in R unknowns, the dual of Problem 1: convex in mu, with gradient 1 - load(mu). For large alpha its value is
-blind to users with large shares, so the equations are solved in u = log mu: with e_n = -d log g' / d log z and p_ns = w_ns mu_s / q_n
+**Finite alpha: R prices** (`Market`). Given prices the users are explicit, z_n = max(b_n, h(q_n)) with h the inverse of g', so
+what is left is to find prices in R unknowns, the dual of Problem 1: convex in mu, with gradient 1 - load(mu). For large alpha
+its value is blind to users with large shares, so the equations are solved in u = log mu: with e_n = -d log g' / d log z and
+p_ns = w_ns mu_s / q_n
 
     d load_r / d u_s = - sum over n with y_n > 0 of w_nr phi_n (z_n / e_n) p_ns
 
-Newton's step on the priced resources, halved until the largest violation falls. Where it does not, one round of *clearing* one price
-at a time: load_r falls in u_r, so either it is <= 1 without a price, or a root is bracketed. That is exact coordinate descent on a
-convex function with continuous gradient over a product of intervals, which converges from every start; so the two together do.
-g' of (K 22) is inverted by Newton's method on its logarithm, which is convex and falling in log z, from a start on the left.
+Newton's step on the priced resources, halved until the largest violation falls. Where it does not, one round of *clearing* one
+price at a time: load_r falls in u_r, so either it is <= 1 without a price, or a root is bracketed. That is exact coordinate
+descent on a convex function with continuous gradient over a product of intervals, which converges from every start; so the two
+together do. g' of (K 22) is inverted by Newton's method on its logarithm, which is convex and falling in log z, from a start on
+the left.
 
-**What to expect.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge. Otherwise
-we know of no proof, K gives none, and where x_n is not unique the order of the servers decides which equilibrium comes out: it
-is the order of the instance, from an empty system. Where the last server's turn changes nothing after finitely many sweeps, as it often
-does for ps-dsf, the sweeps are repeated in rationals, and if they end there too x_exact is an equilibrium without rounding.
+**What to expect.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
+Otherwise we know of no proof, K gives none, and where x_n is not unique the order of the servers decides which equilibrium
+comes out: it is the order of the instance, from an empty system. Where the last server's turn changes nothing after finitely
+many sweeps, as it often does for ps-dsf, the sweeps are repeated in rationals, and if they end there too x_exact is an
+equilibrium without rounding.
 """
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -55,7 +61,8 @@ TIED = 1e-13
 CLEARED = 1e-13
 """Loads this close to 1 are full; a hundred times the rounding of a sum of users."""
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
-"""Sweeps in rationals are tried where the floats stood still after so many, and given up at longer denominators."""
+"""Where every server fills, the floats go on for so many sweeps unless nothing changes before; if so the sweeps are repeated in
+rationals, on at most so many arcs, and given up at longer denominators."""
 
 
 def fill(w: Any, phi: Any, b: Any, tied: float = TIED) -> tuple[Any, Any]:
@@ -104,7 +111,7 @@ class Market:
             self.log_w, self.log_A, self.log_B = np.log(server.w), np.log(A), np.log(B)
 
     def log_marginal(self, log_z: Floats) -> Floats:
-        """log g'(z) (K 22)."""
+        """Log g'(z) (K 22)."""
         result: Floats = np.logaddexp(self.alpha * (self.log_A - log_z), self.log_B - log_z)
         return result
 
@@ -114,13 +121,12 @@ class Market:
         return result
 
     def inverse(self, log_q: Floats) -> Floats:
-        """log h(q): Newton from the left on a convex falling function; inf where q = 0."""
-        alone: Floats = self.log_A - log_q / self.alpha
+        """Log h(q): Newton from the left on a convex falling function; inf where q = 0."""
         if np.isneginf(self.log_B):
-            return alone
+            return np.asarray(self.log_A - log_q / self.alpha)
         if np.isneginf(self.log_A):
             return np.asarray(self.log_B - log_q)
-        log_z: Floats = np.maximum(alone, self.log_B - log_q)
+        log_z: Floats = np.maximum(self.log_A - log_q / self.alpha, self.log_B - log_q)
         priced = np.isfinite(log_q)
         for _ in range(30):
             step = np.zeros_like(log_z)
@@ -137,7 +143,7 @@ class Market:
             return self.server.phi * np.maximum(np.exp(self.inverse(log_q)) - b, 0.0), log_q
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
-        """y (m,) and the server's kappa (R,), from the kappa of its last turn (zeros: from water filling)."""
+        """Y (m,) and the server's kappa (R,), from the kappa of its last turn (zeros: from water filling)."""
         with np.errstate(divide="ignore"):
             u = self.beta * np.log(kappa)
             if not kappa.any():
@@ -157,15 +163,15 @@ class Market:
 
     def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:
         """One damped step, or one round of clearing where no step helps."""
-        step = self.direction(u, y, b, log_q) if np.isfinite(violation) else None
-        for part in (1.0, 0.5, 0.25, 0.125) if step is not None else ():
+        step = self.direction(u, y, b, log_q) if np.isfinite(violation) else np.zeros_like(u)
+        for part in (1.0, 0.5, 0.25, 0.125):
             new: Floats = u + part * step
             if self.violation(self.demand(new, b)[0], new) <= (1.0 - 0.25 * part) * violation:
                 return new
         return self.clear(u, b)
 
-    def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats | None:
-        """Newton's step on the priced resources; None where the equations are singular."""
+    def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
+        """Newton's step on the priced resources; 0 where the equations are singular."""
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
         worth = np.where(y > 0, phi * z / self.elasticity(np.log(np.where(y > 0, z, 1.0))), 0.0)
@@ -175,8 +181,8 @@ class Market:
         try:
             step[priced] = np.linalg.solve(matrix, y @ w[:, priced] - 1.0)
         except np.linalg.LinAlgError:
-            return None
-        return np.clip(step, -5.0 * self.beta, 5.0 * self.beta) if np.all(np.isfinite(step)) else None
+            return step
+        return np.clip(np.nan_to_num(step), -5.0 * self.beta, 5.0 * self.beta)
 
     def clear(self, u: Floats, b: Floats) -> Floats:
         """Every price in turn at the value at which its own resource is just full, or 0 where that is never the case."""
@@ -233,12 +239,13 @@ class Sweeps(GameSession):
         for sweep in range(1, SWEEPS + 1):
             tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
             change = max(self._turn(server, tasks) for server in self.servers)
-            self.iterations, self.change = sweep, change
+            self.iterations = sweep
             at_rest = change <= 1e-14
             if change <= next_look or self.late:
                 residual, next_look = self.judge(self.x, self.kappa), change / 10.0
             self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            if at_rest or self.late or residual <= self.promised / 10.0:
+            met = residual <= self.promised / 10.0 and (bool(self.markets) or sweep >= EXACT_SWEEPS)
+            if at_rest or self.late or met:
                 break
         return residual, sweep
 
@@ -270,8 +277,8 @@ def by_filling(game: Game, i: int) -> bool:
     return bool(not game.finite[i]) or game.instance.R == 1
 
 
-def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS) -> tuple[Fraction, ...] | None:
-    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where they do not end after so many.
+def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
+    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where they do not end after so many, or in time.
 
     For games in which every server fills (alpha = inf everywhere, or one resource).
     """
@@ -289,7 +296,7 @@ def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS) -> tuple[Fraction, .
         change = max(s.put(fill(s.w, s.phi, s.elsewhere(x, tasks), 0)[0], x, tasks) for s in servers)
         if change == 0:
             return tuple(x)
-        if max(v.denominator for v in tasks).bit_length() > EXACT_BITS:
+        if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
             return None
     return None
 
@@ -314,12 +321,13 @@ class BestResponse(Method):
         """The sweeps; where they ended after finitely many, once more in rationals."""
         answer = super().run(mechanism, instance, limits)
         assert isinstance(mechanism, Equilibrium)
-        if answer.termination != "optimal" or (answer.iterations or 0) > EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
+        sweeps = answer.iterations or 0
+        if answer.termination != "optimal" or sweeps >= EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
             return answer
         game = mechanism.game(instance)
         if not all(by_filling(game, i) for i in range(instance.K)):
             return answer
-        exact = rational_sweeps(game, answer.iterations or 0)
+        exact = rational_sweeps(game, sweeps + 2, limits.deadline)
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)
 
 

@@ -1,7 +1,7 @@
 """What the papers' own algorithms for the game of K share: the arrays of one server, a clock, and a judge of their points.
 
-With b_n the share z_ni that user n has from the other servers alone, the share at server i is z_n = b_n + y_n / phi_n, so a server
-sees of the rest of the system nothing but b. All numbers are those of formulations/game.py, without units.
+With b_n the share z_ni that user n has from the other servers alone, the share at server i is z_n = b_n + y_n / phi_n, so a
+server sees of the rest of the system nothing but b. All numbers are those of formulations/game.py, without units.
 """
 
 import time

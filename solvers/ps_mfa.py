@@ -1,40 +1,44 @@
 r"""`ps-mfa`: K's Algorithm I, projected gradient on the merit of Problem 3 (K 4.3, 5.1).
 
-    min  Psi(x, lambda) = sum_i sum_n psi(x_ni, f_ni),    psi = psi_FB^2 / 2,   psi_FB(a, b) = sqrt(a^2 + b^2) - a - b     (K 35-37)
-    s.t. sum_n x_ni d_nr <= c_ir,    lambda_ir >= 0 for r in R_i(x), the saturated resources,   lambda_ir = 0 for others   (K 38-40)
+    min  Psi(x, lambda) = sum_i sum_n psi(x_ni, f_ni),   psi = psi_FB^2 / 2,  psi_FB(a, b) = sqrt(a^2 + b^2) - a - b    (K 35-37)
+    s.t. sum_n x_ni d_nr <= c_ir,   lambda_ir >= 0 for r in R_i(x), the saturated resources,  lambda_ir = 0 for others  (K 38-40)
 
-with f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni (K 31). In each iteration, with beta_ir = -grad_x_i Psi . d_r,
+with f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni (K 31). In each iteration, with beta_ir = -grad_x_i
+Psi . d_r,
 
-    v_x of server i = projection of -grad_x_i Psi onto {v | v.d_r <= 0 for r in R_i with lambda = 0,  v.d_r = 0 where lambda > 0}   (K 46)
-    v_lambda = -dPsi/dlambda + beta U(-beta dPsi/dlambda) for r in R_i,  at lambda = 0 not below 0                          (K 47-48)
-    x += eta v_x,  lambda += eta v_lambda   with eta such that Psi falls, no capacity is exceeded and lambda >= 0            (K 49-53)
+    v_x of server i = -grad_x_i Psi projected onto {v | v.d_r <= 0 for r in R_i with lambda = 0, = 0 where lambda > 0}  (K 46)
+    v_lambda = -dPsi/dlambda + beta U(-beta dPsi/dlambda) for r in R_i, at lambda = 0 not below 0                       (K 47-48)
+    x += eta v_x,  lambda += eta v_lambda   with eta such that Psi falls, no capacity is exceeded and lambda >= 0       (K 49-53)
 
 until |v| <= epsilon (K 54).
 
-**Units.** The numbers of game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the geometric mean of
-g_i' at the start. The solutions are the same, but Psi and its gradient are not free of units, and in K's the two arguments of psi differ
-by whatever the units of tasks and money are.
+**Units.** The numbers of game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
+geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient are not free of units, and in K's the
+two arguments of psi differ by whatever the units of tasks and money are.
 
-**What the print leaves open.** Start: every user phi_n / sum phi of every server, lambda = 0. eta: at most the way to the next full
-resource or zero price, at most twice the last; halved until Psi falls by at least 1e-4 of what the slope promises (Armijo), which
-(K 51), any decrease, does not ask for and without which descent may end anywhere. epsilon: the accuracy; where the residual does not
-agree, a tenth of it, again and again. Saturated: load within FULL of 1, or lambda > 0, whose loads the projection keeps.
+**What the print leaves open.** Start: every user phi_n / sum phi of every server, lambda = 0. eta: at most the way to the next
+full resource or zero price, at most twice the last; halved until Psi falls by at least 1e-4 of what the slope promises
+(Armijo), which (K 51), any decrease, does not ask for and without which descent may end anywhere. epsilon: the accuracy; where
+the residual does not agree, a tenth of it, again and again. Saturated: load within FULL of 1, or lambda > 0, whose loads the
+projection keeps.
 
 **Deviations, each where the print is wrong.**
-(a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which is then
-positive on a resource with room. Here the price of what is left stays 0. v remains a descent direction: each part of v is one.
-(b) x_n > 0 is needed for g' and not among (K 38-40), where x_ni may even be negative (psi_FB takes care of that in the limit): eta is
-halved until it holds. The answer has negative x_ni cut off.
-(c) Lemma 3: v is no strict descent direction where dPsi/dlambda = 0 and beta > 0: (K 47) gives v_lambda = beta U(0) = beta, whose
-slope is 0. eta may then shrink for ever; the algorithm ends and says so.
-(d) Assumption 2 does not help. In Lemma 4 the vectors d_r and v have components for users who are not eligible at server i, so projecting
-changes their x_ni, against (K 15): one server, one resource, d = (1, 1), user 2 not eligible, gradient (-1, 0) at a full server:
-v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), user 1 gets half of what user 2 has never had. With x_ni = 0 kept, as here, the proof of Lemma 4 needs
-Assumption 1, which speaks of the point of termination and so cannot be checked before.
+(a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which
+is then positive on a resource with room. Here the price of what is left stays 0. v remains a descent direction: each part of v
+is one.
+(b) x_n > 0 is needed for g' and not among (K 38-40), where x_ni may even be negative (psi_FB takes care of that in the limit):
+eta is halved until it holds. In the
+answer negative x_ni are cut off and the others of that server shrunk to fit.
+(c) Lemma 3: v is no strict descent direction where dPsi/dlambda = 0 and beta > 0: (K 47) gives v_lambda = beta U(0) = beta,
+whose slope is 0. eta may then shrink for ever; the algorithm ends and says so.
+(d) Assumption 2 does not help. In Lemma 4 the vectors d_r and v have components for users who are not eligible at server i, so
+projecting changes their x_ni, against (K 15): one server, one resource, d = (1, 1), user 2 not eligible, gradient (-1, 0) at a
+full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), user 1 gets half of what user 2 has never had. With x_ni = 0 kept, as here,
+the proof of Lemma 4 needs Assumption 1, which speaks of the point of termination and so cannot be checked before.
 
-**What to expect.** Descent on a nonconvex function, zigzag between resources that become full one by one, no scaling of variables: it
-gets linear convergence at best, and on the generated instances with four servers mostly not to 1e-6 in ITERATIONS; see
-docs/DESIGN-NOTES.md. Finite alpha only; for alpha > 10 f spans too many orders of magnitude.
+**What to expect.** Descent on a nonconvex function, zigzag between resources that become full one by one, no scaling of
+variables: it gets linear convergence at best, and on the generated instances with four servers mostly not to 1e-6 in
+ITERATIONS; see docs/DESIGN-NOTES.md. Finite alpha only; for alpha > 10 f spans too many orders of magnitude.
 """
 
 import numpy as np
@@ -132,7 +136,7 @@ class Descent(GameSession):
         with self.phase("solve"):
             why = self._descend()
         with self.phase("read"):
-            self.x = np.maximum(self.y, 0.0) * self.game.gamma
+            self.x = self.tasks()
             kappa = self.merit.kappa(self.mu)
             residual = self.judge(self.x, kappa)
         self.finish(residual, why, "iteration_limit" if self.iterations == ITERATIONS else "inaccurate")
@@ -160,8 +164,11 @@ class Descent(GameSession):
         return f"|v| is {size:.0e} and the merit {value:.1e} after {count} iterations"
 
     def _agrees(self) -> bool:
-        x = np.maximum(self.y, 0.0) * self.game.gamma
-        return self.judge(x, self.merit.kappa(self.mu)) <= self.promised
+        return self.judge(self.tasks(), self.merit.kappa(self.mu)) <= self.promised
+
+    def tasks(self) -> Floats:
+        """(A,) tasks: what is negative cut off, and what others had because of it."""
+        return self.game.shrunk(np.maximum(self.y, 0.0) * self.game.gamma)
 
     def _direction(self) -> tuple[Floats, Floats, float]:
         """v_y, v_mu and the slope of Psi along them."""

@@ -16,20 +16,25 @@ r"""`psdsf-algorithm-1`: the PS-DSF Allocation Algorithm of P III-C.
 Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over N* of phi_n w_nr, and f as a part of capacity.
 
 **What the print leaves open, and what is done here.** Ties in n_r: the first. Which r is tested first: the first that passes.
-beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y <= TIED
-is nothing. With those there is an end: changes that fall geometrically from round to round end when they are rounding.
+beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
+<= TIED is nothing. With those there is an end: changes that fall geometrically from round to round end when they are rounding.
 
 **Where the print is wrong, and the least change.**
-(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody: one server (1, 1), user 1 demands (1, 1), user 2 demands (0, 1)
-and has another server of its own. User 1 is done with r_1 and leaves N_i; r_2 is full, user 2 is left and nobody left uses r_2:
-there is no n_r, and S* = max fails. r_2 is user 2's bottleneck, so the empty maximum counts as passing: S* >= max.
-(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. One server (1, 1), two users who demand (1, 1), user 1
-has just arrived and user 2 has everything: f = (2, 2), z* = 2, beta = 1/3, and both run 2/3 on a server for 1. Users are counted once.
+(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody: one server (1, 1), user 1 demands (1, 1), user 2 demands
+(0, 1) and has another server of its own. User 1 is done with r_1 and leaves N_i; r_2 is full, user 2 is left and nobody left
+uses r_2: there is no n_r, and S* = max fails. r_2 is user 2's bottleneck, so the empty maximum counts as passing: S* >= max.
+(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. One server (1, 1), two users who demand
+(1, 1), user 1 has just arrived and user 2 has everything: f = (2, 2), z* = 2, beta = 1/3, and both run 2/3 on a server for 1.
+Users are counted once.
 (c) R* may be empty, when nothing that N* needs is full: then nobody is released, beta = 1.
-(d) "S* is monotonically increasing" holds within one procedure only (N* rises to at most the next n_r, so the minimum rises strictly as
-long as N_i stays). A server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*: servers (1), (1), users 1
-(both), 2 (second only), weights 1: DRF apart gives x = (1 + 1/2, 1/2); the second server then takes 1/2 from user 1, and S* at the first falls
-from 3/2 to 1. So nothing proves that rounds end; ROUNDS is the limit. Where a round ends without a change every user has a bottleneck.
+(d) "S* is monotonically increasing" holds within one procedure only: N* rises to at most the next n_r, so the minimum over N_i
+rises with every update. A server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*:
+servers (1), (1), user 1 on both, user 2 on the second, every demand 1. DRF apart gives x = (1 + 1/2, 1/2); the second server
+then takes 1/2 from user 1, and S* at the first falls from 3/2 to 1. So nothing proves that rounds end; ROUNDS is the limit.
+Where a round ends without a change, every user has a bottleneck at every server.
+(e) In exact arithmetic rounds need not end: servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second, every
+demand 1. With c tasks of user 2 on the second server, the first gives it (1 - c) / 2 and then the second (1 + c) / 4, which goes
+to 1/3 but never gets there. TIED ends it.
 """
 
 from typing import Any
@@ -130,7 +135,7 @@ class Algorithm1(Method):
         return isinstance(mechanism, Equilibrium)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """alpha = inf everywhere, or one resource."""
+        """Alpha = inf everywhere, or one resource."""
         return all_filling(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:

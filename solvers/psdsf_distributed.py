@@ -1,22 +1,23 @@
 r"""`psdsf-distributed`: P's Algorithm I without a centre (P III-D), while users and servers come and go.
 
-Every server i executes its server procedure (psdsf_algorithm_1.py) at the times offset_i, offset_i + T, offset_i + 2 T, .., on its own
-free resources and the total tasks x_n of its users, nothing else; so nobody has to know all capacities. `simulate` runs that for a
-schedule of events: a user or a server becomes inactive, which ends its tasks at once, or active again, with none.
+Every server i executes its server procedure (psdsf_algorithm_1.py) at the times offset_i, offset_i + T, offset_i + 2 T, .., on
+its own free resources and the total tasks x_n of its users, nothing else; so nobody has to know all capacities. `simulate` runs
+that for a schedule of events: a user or a server becomes inactive, which ends its tasks at once, or active again, with none.
 
-**What the print leaves open.** The initial allocation: DRF on each server for those active at time 0, as in Algorithm I. An event
-happens before the procedures of the same time; messages need no time, so servers of the same time act one after another, in order.
-Offsets: spread evenly over (0, T], in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is
-in no N_i.
+**What the print leaves open.** The initial allocation: DRF on each server for those active at time 0, as in Algorithm I. An
+event happens before the procedures of the same time; messages need no time, so servers of the same time act one after another,
+in order. Offsets: spread evenly over (0, T], in an order drawn from a seed. A server that is inactive has no tasks, a user that
+is inactive is in no N_i.
 
-`section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in (100, 250).
-With everybody there, Table IV is reached in 4 s: user 3 fills the CPU and memory of class C, user 4 those of class D. While user 4 is
-away user 2, which has the least share of the others, runs 41.25 tasks on class D: its memory is full and 3/4 of its CPU is used.
-P V says that the CPU of the first two classes is fully utilised under any mechanism. It is not: in Table IV users 1 and 2 run 40 and
-20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are used (class B too); the memory is what is full there.
+`section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
+(100, 250). With everybody there, Table IV is reached in 4 s: user 3 fills the CPU and memory of class C, user 4 those of class
+D. While user 4 is away user 2, which has the least share of the others, runs 41.25 tasks on class D: its memory is full and 3/4
+of its CPU is used. P V says that the CPU of the first two classes is fully utilised under any mechanism. It is not: in Table IV
+users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are used (class B too); the memory is what is full
+there.
 
-As a method it runs without events until no procedure changes anything for a whole period. What is said in psdsf_algorithm_1.py of
-termination holds here too; PERIODS is the limit.
+As a method it runs without events until no procedure changes anything for a whole period. What is said in psdsf_algorithm_1.py
+of termination holds here too; PERIODS is the limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -105,9 +106,7 @@ class System:
         """Somebody comes, or goes with all tasks."""
         instance = self.game.instance
         kind = instance.users if event.name in instance.users else instance.servers
-        on, owner = (
-            (self.users_on, self.game.user) if kind is instance.users else (self.servers_on, self.game.server)
-        )
+        on, owner = (self.users_on, self.game.user) if kind is instance.users else (self.servers_on, self.game.server)
         k = kind.index(event.name)
         on[k] = event.active
         self.x[owner == k] = 0.0
@@ -117,9 +116,7 @@ class System:
         here = self.users_on[server.user] & self.servers_on[server.index]
         if not here.any():
             return None
-        return Server(
-            server.index, server.arcs[here], server.user[here], server.w[here], server.phi[here], server.gamma[here]
-        )
+        return Server(server.index, server.arcs[here], server.user[here], server.w[here], server.phi[here], server.gamma[here])
 
 
 def simulate(
@@ -132,8 +129,9 @@ def simulate(
 ) -> Trajectory:
     """Run the servers' procedures over [0, horizon] seconds; samples at time 0 and after every whole period.
 
-    `offsets` (K,) in (0, period] are the servers' first times; None spreads them evenly in an order drawn from `seed`. Events after
-    the horizon do not happen. Raises InstanceError for an unknown or ambiguous name, a negative time, or a period that is not positive.
+    `offsets` (K,) in (0, period] are the servers' first times; None spreads them evenly in an order drawn from `seed`. Events
+    after the horizon do not happen. Raises InstanceError for an unknown or ambiguous name, a negative time, or a period that is
+    not positive.
     """
     timeline = sorted(events, key=lambda event: event.time)
     _check(instance, timeline, horizon, period)
@@ -236,7 +234,7 @@ class Distributed(Method):
         return isinstance(mechanism, Equilibrium)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """alpha = inf everywhere, or one resource."""
+        """Alpha = inf everywhere, or one resource."""
         return all_filling(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
