@@ -426,6 +426,11 @@ def test_directions_are_projections(seed):
         assert (gradient - v) @ other <= ROUNDING
 
 
+def test_projecting_with_users_who_are_not_eligible_moves_them():
+    """Deviation (d): what Assumption 2 of K would buy."""
+    np.testing.assert_allclose(projected(np.array([1.0, 0.0]), np.ones((2, 1)), np.array([False])), [0.5, -0.5])
+
+
 def test_the_merit_falls_strictly():
     allocation = solve(KHAMSE_4, "alpha-pf-vds", "ps-mfa", alpha=2, trace=True)
     merit = [entry["merit"] for entry in allocation.trace]
