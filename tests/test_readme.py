@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.leximin import Leximin, MaxMin
 from fairalloc.solvers import METHODS
 
@@ -44,6 +45,7 @@ def test_every_solver_is_in_the_table_with_what_it_computes():
         "linear": linear,
         "nonlinear": set(MECHANISMS) - linear,
         "max-min": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin)},
+        "game": {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)},
         "sequences": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin) and not isinstance(m, MaxMin)},
     }
     rows = {names[0]: row.split("|")[3].strip() for names, row in table("Solvers")}

@@ -28,3 +28,10 @@ ROUNDING = 1e-12
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
+
+GRADIENTS = 1e-2
+"""Relative difference of users' tasks where a gradient method for the game kept the promise of "low", or rests at |v| of
+epsilon^2 / 10: ten times 1e-3, since what two users of one server miss together a third may have."""
+
+DIFFERENCE = 1e-4
+"""A forward difference of 1e-7 in double arithmetic, for second derivatives up to 1e3."""
