@@ -26,3 +26,11 @@ ROUNDING = 1e-12
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
+
+RECOVERED = 1e-8
+"""Residual of a known equilibrium when a linear program has to find its prices: rows are met to 1e-10 of a price, and a row that
+is met 1e10-fold counts as met."""
+
+VISIBLE = 0.05
+"""Least residual of a known equilibrium in which one user's part of one server is changed by one unit: what is smallest is the
+load of a resource of which that user takes 5 percent."""
