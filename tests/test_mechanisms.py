@@ -51,6 +51,14 @@ def test_published_answers(item, method):
     assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
 
 
+@pytest.mark.parametrize("item", [e for e in EXAMPLES if e.configured], ids=lambda e: e.name)
+def test_published_answers_for_other_parameters(item):
+    for name, parameters, answer in item.configured:
+        allocation = solve(item.instance, name, **parameters)
+        np.testing.assert_allclose(allocation.tasks, [float(v) for v in answer], rtol=BARGAINING)
+        assert allocation.residual <= RESIDUAL
+
+
 def test_every_mechanism_has_a_published_example():
     assert set(MECHANISMS) <= {name for item in EXAMPLES for name in item.answers}
 
