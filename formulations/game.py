@@ -176,6 +176,20 @@ class Game:
             result[open_] = np.minimum(result, proved)[open_]
         return result
 
+    def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
+        """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered` finds."""
+        hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
+        return hints + [recovered(self, x, np.flatnonzero(self.finite), cut) for cut in CUTS]
+
+    def parts(self, kappa: Floats) -> Floats:
+        """(K, R) the largest part that a resource has of what a user would pay at the server."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_mu = self.beta[self.server, None] * np.log(np.maximum(kappa, 0.0))[self.server] + np.log(self.w)
+            part = np.exp(log_mu - np.logaddexp.reduce(log_mu, axis=1)[:, None])
+        result = np.zeros((self.instance.K, self.instance.R))
+        np.maximum.at(result, self.server, np.nan_to_num(part))
+        return result
+
     def shrunk(self, x: Floats) -> Floats:
         """(A,) the tasks with every overloaded server scaled down to fit: bounds need a feasible point."""
         over = np.maximum(self.load(self.fractions(x)).max(axis=1), 1.0)
