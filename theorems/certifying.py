@@ -179,16 +179,16 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
     near = game.shrunk(np.maximum(given.x, 0.0))
-    inverse = tuple(Fraction(0) if v == np.inf else 1 / Fraction(str(v)) for v in game.alpha.tolist())
+    alpha = tuple(Fraction(0) if v == np.inf else Fraction(str(v)) for v in game.alpha.tolist())
     A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
     made: list[ResidualCertificate] = []
     for hint in game.prices(near, None if given.prices is None else given.prices[-1]):
         kappa = tuple(map(Fraction, _visible(game, hint).ravel().tolist()))
         try:
-            proof = residual_proof(given.instance, x, inverse, A, B, kappa)
+            proof = residual_proof(given.instance, x, alpha, A, B, kappa)
         except Refuted:
             continue
-        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), inverse, A, B, kappa, proof.ratios, proof.bound))
+        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bound))
     if not made:
         raise Refuted("no prices at hand prove a bound")
     best = min(made, key=lambda one: one.bound)

@@ -12,7 +12,8 @@ truth: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_
     rooms   min(room_r, 1 - q_n without the prices of r and of all resources with as much room)
 
 and on a server with alpha = infinity the gap of Theorem 1 (`bottleneck_gap`), which is rational. The numbers q_n stand in the
-certificate, rounded to STEP, so that each price is seen by somebody.
+certificate, rounded to STEP; prices are doubles of which somebody pays a part of SEEN, and A and B are seen by somebody too, so
+that no number can be another.
 """
 
 from collections.abc import Sequence
@@ -33,6 +34,9 @@ __all__ = ["LevelsCertificate", "Proof", "ResidualCertificate", "residual_proof"
 
 STEP = Fraction(1, 10**24)
 """What the numbers of a residual certificate are rounded to."""
+
+SEEN = Fraction(1, 10**16)
+"""The least part that a price has of what some user pays; smaller ones are not in a certificate."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class ResidualCertificate(Certificate):
     Attributes
     ----------
     tasks : (N,) x_n, which x must add up to
-    inverse : (K,) 1 / alpha_i, 0 for infinity
+    alpha : (K,) 0 for infinity
     A, B : (K,) the coefficients of (K 22)
     kappa : (K R,) the prices as levels; 0 on servers with alpha = infinity, which need none
     ratios : (A,) q_n, rounded down to STEP; 0 on servers with alpha = infinity
@@ -81,7 +85,7 @@ class ResidualCertificate(Certificate):
     kind: ClassVar[str] = "residual"
 
     tasks: Rationals
-    inverse: Rationals
+    alpha: Rationals
     A: Rationals
     B: Rationals
     kappa: Rationals
@@ -91,13 +95,13 @@ class ResidualCertificate(Certificate):
     @property
     def claim(self) -> str:
         """The bound."""
-        alphas = sorted({"inf" if v == 0 else f"{float(1 / v):g}" for v in self.inverse})
+        alphas = sorted({"inf" if v == 0 else f"{float(v):g}" for v in self.alpha})
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {float(self.bound):.3g}"
 
     def _hold(self, item: Mechanism, domain: Instance) -> None:
         must(isinstance(item, Equilibrium), f"{self.mechanism!r} is not about a game")
         must(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
-        right = residual_proof(domain, self.x, self.inverse, self.A, self.B, self.kappa)
+        right = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
         must(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")
         must(self.bound == right.bound, "the bound is not that of x and the prices")
 
@@ -111,15 +115,17 @@ class Proof:
 
 
 def residual_proof(
-    instance: Instance, x: Sequence[Fraction], inverse: Rationals, A: Rationals, B: Rationals, kappa: Rationals
+    instance: Instance, x: Sequence[Fraction], alpha: Rationals, A: Rationals, B: Rationals, kappa: Rationals
 ) -> Proof:
     """The ratios and the bound of tasks and prices; Refuted where they do not fit the instance or a server has no price."""
     from flint import ctx
 
     K, rows = instance.K, instance.K * instance.R
-    must(len(inverse) == len(A) == len(B) == K, f"there are not {K} parameters, one for each server")
+    must(len(alpha) == len(A) == len(B) == K, f"there are not {K} parameters, one for each server")
     must(len(kappa) == rows, f"there are {len(kappa)} prices, but {rows} capacities")
-    must(all(v >= 0 for v in (*inverse, *A, *B, *kappa)), "a parameter or a price is negative")
+    must(all(v >= 0 for v in (*alpha, *A, *B, *kappa)), "a parameter or a price is negative")
+    must(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
+    must(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
     must(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
@@ -131,12 +137,12 @@ def residual_proof(
             server = Server.of(arcs, instance, i, here, x, [tasks[arcs.user[a]] / units[a] for a in here])
             if not here:
                 continue
-            if inverse[i] == 0:
+            if alpha[i] == 0:
                 must((A[i], B[i]) == (1, 0), "A and B are not 1 and 0 on a server with alpha = infinity")
                 must(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
                 worst = max(worst, server.bottleneck_gap())
                 continue
-            gap, found = server.finite_gap(1 / inverse[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
+            gap, found = server.finite_gap(alpha[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
             worst = max(worst, gap)
             for a, q in zip(here, found, strict=True):
                 ratios[a] = q
@@ -179,9 +185,13 @@ class Server:
         """A bound on the gap for finite alpha, and q_n rounded down to STEP."""
         beta = max(alpha, Fraction(1))
         mu = [_power(value, beta) if value else _ball(Fraction(0)) for value in kappa]
-        g = [(_power(A / z, alpha) if A else 0) + _ball(B / z) for z in self.z]
+        terms = [(_power(A / z, alpha) if A else _ball(Fraction(0)), _ball(B / z)) for z in self.z]
+        g = [first + second for first, second in terms]
+        visible = all(any(_upper(pair[k] / own) > SEEN for pair, own in zip(terms, g, strict=True)) or not (A, B)[k] for k in (0, 1))
+        must(visible, "nobody notices one of A and B")
         q = self._ratios(mu, g, beta)
         must(all(value is not None for value in q), "a server has no price for one of its users")
+        must(all(self._seen(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
         for value, part in zip(q, self.y, strict=True):
             gaps += [_upper(1 - value), min(part, _upper(1 - 1 / value))]
@@ -193,12 +203,19 @@ class Server:
 
     def _ratios(self, mu: list[Any], g: list[Any], beta: Fraction) -> list[Any]:
         """(n,) (P / g)^(1 / beta), None where P is 0."""
-        prices = [sum((_ball(w) * m for w, m in zip(row, mu, strict=True) if w), _ball(Fraction(0))) for row in self.w]
+        prices = self._prices(mu)
         return [None if p.is_zero() else (((p / own).log()) / _ball(beta)).exp() for p, own in zip(prices, g, strict=True)]
+
+    def _prices(self, mu: list[Any]) -> list[Any]:
+        """(n,) P."""
+        return [sum((_ball(w) * m for w, m in zip(row, mu, strict=True) if w), _ball(Fraction(0))) for row in self.w]
+
+    def _seen(self, r: int, mu: list[Any]) -> bool:
+        return any(row[r] and _upper(_ball(row[r]) * mu[r] / p) > SEEN for row, p in zip(self.w, self._prices(mu), strict=True))
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
         value = sum((_ball(part) * own for part, own in zip(self.y, g, strict=True)), _ball(Fraction(0)))
-        prices = [sum((_ball(w) * m for w, m in zip(row, mu, strict=True) if w), _ball(Fraction(0))) for row in self.w]
+        prices = self._prices(mu)
         total = sum(mu, _ball(Fraction(0)))
         return max(_upper(1 - value / (own / p * total)) for own, p in zip(g, prices, strict=True))
 
