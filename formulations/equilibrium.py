@@ -52,8 +52,8 @@ def deviation(instance: Instance, x: Floats) -> Floats:
     """
     arcs = instance.arcs
     tasks = np.bincount(arcs.user, x, instance.N)
-    z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
     least = np.full(instance.K, np.inf)
-    np.minimum.at(least, arcs.server, z)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # no point, no deviation: nan
+        z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
+        np.minimum.at(least, arcs.server, z)
         return np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)
