@@ -4,7 +4,7 @@ They stand here, at the right end of the import direction, because they draw wha
 and nothing imports them; whoever does not plot needs no matplotlib.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def _alpha(value: float) -> str:
     return "PS-DSF" if np.isinf(value) else f"$\\alpha$ = {value:g}"
 
 
-def _figure(width: float, height: float) -> Any:
+def _figure(width: float, height: float) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError:

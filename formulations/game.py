@@ -104,7 +104,8 @@ class Game:
 
     def tasks(self, x: Floats) -> Floats:
         """(N,) x_n."""
-        return np.bincount(self.user, x, self.instance.N)
+        result: Floats = np.bincount(self.user, x, self.instance.N).astype(float)
+        return result
 
     def shares(self, tasks: Floats) -> Floats:
         """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
@@ -165,7 +166,7 @@ class Game:
         """(K,) the residual of each server at a feasible x, with kappa (K, R) as a hint."""
         result = np.ones(self.instance.K)
         for i in np.flatnonzero(~self.finite):
-            result[i] = bottleneck_gap(self, x, i)
+            result[i] = bottleneck_gap(self, x, int(i))
         if kappa is not None and np.all(np.isfinite(kappa)):
             proved = np.maximum(definition_gap(self, x, kappa), level_gap(self, x, kappa))
             result = np.where(self.finite, proved, result)
@@ -214,7 +215,7 @@ def per_server(value: Any, instance: Instance, name: str) -> Floats:
 
 def number(value: Any, name: str) -> float:
     """A float from a number or the text "inf"."""
-    wrong = isinstance(value, bool) or not isinstance(value, int | float | np.number) and value != "inf"
+    wrong = isinstance(value, bool) or (not isinstance(value, int | float | np.number) and value != "inf")
     if wrong or math.isnan(float(value)):
         raise InstanceError(f"{name} is {value!r}, but it must be a number")
     return float(value)
@@ -265,7 +266,10 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 
     r is a bottleneck for n if w_nr > 0, r is full, and z_ni >= z_mi for all m with x_mi d_mr > 0 (P 13). The gap is
 
-        max over n  min over r with w_nr > 0  of the larger of   room_r   and   max over m of min(w_mr y_mi, 1 - z_ni / z_mi)
+        max over n  min over r with w_nr > 0  of the larger of room_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
+
+    y_mi, not w_mr y_mi: PS-DSF jumps when w_mr becomes 0, so a user who has much of the server and takes next to nothing of a
+    full resource is not close to one who takes nothing.
     """
     here = np.flatnonzero(game.server == i)
     if not len(here):
@@ -284,7 +288,7 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 def recovered(game: Game, x: Floats, servers: NDArray[np.intp], cut: float = CUTS[0]) -> Floats:
     """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
 
-    With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the linear program
+    With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the program
 
         min  sum_r room_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 

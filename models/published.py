@@ -95,8 +95,8 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         "K Fig. 1 and section 2.2",
         {"drfh": _tasks(3, 3, 8, 8), "tsf": _tasks("5/3", 5, "25/3", "25/3"), **_game(2, 6, 8, 8)},
-        "the figure's demands are not in the text: these are consistent with every number printed there and in 2.3; memory is the "
-        "bottleneck of both servers, so (2, 6, 8, 8), printed for PS-DSF, holds for every alpha",
+        "the figure's demands are not in the text: these are consistent with every number printed there and in 2.3; memory is "
+        "the bottleneck of both servers, so (2, 6, 8, 8), printed for PS-DSF, holds for every alpha",
     ),
     Example(
         Instance(
@@ -107,7 +107,7 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         "K section 2.3 and Figs. 2 and 3: Fig. 1 with d_4 = [1, 0.5, 0]",
         {"ps-dsf": _tasks(2, 6, "32/3", "16/3"), "nb": _tasks(2, 6, "96/7", "32/7"), "ps-dsf-tdm": _tasks(2, 6, 8, 4)},
-        "printed for ps-dsf, with s_31 = 8/3, s_41 = 2/3; the others derived. On server 2 y_3 = t y_4 and y_4 = 1 / (1 + t / 2) with "
+        "printed for ps-dsf, with s_31 = 8/3, s_41 = 2/3; the others derived. On server 2 y_3 = t y_4 and y_4 = 1 / (1 + t / 2), "
         "t = min(2^(1 / alpha), 3/2): cpu is full for all alpha, memory too for alpha <= 1 / log2(3/2) = 1.7095; for alpha = 3 "
         "x_3 = 12.3676227061, x_4 = 4.90809432349",
         (
@@ -149,8 +149,8 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         "P Fig. 4: two users on three wireless channels, tasks are Mb/s",
         _game("3/2", 1),
-        "which rate belongs to which arrow is lost in the text: of the ways to read it this one gives the printed 1.5 and 1 with the "
-        "second channel shared equally",
+        "which rate belongs to which arrow is lost in the text: this way to read it gives the printed 1.5 and 1 with the second "
+        "channel shared equally",
     ),
     Example(
         Instance(
@@ -177,17 +177,17 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         "P Fig. 5 and Tables III and IV",
         {**_game(210, 105, "165/2", "55/2"), "tsf": _tasks("93660/457", "49140/457", "10560/181", "6435/181")},
-        "per class, ps-dsf is printed as A (40, 20), B (170, 85), C user 3, D user 4; only sums over A and B are unique, for these "
-        "classes are alike. tsf is printed with two to four digits: (205, 107.5, 58.33, 35.55). The text says that cpu is full in A "
-        "and B, but by the table class A uses 6 of 8",
+        "per class, ps-dsf is printed as A (40, 20), B (170, 85), C user 3, D user 4; only sums over A and B are unique, for "
+        "these classes are alike. tsf is printed with two to four digits: (205, 107.5, 58.33, 35.55). The text says that cpu is "
+        "full in A and B, but by the table class A uses 6 of 8",
     ),
     Example(
         Instance([[2, 1], [1, 2]], [[6, 6], [6, 6]], name="two-answers", resources=_CPU),
         "ours: the smallest system whose PS-DSF allocation is not unique",
         {"nb": _tasks(4, 4), "alpha-pf-vds": _tasks(4, 4), "drfh": _tasks(4, 4), "ps-dsf-tdm": _tasks(3, 3)},
-        "ps-dsf: every (x, x) with 3 <= x <= 4. If each user has a server to itself, (3, 3), nobody can have more without taking from "
-        "one whose share is 1 like its own, yet (4, 4) is better for both and ps-dsf too: P Theorem 2 claims Pareto optimality, K 2.3 "
-        "is right that PS-DSF lacks it",
+        "ps-dsf: every (x, x) with 3 <= x <= 4. If each user has a server to itself, (3, 3), nobody can have more without taking "
+        "from one whose share is 1 like its own, yet (4, 4) is better for both and ps-dsf too: P Theorem 2 claims Pareto "
+        "optimality, K 2.3 is right that PS-DSF lacks it",
     ),
     # ---- Z: Nash bargaining
     Example(

@@ -1,8 +1,8 @@
 r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point.
 
 A PS-DSF allocation is a pattern and numbers (Theorem 1 of P). The pattern says which arcs are served, which resources of which
-servers are full, and for every full resource who has its level, the largest z_mi of those it serves. Given the pattern the numbers
-solve linear equations in x on the served arcs and in the levels l_ir of full resources:
+servers are full, and for every full resource who has its level, the largest z_mi of those it serves. Given the pattern the
+numbers solve linear equations in x on the served arcs and in the levels l_ir of full resources:
 
     sum_m x_mi d_mr = c_ir          for full (i, r),          sum_j x_nj = phi_n gamma_ni l_ir      for n at the level of (i, r)
 
@@ -52,9 +52,7 @@ def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
         for row, _ in load if value else ():
             largest[row] = max(largest[row], share)
     full = [load == 1 for load in loads]
-    reached = (
-        any(full[row] and share >= largest[row] for row, _ in load) for share, load in zip(shares, arcs.load, strict=True)
-    )
+    reached = (any(full[row] and share >= largest[row] for row, _ in load) for share, load in zip(shares, arcs.load, strict=True))
     return tuple(1 / z if here else Fraction(0) for z, here in zip(largest, full, strict=True)) if all(reached) else None
 
 

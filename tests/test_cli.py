@@ -145,7 +145,7 @@ def test_check_passes_what_solve_wrote_and_fails_what_was_changed(run, tmp_path)
 
 
 NOT_PARETO = {"drf-per-server", "uniform", "mmf", "drfh-lp", "ps-dsf-tdm"}
-"""W 3.4, Z Example 2: their answers can be improved for free; time sharing leaves resources idle that divisible servers would use."""
+"""W 3.4, Z Example 2: their answers can be improved for free; time sharing leaves idle what divisible servers would use."""
 
 
 @pytest.mark.parametrize("name", [e.name for e in EXAMPLES])

@@ -1,4 +1,4 @@
-"""The residual of the game (game.py): zero at known equilibria, large next to them, and against oracles that share no code with it."""
+"""The residual of the game (game.py): zero at known equilibria, large next to them, and against oracles without its code."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -76,7 +76,7 @@ def test_equilibria_by_hand(instance, x, alpha):
 
 @pytest.mark.parametrize("alpha", [0.5, 1, 1.7, 1.8, 3, 50, "inf"])
 def test_server_2_of_khamse_figure_3_in_closed_form(alpha):
-    """y_3 / 2 + y_4 <= 1 is cpu, y_3 + y_4 / 4 <= 1 memory. cpu alone is full, with y_3 = 2^(1 / alpha) y_4, until memory is too."""
+    """y_3 / 2 + y_4 <= 1 is cpu, y_3 + y_4 / 4 <= 1 memory. cpu alone is full, y_3 = 2^(1 / alpha) y_4, until memory is too."""
     instance = Instance([["1/4", 1], [1, "1/2"]], [[8, 16]])
     ratio = min(2 ** (1 / float(alpha)), 1.5)
     y4 = 1 / (1 + ratio / 2)

@@ -14,8 +14,8 @@ from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact import optimum
 from fairalloc.solvers.exact import _program as program
+from fairalloc.solvers.exact import optimum
 from fairalloc.solvers.exact_levels import levels
 from fairalloc.solvers.method import Limits
 from fairalloc.theorems import check

@@ -38,7 +38,7 @@ from fairalloc.theorems.certificates import (
     log_value,
     nb_gap,
 )
-from fairalloc.theorems.game_certificates import LevelsCertificate, ResidualCertificate, residual_proof
+from fairalloc.theorems.game_certificates import SEEN, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.theorems.properties import TOLERANCE, on_instance
 
 __all__ = ["Failure", "certify"]
@@ -198,8 +198,8 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
 
 
 def _visible(game: Game, kappa: Floats) -> Floats:
-    """The prices of finite servers without those that nobody would notice: less than 1e-15 of what each user pays."""
-    seen = game.parts(kappa) > 1e-15  # noqa: PLR2004
+    """The prices of finite servers without those that nobody would notice."""
+    seen = game.parts(kappa) > 10 * float(SEEN)
     return np.where(game.finite[:, None] & seen, kappa, 0.0)
 
 

@@ -1,11 +1,11 @@
 r"""Certificates of the game (game.py): PS-DSF by exact levels, any other alpha by a bound on the residual.
 
-**Levels.** x is PS-DSF iff every arc reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest z_mi that a full resource serves,
-and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
+**Levels.** x is PS-DSF iff every arc reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest z_mi that a full resource
+serves, and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
 
-**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks next to it, rational kappa and
-a number that the residual of game.py cannot exceed. It is computed from exp and log in ball arithmetic, whose balls contain the
-truth: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
+**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks next to it, rational kappa
+and a number that the residual of game.py cannot exceed. It is computed from exp and log in ball arithmetic, whose balls contain
+the truth: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
 
     gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
     levels  the larger of 1 - q_n and min(y_n, 1 - 1 / q_n),                    q_n = (P_n / g_n)^(1 / beta)
@@ -28,9 +28,9 @@ from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers.exact_levels import levels, unit
-from fairalloc.theorems.certificates import Certificate, Refuted, dyadic, feasible, must
+from fairalloc.theorems.certificates import Certificate, dyadic, feasible, must
 
-__all__ = ["LevelsCertificate", "Proof", "ResidualCertificate", "residual_proof"]
+__all__ = ["SEEN", "LevelsCertificate", "Proof", "ResidualCertificate", "residual_proof"]
 
 STEP = Fraction(1, 10**24)
 """What the numbers of a residual certificate are rounded to."""
@@ -138,7 +138,7 @@ def residual_proof(
             if not here:
                 continue
             if alpha[i] == 0:
-                must((A[i], B[i]) == (1, 0), "A and B are not 1 and 0 on a server with alpha = infinity")
+                must(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
                 must(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
                 worst = max(worst, server.bottleneck_gap())
                 continue
@@ -187,8 +187,9 @@ class Server:
         mu = [_power(value, beta) if value else _ball(Fraction(0)) for value in kappa]
         terms = [(_power(A / z, alpha) if A else _ball(Fraction(0)), _ball(B / z)) for z in self.z]
         g = [first + second for first, second in terms]
-        visible = all(any(_upper(pair[k] / own) > SEEN for pair, own in zip(terms, g, strict=True)) or not (A, B)[k] for k in (0, 1))
-        must(visible, "nobody notices one of A and B")
+        for k in [k for k, value in enumerate((A, B)) if value]:
+            seen = any(_upper(pair[k] / own) > SEEN for pair, own in zip(terms, g, strict=True))
+            must(seen, f"nobody notices the coefficient {'AB'[k]} of a server")
         q = self._ratios(mu, g, beta)
         must(all(value is not None for value in q), "a server has no price for one of its users")
         must(all(self._seen(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
