@@ -14,8 +14,8 @@ BARGAINING = 1e-5
 of equal prices the tasks may be off by more than rho. 1e-5 is ten times RESIDUAL and far below sqrt(2 RESIDUAL)."""
 
 DEGENERATE = 2e-3
-"""The same where a capacity is full at price 0 (P Fig. 1, D's utilisation example): the objective is flat to first order there,
-and all that a residual of RESIDUAL promises is sqrt(2 RESIDUAL) = 1.4e-3."""
+"""The same where a capacity is full at price 0 (P Figs. 1 and 5, D's utilisation example): the objective is flat to first order
+there, and all that a residual of RESIDUAL promises is sqrt(2 RESIDUAL) = 1.4e-3."""
 
 EXACT = 1e-9
 """Relative distance from a rational answer for vertex methods: HiGHS tolerances at "mid" are 1e-9."""
