@@ -97,7 +97,7 @@ def tradeoff(
     array([[ 2.   ,  6.   , 13.714,  4.571],
            [ 2.   ,  6.   , 10.667,  5.333]])
     >>> bool(np.all(item.utilisation[0] >= item.utilisation[1] - 1e-6)), item.mean_deviation.round(3).tolist()
-    (True, [0.054, 0.0])
+    (True, [0.125, 0.0])
     """
     if not len(alphas):
         raise InstanceError("alphas is empty, but a trade-off needs at least one alpha")
