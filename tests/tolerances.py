@@ -18,7 +18,6 @@ the objective is flat to first order there, so rho = 1e-12 promises sqrt(2 rho W
 SILENT = 1 / 3
 """The largest part of a cell (mechanism, family, method) in which a method may fail to claim success: Clarabel stops short of
 its own tolerance of 1e-13 on one log program in ten (docs/DESIGN-NOTES.md)."""
-
 EXACT = 1e-9
 """Relative distance from a rational answer for vertex methods: HiGHS tolerances at "mid" are 1e-9."""
 
@@ -35,3 +34,10 @@ epsilon^2 / 10: ten times 1e-3, since what two users of one server miss together
 
 DIFFERENCE = 1e-4
 """A forward difference of 1e-7 in double arithmetic, for second derivatives up to 1e3."""
+RECOVERED = 1e-8
+"""Residual of a known equilibrium when a linear program has to find its prices: rows are met to 1e-10 of a price, and a row that
+is met 1e10-fold counts as met."""
+
+VISIBLE = 0.05
+"""Least residual of a known equilibrium in which one user's part of one server is changed by one unit: what is smallest is the
+load of a resource of which that user takes 5 percent."""

@@ -12,7 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
+from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.gain import referee
+from fairalloc.formulations.game import Game
 from fairalloc.formulations.mechanism import Mechanism, cheapest
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.uniform import Uniform
@@ -24,6 +27,7 @@ from fairalloc.models.proofs import ExactProgram
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact import solve_exactly
+from fairalloc.solvers.exact_levels import exact_levels, levels
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.theorems.certificates import (
     STEP,
@@ -35,6 +39,7 @@ from fairalloc.theorems.certificates import (
     log_value,
     nb_gap,
 )
+from fairalloc.theorems.game_certificates import SEEN, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.theorems.properties import TOLERANCE, on_instance
 
 __all__ = ["Failure", "certify"]
@@ -68,7 +73,8 @@ def certify(
     instance : the problem
     mechanism : id or alias
     allocation : what is to be certified; None = whatever the mechanism's answer is
-    tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest gap in units of sum w
+    tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest gap in units of sum w; for
+        alpha-pf-vds with other alpha, the largest bound on the residual
     time_limit : seconds for solving; None = no limit
 
     Returns
@@ -85,6 +91,8 @@ def certify(
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
     """
     item = find_mechanism(mechanism)
+    if allocation is not None and allocation.mechanism == item.id:
+        item = item.configure(**allocation.parameters)
     home = item.home(instance)
     given = None if allocation is None else on_instance(home, allocation)
     if given is not None and not infeasibility(given) <= tolerance:
@@ -102,6 +110,8 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     """A certificate that is still to be verified; Refuted where there is none for this allocation."""
     if isinstance(item, NashBargaining):
         return _bounded(given or solve(home, item.id, time_limit=limits.left), tolerance)
+    if isinstance(item, Equilibrium):
+        return _of_game(item, home, given or solve(home, item.id, accuracy="high", time_limit=limits.left), tolerance)
     if not METHODS["exact"].computes(item):
         raise Refuted("the method 'exact' does not compute this mechanism")
     solution = solve_exactly(item, item.domain(home), limits)
@@ -137,6 +147,66 @@ def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], to
     if not far <= tolerance:
         raise Refuted(f"the {name} of the allocation is {value:g}, but {best:g} at the optimum")
     return replace(certificate, about=f"the {name} of the allocation differs by {far:.1e}, relative")
+
+
+# ---- the game --------------------------------------------------------------------------------------------------------
+
+
+def _of_game(item: Equilibrium, home: Instance, given: Allocation, tolerance: float) -> Certificate:
+    """Levels for PS-DSF, the bounds of nb where the game is that, else a bound on the residual."""
+    if not given.has_point or np.any(given.tasks <= 0):
+        raise Refuted("a user has no task")
+    if not isinstance(item, AlphaPfVds):
+        return _levels(item, home, given, tolerance)
+    if item.is_bargaining(home):
+        return replace(_bounded(given, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)")
+    game = item.game(home)
+    if not game.finite.any():
+        return replace(_levels(find_mechanism("ps-dsf"), home, given, tolerance), about="ps-dsf is alpha-pf-vds at infinity")
+    return _residual(item, game, given, tolerance)
+
+
+def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float) -> Certificate:
+    """The allocation's own rationals, or the exact answer that has its pattern and is near it."""
+    domain = item.domain(home)
+    x = given.x_exact if given.x_exact is not None else exact_levels(domain, given.x)
+    kappa = None if x is None else levels(domain, x)
+    if x is None or kappa is None:
+        raise Refuted(f"no exact levels have the pattern of the allocation, whose residual is {item.residual(given):.3g}")
+    tasks = exact_arcs(domain).tasks(x)
+    far = float(max(np.abs(given.tasks - [float(u) for u in tasks]) / given.tasks))
+    if not far <= tolerance:
+        raise Refuted(f"the exact answer with the pattern of the allocation is {far:.3g} away, relative")
+    return LevelsCertificate(item.id, x, tasks, kappa, about=f"the tasks of the allocation differ by at most {far:.1e}, relative")
+
+
+def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:
+    """The least bound that the prices at hand prove for the tasks, shrunk to be feasible exactly."""
+    arcs = exact_arcs(given.instance)
+    x = _shrunk(arcs, given.x)
+    near = game.shrunk(np.maximum(given.x, 0.0))
+    alpha = tuple(Fraction(0) if v == np.inf else Fraction(str(v)) for v in game.alpha.tolist())
+    A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
+    made: list[ResidualCertificate] = []
+    for hint in game.prices(near, None if given.prices is None else given.prices[-1]):
+        kappa = tuple(map(Fraction, _visible(game, hint).ravel().tolist()))
+        try:
+            proof = residual_proof(given.instance, x, alpha, A, B, kappa)
+        except Refuted:
+            continue
+        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bound))
+    if not made:
+        raise Refuted("no prices at hand prove a bound")
+    best = min(made, key=lambda one: one.bound)
+    if best.bound > tolerance:
+        raise Refuted(f"the residual is proved to be at most {float(best.bound):.3g} only, but {tolerance:.3g} is allowed")
+    return best
+
+
+def _visible(game: Game, kappa: Floats) -> Floats:
+    """The prices of finite servers without those that nobody would notice."""
+    seen = game.parts(kappa) > 10 * float(SEEN)
+    return np.where(game.finite[:, None] & seen, kappa, 0.0)
 
 
 # ---- bounds for nb --------------------------------------------------------------------------------------------------
