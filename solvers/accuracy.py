@@ -10,9 +10,9 @@ ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 
 OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "HIGHS": {  # the smallest that it takes is 1e-10
-        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7},
-        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
-        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7, "mip_feasibility_tolerance": 1e-7},
+        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "mip_feasibility_tolerance": 1e-9},
+        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "mip_feasibility_tolerance": 1e-10},
     },
     "CLARABEL": {  # a gap is quadratic in the error of a log program
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
@@ -28,6 +28,11 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
         "mid": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
         "high": {"tol": 1e-12, "print_level": 0, "sb": "yes"},
+    },
+    "UNO": {  # its preset "ipopt" is the interior-point one, by far the faster here
+        "low": {"preset": "ipopt", "logger": "SILENT", "primal_tolerance": 1e-7, "dual_tolerance": 1e-7},
+        "mid": {"preset": "ipopt", "logger": "SILENT", "primal_tolerance": 1e-11, "dual_tolerance": 1e-11},
+        "high": {"preset": "ipopt", "logger": "SILENT", "primal_tolerance": 1e-12, "dual_tolerance": 1e-12},
     },
     "IPOPT in CasADi": {
         "low": {"tol": 1e-7, "bound_relax_factor": 1e-8, "print_level": 0, "sb": "yes"},

@@ -21,7 +21,7 @@ import numpy as np
 
 from fairalloc.formulations.leximin import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Times
+from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.accuracy import ACCURACY
@@ -77,6 +77,7 @@ class Session:
     times: Times = Times()
     iterations: int | None = None
     inaccurate: bool = False
+    message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
     trace: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -109,6 +110,16 @@ class Session:
         self.inaccurate = self.inaccurate or termination == "inaccurate"
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
+
+
+    def confirm(self, mechanism: Mechanism, prices: Floats | None) -> None:
+        """Where the model is not convex "optimal" proves nothing: without a small residual the end is "inaccurate"."""
+        if mechanism.convex:
+            return
+        hint = None if prices is None else prices[None]
+        if mechanism.residual(Allocation(self.instance, self.x, prices=hint)) > ACCURACY[self.limits.accuracy]:
+            self.inaccurate = True
+            self.message = "stopped at a stationary point that is no equilibrium"
 
 
 class Method(ABC):
@@ -168,6 +179,7 @@ class Method(ABC):
             termination, message = stop.termination, str(stop)
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
+        message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
         trace = tuple(session.trace)
         return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)

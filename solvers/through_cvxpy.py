@@ -15,7 +15,13 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
 if TYPE_CHECKING:
     import cvxpy as cp
 
-TIME_OPTION = {"HIGHS": "time_limit", "CLARABEL": "time_limit", "SCS": "time_limit_secs", "IPOPT": "max_cpu_time"}
+TIME_OPTION = {
+    "HIGHS": "time_limit",
+    "CLARABEL": "time_limit",
+    "SCS": "time_limit_secs",
+    "IPOPT": "max_cpu_time",
+    "UNO": "time_limit",
+}
 
 TERMINATION = {
     "optimal": "optimal",
@@ -51,9 +57,12 @@ class CvxpySession(Session):
         if x is not None:
             self.x = np.asarray(x, dtype=float)
         self.conclude(TERMINATION.get(self.problem.status, "error"))
-        return self.x, self._prices(round)
+        values = {name: variable.value for name, variable in self.problem.var_dict.items()}
+        prices = self.mechanism.prices(self.instance, self._duals(round), values)
+        self.confirm(self.mechanism, prices)
+        return self.x, prices
 
-    def _prices(self, round: Round | None) -> Floats | None:  # noqa: A002
+    def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
         """Duals of "capacity" and "full", 0 for a row that is left out."""
         duals = {c.label: c.dual_value for c in self.problem.constraints}
         if duals["capacity"] is None:
@@ -102,7 +111,8 @@ class NlpSession(CvxpySession):
         return data, chain, inverse
 
     def count(self, iterations: Any) -> None:
-        """CVXPY does not know Ipopt's iterations."""
+        """CVXPY does not know Ipopt's iterations, but Uno's."""
+        super().count(iterations if isinstance(iterations, int) else None)
 
 
 class PlainRounds(Method):
@@ -135,10 +145,16 @@ class CvxpyMethod(Method):
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear programs; the NLP route returns no duals, which rounds need, so it takes the others."""
+        """HiGHS takes linear and integer programs, cones take convex ones; the NLP route has no duals for rounds and takes the others."""
         if self.solver == "HIGHS":
-            return mechanism.linear
-        return not (self.nlp and mechanism.linear)
+            return mechanism.linear or mechanism.integer
+        if self.nlp:
+            return not (mechanism.linear or mechanism.integer)
+        return mechanism.convex and not mechanism.integer
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Where there is a model."""
+        return mechanism.unwritten(instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""
@@ -156,4 +172,5 @@ methods = (
     CvxpyMethod("CLARABEL", "interior-point", "clarabel", WHEELS),
     CvxpyMethod("SCS", "first-order", "scs", WHEELS),
     CvxpyMethod("IPOPT", "interior-point", "cyipopt", NATIVE, nlp=True),
+    CvxpyMethod("UNO", "interior-point", "unopy", "pip install fairalloc[uno]", nlp=True),
 )
