@@ -54,6 +54,6 @@ def deviation(instance: Instance, x: Floats) -> Floats:
     tasks = np.bincount(arcs.user, x, instance.N)
     z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
     least = np.full(instance.K, np.inf)
-    np.minimum.at(least, arcs.server, z)
     with np.errstate(divide="ignore", invalid="ignore"):
+        np.minimum.at(least, arcs.server, z)
         return np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)

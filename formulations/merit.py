@@ -14,7 +14,7 @@ point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni h
 
 **Smooth** (default): both complementarity conditions in the merit, in the numbers without units of game.py:
 
-    min   sum_ni psi_FB(x_ni / gamma_ni, E_ni)^2 / 2  +  sum_ir psi_FB(kappa_ir / k_i, room_ir)^2 / 2
+    min   SCALE (sum_ni psi_FB(x_ni / gamma_ni, E_ni)^2 / 2  +  sum_ir psi_FB(kappa_ir / k_i, room_ir)^2 / 2)
     s.t.  load_ir + room_ir = 1,     u_n = sum_i x_ni,     kappa_ir = exp(level_ir)
 
     E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
@@ -28,6 +28,7 @@ Minimizing a merit function proves nothing by itself: for large alpha solvers do
 the residual.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 __all__ = ["finite_game", "merit_cvxpy", "merit_pyomo", "printed_cvxpy", "printed_merit", "printed_pyomo"]
 
 RELAXATION = 1e-8
+SCALE = 1e2
+"""The unit of the smooth merit: what it is small against decides how far solvers go, see the docstring."""
+
 TINY = 1e-250
 
 
@@ -102,7 +106,7 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
     k = np.exp(-start.log_kappa)
     fb_users = _fischer_burmeister(cp.multiply(1.0 / game.gamma, x), E)
     fb_prices = _fischer_burmeister(cp.multiply(k, kappa), room)
-    objective = cp.sum(cp.square(fb_users)) / 2 + cp.sum(cp.square(fb_prices)) / 2
+    objective = SCALE / 2 * (cp.sum(cp.square(fb_users)) + cp.sum(cp.square(fb_prices)))
     constraints = [
         (arcs.load @ x + cp.vec(room, order="C") == 1).set_label("capacity"),
         (arcs.owner @ x - u == 0).set_label("tasks"),
@@ -138,19 +142,24 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     import pyomo.environ as pyo
 
     instance, start = finite_game(game).instance, Start(game)
-    model = pyomo_levels(game, start)
-    x = list(model.x.values())
-    for variable in x:
+    shift = start.log_kappa
+    model = pyomo_named(game, kappa=np.exp(shift), level=shift, room=start.room)
+    x, keys = list(model.x.values()), list(model.kappa)
+    for variable in [*x, *model.kappa.values(), *model.level.values(), *model.room.values()]:
         variable.domain = pyo.Reals
-    E = excess_pyomo(game, model, start)
-    k = np.exp(-start.log_kappa)
-    keys = list(model.kappa)
-    users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
-    prices = sum(_fb(float(v) * model.kappa[key], model.room[key]) ** 2 for key, v in zip(keys, k.ravel(), strict=True))
-    model.objective = pyo.Objective(expr=(users + prices) / 2)
+    s = dict(zip(keys, shift.ravel().tolist(), strict=True))
+    k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
+    model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
     load = dict(zip(keys, linear_rows(instance.arcs.load, x), strict=True))
     model.del_component(model.capacity)
     model.capacity = pyo.Constraint(keys, rule=lambda m, *key: (0.0 if load[key] is None else load[key]) + m.room[key] == 1)
+    power = {}
+    for (i, r), key in zip(np.ndindex(shift.shape), keys, strict=True):
+        power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[key] - s[key]))
+    E = excess_pyomo(game, model, power, start)
+    users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
+    prices = sum(_fb(k[key], model.room[key]) ** 2 for key in keys)
+    model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices))
     return model
 
 
@@ -158,57 +167,47 @@ def _fb(a: Any, b: Any) -> Any:
     return (a**2 + b**2) ** 0.5 - a - b
 
 
-def pyomo_levels(game: Game, start: Start) -> "pyo.ConcreteModel":
-    """`pyomo_tasks` with the variables `u`, `kappa`, `level`, `room` and the constraints `tasks`, `levels`."""
+def pyomo_named(game: Game, **prices: Floats) -> "pyo.ConcreteModel":
+    """`pyomo_tasks` with `u`, `tasks`, and the named variables (server, resource) >= 0 that start at the given (K, R)."""
     import pyomo.environ as pyo
 
-    instance = game.instance
+    instance, start = game.instance, Start(game)
     model, users = pyomo_tasks(instance), instance.users
     keys = [(i, r) for i in instance.servers for r in instance.resources]
-
-    def starting(values: Floats) -> dict[Any, float]:
-        return dict(zip(keys, values.ravel().tolist(), strict=True))
-
     model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
-    model.kappa = pyo.Var(keys, initialize=starting(np.exp(start.log_kappa)))
-    model.level = pyo.Var(keys, initialize=starting(start.log_kappa))
-    model.room = pyo.Var(keys, initialize=starting(start.room))
+    for name, values in prices.items():
+        first = dict(zip(keys, values.ravel().tolist(), strict=True))
+        model.add_component(name, pyo.Var(keys, domain=pyo.NonNegativeReals, initialize=first))
     tasks = dict(zip(users, linear_rows(instance.arcs.owner, list(model.x.values())), strict=True))
     model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
-    shift = starting(start.log_kappa)
-    model.levels = pyo.Constraint(
-        keys, rule=lambda m, *key: m.kappa[key] * np.exp(-shift[key]) - pyo.exp(m.level[key] - shift[key]) == 0
-    )
     return model
 
 
-def excess_pyomo(game: Game, model: "pyo.ConcreteModel", start: Start) -> list[Any]:
-    """E, one expression for each arc."""
+def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: Start) -> list[Any]:
+    """E, one expression for each arc; power[i, r] is (kappa_ir / k_i)^beta_i."""
     import pyomo.environ as pyo
 
-    instance = game.instance
-    shift = start.log_kappa[:, 0].tolist()
-    power = {}
-    for i, server in enumerate(instance.servers):
-        for r, resource in enumerate(instance.resources):
-            power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[server, resource] - shift[i]))
-    log_g = log_marginal_pyomo(game, [model.u[n] for n in instance.users])
+    model.power = pyo.Expression(list(power), rule=lambda _, i, r: power[i, r])  # named expressions are written once
+    log_g, place = log_marginal_pyomo(game, model), {arc: a for a, arc in enumerate(model.x)}
     result = []
     for a, i in enumerate(game.server.tolist()):
-        price = sum(float(game.w[a, r]) * power[i, r] for r in np.flatnonzero(game.w[a]).tolist())
-        result.append((pyo.log(price + TINY) - log_g[a]) / float(game.beta[i]) + shift[i])
-    return result
+        price = sum(float(game.w[a, r]) * model.power[i, r] for r in np.flatnonzero(game.w[a]).tolist())
+        result.append((pyo.log(price + TINY) - log_g[a]) / float(game.beta[i]) + float(start.log_kappa[i, 0]))
+    model.excess = pyo.Expression(list(model.x), rule=lambda m, *arc: result[place[arc]])
+    return list(model.excess.values())
 
 
-def log_marginal_pyomo(game: Game, u: list[Any]) -> list[Any]:
-    """log g_i'(z_ni), one expression for each arc; u are the expressions of users' tasks."""
+def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
+    """log g_i'(z_ni), one expression for each arc."""
     import pyomo.environ as pyo
 
+    users = game.instance.users
+    model.log_u = pyo.Expression(users, rule=lambda m, n: pyo.log(m.u[n]))
     marginal = Marginal(game)
     extra = dict(zip(marginal.mixed.tolist(), zip(marginal.shift, marginal.power, marginal.B, strict=True), strict=True))
     result = []
     for a, n in enumerate(game.user.tolist()):
-        log_z = pyo.log(u[n]) - float(np.log(game.unit[a]))
+        log_z = model.log_u[users[n]] - float(np.log(game.unit[a]))
         expression = float(marginal.constant[a]) - float(marginal.slope[a]) * log_z
         if a in extra:
             shift, power, B = map(float, extra[a])
@@ -268,14 +267,14 @@ def printed_cvxpy(game: Game, relaxation: float = RELAXATION) -> "cp.Problem":
         (arcs.owner @ x - u == 0).set_label("tasks"),
         (cp.multiply(cp.vec(lam, order="C"), slack) <= allowed).set_label("saturated"),
     ]
-    return cp.Problem(cp.Minimize(cp.sum(cp.square(_fischer_burmeister(x, f))) / 2), constraints)
+    return cp.Problem(cp.Minimize(0.5 * cp.sum(cp.square(_fischer_burmeister(x, f)))), constraints)
 
 
 def printed_pyomo(game: Game, relaxation: float = RELAXATION) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
     import pyomo.environ as pyo
 
-    model = pyomo_printed(game)
+    model = pyomo_named(finite_game(game), lam=printed_start(game, Start(game)))
     x = list(model.x.values())
     for variable in x:
         variable.domain = pyo.Reals
@@ -286,27 +285,12 @@ def printed_pyomo(game: Game, relaxation: float = RELAXATION) -> "pyo.ConcreteMo
     return model
 
 
-def pyomo_printed(game: Game) -> "pyo.ConcreteModel":
-    """`pyomo_tasks` with the variables `u` and `lam` >= 0 and the constraint `tasks`."""
-    import pyomo.environ as pyo
-
-    instance, start = finite_game(game).instance, Start(game)
-    model, users = pyomo_tasks(instance), instance.users
-    keys = [(i, r) for i in instance.servers for r in instance.resources]
-    first = dict(zip(keys, printed_start(game, start).ravel().tolist(), strict=True))
-    model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
-    model.lam = pyo.Var(keys, domain=pyo.NonNegativeReals, initialize=first)
-    tasks = dict(zip(users, linear_rows(instance.arcs.owner, list(model.x.values())), strict=True))
-    model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
-    return model
-
-
 def printed_functions(game: Game, model: "pyo.ConcreteModel") -> tuple[list[Any], dict[Any, Any]]:
     """f_ni (K 31), one expression for each arc, and f_ir (K 30) by (server, resource) where somebody uses the resource."""
     import pyomo.environ as pyo
 
     instance, d = game.instance, demand(game)
-    log_g = log_marginal_pyomo(game, [model.u[n] for n in instance.users])
+    log_g = log_marginal_pyomo(game, model)
     users = []
     for a, i in enumerate(game.server.tolist()):
         server = instance.servers[i]

@@ -18,8 +18,11 @@ which both sides vanish uncertain to sqrt(bound).
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairalloc.formulations.game import Game
-from fairalloc.formulations.merit import Start, excess_pyomo, finite_game, printed_functions, pyomo_levels, pyomo_printed
+from fairalloc.formulations.mechanism import linear_rows
+from fairalloc.formulations.merit import Start, excess_pyomo, finite_game, printed_functions, printed_start, pyomo_named
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -30,7 +33,7 @@ __all__ = ["as_nlp", "ncp_pyomo"]
 def ncp_pyomo(game: Game, levels: bool = True) -> "pyo.ConcreteModel":
     """Complementarity conditions `prices` (K 28, by server and resource) and `users` (K 29, by arc); the names are those of merit.py.
 
-    With `levels` also the constraints `rooms`, `tasks` and `levels`; the capacity rows stand in `capacity` in both.
+    Variables `x`, `u` (tasks of each user) and `kappa` or `lam`; constraints `capacity`, `tasks`.
     """
     return _levels(finite_game(game)) if levels else _printed(finite_game(game))
 
@@ -38,33 +41,33 @@ def ncp_pyomo(game: Game, levels: bool = True) -> "pyo.ConcreteModel":
 def _levels(game: Game) -> "pyo.ConcreteModel":
     import pyomo.environ as pyo
 
-    start = Start(game)
-    model = pyomo_levels(game, start)
+    instance, start = game.instance, Start(game)
+    model = pyomo_named(game, kappa=np.exp(start.log_kappa))
     keys = list(model.kappa)
-    for key in keys:
-        model.room[key].domain = model.kappa[key].domain = pyo.NonNegativeReals
-    load = {key: row.body for key, row in model.capacity.items()}
-    model.del_component(model.capacity)
-    model.capacity = pyo.Constraint(keys, rule=lambda m, *key: load.get(key, 0.0) + m.room[key] == 1)
-    E = excess_pyomo(game, model, start)
-    _conditions(model, [(model.kappa[key], model.room[key]) for key in keys], keys, E)
+    load = dict(zip(keys, linear_rows(instance.arcs.load, list(model.x.values())), strict=True))
+    room = {key: 1.0 if row is None else 1.0 - row for key, row in load.items()}
+    unit = np.exp(start.log_kappa)
+    power = {}
+    for (i, r), key in zip(np.ndindex(unit.shape), keys, strict=True):
+        power[i, r] = (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i])
+    E = excess_pyomo(game, model, power, start)
+    _conditions(model, {key: (model.kappa[key], room[key]) for key in keys}, E)
     return model
 
 
 def _printed(game: Game) -> "pyo.ConcreteModel":
-    model = pyomo_printed(game)
+    model = pyomo_named(game, lam=printed_start(game, Start(game)))
     f_users, f_prices = printed_functions(game, model)
-    _conditions(model, [(model.lam[key], row) for key, row in f_prices.items()], list(f_prices), f_users)
+    _conditions(model, {key: (model.lam[key], row) for key, row in f_prices.items()}, f_users)
     return model
 
 
-def _conditions(model: Any, prices: list[Any], keys: list[Any], users: list[Any]) -> None:
+def _conditions(model: Any, pairs: dict[Any, Any], users: list[Any]) -> None:
     import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements
 
-    pairs = dict(zip(keys, prices, strict=True))
     excess = dict(zip(model.x, users, strict=True))
-    model.prices = Complementarity(keys, rule=lambda _, *key: complements(pairs[key][0] >= 0, pairs[key][1] >= 0))
+    model.prices = Complementarity(list(pairs), rule=lambda _, *key: complements(pairs[key][0] >= 0, pairs[key][1] >= 0))
     model.users = Complementarity(list(model.x), rule=lambda m, *arc: complements(m.x[arc] >= 0, excess[arc] >= 0))
     model.objective = pyo.Objective(expr=0.0)
 

@@ -108,11 +108,40 @@ class NlpSession(CvxpySession):
         nlp_solving_chain._set_nlp_initial_point(self.problem)
         chain, _ = nlp_solving_chain._build_nlp_chain(self.problem, self.solver, options)
         data, inverse = chain.apply(self.problem)
+        self.problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
         return data, chain, inverse
 
     def count(self, iterations: Any) -> None:
         """CVXPY does not know Ipopt's iterations, but Uno's."""
         super().count(iterations if isinstance(iterations, int) else None)
+
+
+def fresh_oracles(problem: "cp.Problem") -> Any:
+    """CVXPY's derivative oracles, evaluated where they are asked for.
+
+    CVXPY's own take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver asks
+    for a gradient first (Uno) or after a rejected trial point (Ipopt).
+    """
+    from cvxpy.reductions.solvers.nlp_solvers.nlp_solver import Oracles
+
+    class Fresh(Oracles):  # type: ignore[misc]
+        def gradient(self, x: Floats) -> Floats:
+            self.objective(x)
+            result: Floats = super().gradient(x)
+            return result
+
+        def jacobian(self, x: Floats) -> Floats:
+            self.constraints(x)
+            result: Floats = super().jacobian(x)
+            return result
+
+        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Floats:
+            self.objective(x)
+            self.constraints(x)
+            result: Floats = super().hessian(x, duals, obj_factor)
+            return result
+
+    return Fresh(problem, verbose=False)
 
 
 class PlainRounds(Method):
@@ -145,7 +174,7 @@ class CvxpyMethod(Method):
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, cones take convex ones; the NLP route has no duals for rounds and takes the others."""
+        """HiGHS takes linear and integer programs, cones convex ones, and the NLP route, which has no duals for rounds, the others."""
         if self.solver == "HIGHS":
             return mechanism.linear or mechanism.integer
         if self.nlp:

@@ -138,7 +138,8 @@ class Program:
             self.nl = casadi.NlpBuilder()
             self.nl.import_nl(str(path))
         problem = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
-        self.function = casadi.nlpsol("fairalloc", "ipopt", problem, {"ipopt": dict(options), "print_time": False})
+        chosen = {"ipopt": dict(options), "print_time": False, "expand": True}
+        self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
         self.stats: dict[str, Any] = {}
 
     def solve(self) -> tuple[str, Mapping[Any, float]]:
@@ -164,7 +165,7 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: str = "mid", **options: Any) -> 
 
 
 def follow(model: "pyo.ConcreteModel", bounds: Sequence[float] = BOUNDS, **options: Any) -> str:
-    """Solve a model with complementarity conditions (ncp.py): products at most each bound in turn; returns the last termination."""
+    """Solve a model with complementarity conditions (ncp.py), products at most each bound in turn; the last termination."""
     import pyomo.environ as pyo
 
     termination = ""

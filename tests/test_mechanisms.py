@@ -22,7 +22,7 @@ FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "b
 
 def closeness(mechanism_id, method_id="highs"):
     """The tolerance two right answers are compared with."""
-    if mechanism_id in ("nb", "fds"):
+    if mechanism_id in ("nb", "fds", "ps-dsf-tdm"):
         return BARGAINING
     return EXACT if METHODS[method_id].kind == "exact" else SHARES
 
@@ -83,14 +83,18 @@ def agree(name, instance):
         tolerance = max(closeness(name), SHARES)
         if name in UNIQUE:
             np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=tolerance, err_msg=f"{method} {instance.name}")
-        assert allocation.values == pytest.approx(first.values, rel=tolerance), (method, instance.name)
+        assert allocation.values == pytest.approx(first.values, rel=tolerance, abs=tolerance), (method, instance.name)
     return len(answers)
 
 
 # lmmf compares numbers of tasks, which span eight orders of magnitude in this family: only `exact` is asked to (test_exact.py).
 HOPELESS = {("lmmf", "badly_scaled")}
+# Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
+HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex}
 CASES_OF_ALL = [
-    (m, f) for m, f in product(MECHANISMS, FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5)) and (m, f) not in HOPELESS
+    (m, f)
+    for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES)
+    if defined(m, getattr(generators, f)(12, 4, 3, 5)) and (m, f) not in HOPELESS
 ]
 
 
@@ -106,14 +110,16 @@ def test_several_variants_agree(name):
 
 def test_every_mechanism_and_family_meets():
     """No pair is silently left out: the ones that are not defined are these."""
-    left_out = {(m, f) for m in MECHANISMS for f in FAMILIES} - set(CASES_OF_ALL)
+    left_out = {(m, f) for m in set(MECHANISMS) - HARD for f in FAMILIES} - set(CASES_OF_ALL)
     assert left_out == HOPELESS | {
         ("drf", "placement"),
         ("fds", "placement"),
         ("drf", "racks"),
         ("fds", "racks"),
         ("drf-per-server", "finite"),
+        ("ps-dsf-tdm", "finite"),
     }
+    assert HARD == {"alpha-pf-vds", "ps-dsf"}
 
 
 def test_stuck_users_are_passed():

@@ -26,3 +26,7 @@ ROUNDING = 1e-12
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
+
+EQUILIBRIUM = 1e-4
+"""Relative difference of users' tasks between two equilibria of residual RESIDUAL: for small alpha, levels hardly tell users apart
+that take the same resource, so tasks may be off by some multiple of RESIDUAL / alpha; a hundred times has been enough."""
