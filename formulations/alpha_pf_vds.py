@@ -126,8 +126,8 @@ def best_response(
 
     Returns
     -------
-    Problem with the variable "x" (tasks of the users eligible there, in their order), the parameter "elsewhere" (their tasks on the other
-    servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity
+    Problem with the variable "x" (tasks of the users eligible there, in their order), the parameter "elsewhere" (their tasks on
+    the other servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity
 
     Raises
     ------
@@ -178,7 +178,9 @@ def _place(instance: Instance, server: str) -> int:
 def _elsewhere(instance: Instance, tasks: Any) -> Floats:
     result = np.asarray(tasks, dtype=float)
     if result.shape != (instance.N,) or not np.all(np.isfinite(result) & (result >= 0)):
-        raise InstanceError(f"tasks_elsewhere is {tasks!r}, but it must be one finite number >= 0 for each of the {instance.N} users")
+        raise InstanceError(
+            f"tasks_elsewhere is {tasks!r}, but it must be one finite number >= 0 for each of the {instance.N} users"
+        )
     return result
 
 

@@ -35,7 +35,7 @@ class Equilibrium(Mechanism):
         return scaled.replace(weights=instance.weights), unit
 
     def values(self, allocation: Allocation) -> dict[str, float]:
-        """"deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""
+        """ "deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""
         instance = allocation.instance
         each = deviation(instance, allocation.x)
         return {"deviation": float(instance.weights @ each / instance.weights.sum())}

@@ -78,7 +78,7 @@ class Mechanism(ABC):
         """One sentence on why there is no model for this instance with these parameters, or ""."""
         return ""
 
-    def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002
+    def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """(K, R) the allocation's prices: the variable "kappa" where the model has it, else the duals of "capacity".
 
         `values` are the values of the model's variables by name.

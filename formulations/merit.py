@@ -36,7 +36,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.game import Game
 from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.instance import InstanceError
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -143,10 +143,8 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
 
     instance, start = finite_game(game).instance, Start(game)
     shift = start.log_kappa
-    model = pyomo_named(game, kappa=np.exp(shift), level=shift, room=start.room)
+    model = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, room=start.room)
     x, keys = list(model.x.values()), list(model.kappa)
-    for variable in [*x, *model.kappa.values(), *model.level.values(), *model.room.values()]:
-        variable.domain = pyo.Reals
     s = dict(zip(keys, shift.ravel().tolist(), strict=True))
     k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
     model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
@@ -167,8 +165,11 @@ def _fb(a: Any, b: Any) -> Any:
     return (a**2 + b**2) ** 0.5 - a - b
 
 
-def pyomo_named(game: Game, **prices: Floats) -> "pyo.ConcreteModel":
-    """`pyomo_tasks` with `u`, `tasks`, and the named variables (server, resource) >= 0 that start at the given (K, R)."""
+def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.ConcreteModel":
+    """`pyomo_tasks` with `u`, `tasks`, and the named variables (server, resource) that start at the given (K, R).
+
+    `signed` leaves the sign of x and of the named variables open.
+    """
     import pyomo.environ as pyo
 
     instance, start = game.instance, Start(game)
@@ -177,7 +178,10 @@ def pyomo_named(game: Game, **prices: Floats) -> "pyo.ConcreteModel":
     model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
     for name, values in prices.items():
         first = dict(zip(keys, values.ravel().tolist(), strict=True))
-        model.add_component(name, pyo.Var(keys, domain=pyo.NonNegativeReals, initialize=first))
+        model.add_component(name, pyo.Var(keys, domain=pyo.Reals if signed else pyo.NonNegativeReals, initialize=first))
+    if signed:
+        for variable in model.x.values():
+            variable.domain = pyo.Reals
     tasks = dict(zip(users, linear_rows(instance.arcs.owner, list(model.x.values())), strict=True))
     model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
     return model
@@ -198,7 +202,7 @@ def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[in
 
 
 def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
-    """log g_i'(z_ni), one expression for each arc."""
+    """Log g_i'(z_ni), one expression for each arc."""
     import pyomo.environ as pyo
 
     users = game.instance.users

@@ -39,19 +39,21 @@ def ncp_pyomo(game: Game, levels: bool = True) -> "pyo.ConcreteModel":
 
 
 def _levels(game: Game) -> "pyo.ConcreteModel":
-    import pyomo.environ as pyo
 
     instance, start = game.instance, Start(game)
     model = pyomo_named(game, kappa=np.exp(start.log_kappa))
     keys = list(model.kappa)
     load = dict(zip(keys, linear_rows(instance.arcs.load, list(model.x.values())), strict=True))
-    room = {key: 1.0 if row is None else 1.0 - row for key, row in load.items()}
+    room = {key: 1.0 - row for key, row in load.items() if row is not None}
+    for key in keys:
+        if key not in room:
+            model.kappa[key].fix(0.0)  # nobody uses it there
     unit = np.exp(start.log_kappa)
     power = {}
     for (i, r), key in zip(np.ndindex(unit.shape), keys, strict=True):
         power[i, r] = (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i])
     E = excess_pyomo(game, model, power, start)
-    _conditions(model, {key: (model.kappa[key], room[key]) for key in keys}, E)
+    _conditions(model, {key: (model.kappa[key], row) for key, row in room.items()}, E)
     return model
 
 

@@ -130,7 +130,7 @@ class PsDsf(Equilibrium):
         return model
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002
-        """kappa = 1 / level where saturated, else 0."""
+        """Kappa = 1 / level where saturated, else 0."""
         if "level" not in values:
             return None
         kappa: Floats = np.where(np.asarray(values["saturated"]) > 0.5, 1.0 / np.asarray(values["level"]), 0.0)

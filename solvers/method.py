@@ -111,7 +111,6 @@ class Session:
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
 
-
     def confirm(self, mechanism: Mechanism, prices: Floats | None) -> None:
         """Where the model is not convex "optimal" proves nothing: without a small residual the end is "inaccurate"."""
         if mechanism.convex:

@@ -15,6 +15,8 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
 if TYPE_CHECKING:
     import cvxpy as cp
 
+__all__ = ["nonlinear"]
+
 TIME_OPTION = {
     "HIGHS": "time_limit",
     "CLARABEL": "time_limit",
@@ -102,18 +104,37 @@ class NlpSession(CvxpySession):
     """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to Ipopt; no dual values come back."""
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        # CVXPY has no public seam between compiling and solving an NLP; tests guard these names.
-        from cvxpy.reductions.solvers import nlp_solving_chain
-
-        nlp_solving_chain._set_nlp_initial_point(self.problem)
-        chain, _ = nlp_solving_chain._build_nlp_chain(self.problem, self.solver, options)
-        data, inverse = chain.apply(self.problem)
-        self.problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
-        return data, chain, inverse
+        return compiled(self.problem, self.solver, options)
 
     def count(self, iterations: Any) -> None:
         """CVXPY does not know Ipopt's iterations, but Uno's."""
         super().count(iterations if isinstance(iterations, int) else None)
+
+
+def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid", **options: Any) -> str:
+    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values; returns CVXPY's status.
+
+    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options (`options` are the solver's own and come on top)
+    and with `fresh_oracles`. The values are in the problem's variables.
+    """
+    chosen = {**OPTIONS[solver][accuracy], **options}
+    data, chain, inverse = compiled(problem, solver, chosen)
+    with warnings.catch_warnings(), captured():
+        warnings.simplefilter("ignore")
+        problem.unpack_results(chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
+    return str(problem.status)
+
+
+def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The problem as data for the solver, its chain and its inverse, with `fresh_oracles`."""
+    # CVXPY has no public seam between compiling and solving an NLP; tests guard these names.
+    from cvxpy.reductions.solvers import nlp_solving_chain
+
+    nlp_solving_chain._set_nlp_initial_point(problem)
+    chain, _ = nlp_solving_chain._build_nlp_chain(problem, solver, options)
+    data, inverse = chain.apply(problem)
+    problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
+    return data, chain, inverse
 
 
 def fresh_oracles(problem: "cp.Problem") -> Any:

@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from tolerances import BARGAINING, EQUILIBRIUM, EXACT, RESIDUAL
+from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.alpha_pf_vds import best_response
@@ -15,6 +15,7 @@ from fairalloc.formulations.ps_dsf import Levels
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers.through_cvxpy import compiled, nonlinear
 from fairalloc.solvers.through_pyomo import follow, ipopt
 
 FIG1 = example("khamse-fig1").instance  # K Fig. 1: placement by a resource that server 2 lacks
@@ -93,11 +94,9 @@ def test_a_stationary_point_is_not_called_optimal():
     messages = []
     for seed in range(3):
         allocation = solve(generators.generic(20, 5, 3, seed), "alpha-pf-vds", "pyomo:ipopt", alpha=200)
-        assert (allocation.residuals["definition"] > RESIDUAL) == (allocation.message != "" or not allocation.has_point) or (
-            allocation.termination not in ("optimal", "inaccurate")
-        )
         messages.append(allocation.message)
         assert allocation.termination != "optimal" or allocation.residuals["definition"] <= RESIDUAL
+        assert bool(allocation.message) <= (allocation.residuals["definition"] > RESIDUAL)
     assert any("no equilibrium" in message for message in messages), "choose instances on which a solver gets stuck"
 
 
@@ -131,7 +130,7 @@ def test_both_layers_write_the_same_merit(parameters):
 
 @pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3], INSTANCES[5]], ids=name_of)
 def test_printed_merit_is_zero_exactly_at_equilibria(instance):
-    """Psi (K 37) at the equilibrium is 0; tasks moved, a price moved or a price on a resource with room: positive or not allowed."""
+    """Psi (K 37) is 0 at the equilibrium; where tasks or prices move it is positive, or the point is not allowed (K 38-40)."""
     allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", accuracy="high", alpha=2)
     game = Game(instance, 2)
     kappa = allocation.prices[-1].clip(0)
@@ -154,22 +153,35 @@ def test_printed_problem_is_solved(instance):
     model = item.pyomo(instance, form="printed")
     ipopt(model)
     residual, x = judged(item, instance, model)
-    assert residual <= RESIDUAL
+    assert residual <= PRINTED
     expected = solve(instance, "alpha-pf-vds", "pyomo:ipopt", alpha=0.5)
     np.testing.assert_allclose(instance.arcs.owner @ x, expected.tasks, rtol=EQUILIBRIUM)
 
 
 def test_printed_problem_in_cvxpy():
-    item = configured(alpha=0.5)
-    instance = scaled(item, INSTANCES[3])
+    """A researcher tightens the relaxation step by step."""
+    item = configured(alpha=2)
+    instance = scaled(item, FIG1)
     problem = item.cvxpy(instance, form="printed")
     assert [c.label for c in problem.constraints] == ["capacity", "tasks", "saturated"]
-    problem.param_dict["relaxation"].value = 1e-6
-    if METHODS["cvxpy:ipopt"].missing():
-        pytest.skip(METHODS["cvxpy:ipopt"].missing())
-    start = problem.objective.value
-    problem.solve(nlp=True, solver=cp.IPOPT, print_level=0, sb="yes", tol=1e-9, max_iter=500)
-    assert problem.objective.value < 1e-6 * start
+    available("cvxpy:ipopt")
+    for relaxation in (1e-2, 1e-4, 1e-6, 1e-8):
+        problem.param_dict["relaxation"].value = relaxation
+        nonlinear(problem, "IPOPT", max_iter=300)
+    x = problem.var_dict["x"].value.clip(0)
+    assert item.residual(Allocation(instance, x)) <= PRINTED
+
+
+def test_derivatives_are_taken_where_they_are_asked_for():
+    """CVXPY's own oracles answer with the values of the last call of `objective`, see fresh_oracles."""
+    problem = configured(alpha=2).cvxpy(INSTANCES[3])
+    data, _, _ = compiled(problem, "UNO", {})
+    oracles, x = problem._solver_cache["oracles"], data["x0"]
+    step = 1e-6 * np.eye(len(x))[0]
+    slope = (oracles.objective(x + step) - oracles.objective(x - step)) / 2e-6
+    oracles.objective(2 * x)
+    assert oracles.gradient(x)[0] == pytest.approx(slope, abs=1e-3 * (1 + abs(slope)))
+    assert np.abs(oracles.gradient(x) - oracles.gradient(1.5 * x)).max() > 1e-3
 
 
 # ---- complementarity ------------------------------------------------------------------------------------------------
@@ -200,22 +212,24 @@ def test_complementarity_conditions_can_be_edited():
     edited = as_nlp(model, bound=1e-6)
     edited.cap = pyo.Constraint(expr=edited.u["u1"] <= half)
     ipopt(edited)
-    assert edited.u["u1"].value <= half + RESIDUAL or True
     assert judged(item, instance, edited)[0] > 1e-3, "no equilibrium respects it"
 
 
 # ---- one server -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 1}, {"alpha": 3}, {"alpha": 3, "B": 1}, {"alpha": 50}], ids=name_of)
+RESPONSES = [{"alpha": 0.5}, {"alpha": 1}, {"alpha": 3}, {"alpha": 3, "B": 1}, {"alpha": 50}]
+
+
+@pytest.mark.parametrize("parameters", RESPONSES, ids=name_of)
 def test_an_equilibrium_is_everybodys_best_response(parameters):
     item = configured(**parameters)
     instance = scaled(item, INSTANCES[3])
     allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", **parameters)
     assert allocation.residual <= RESIDUAL
     moved = 0.0
-    for i, server in enumerate(instance.servers):
-        here = instance.arcs.server == i
+    for i in np.unique(instance.arcs.server):
+        here, server = instance.arcs.server == i, instance.servers[i]
         elsewhere = np.bincount(instance.arcs.user, np.where(here, 0.0, allocation.x.clip(0)), instance.N)
         problem = best_response(instance, server, elsewhere, **parameters)
         problem.var_dict["x"].value = allocation.x[here].clip(0)
@@ -261,7 +275,7 @@ def test_proportional_fairness_is_nb(method, parameters):
 def test_time_sharing_does_not_depend_on_g(instance):
     """K Theorem 5: the Eisenberg-Gale program gives what every alpha gives on the instance whose resource is time."""
     item = mechanism("ps-dsf-tdm")
-    allocation = solve(instance, "ps-dsf-tdm", "cvxpy:clarabel")
+    allocation = solve(instance, "ps-dsf-tdm", "pyomo:ipopt")
     assert allocation.residual <= RESIDUAL
     for alpha in (0.5, 3):
         assert Game(item.domain(instance), alpha).residual(Allocation(item.domain(instance), allocation.x)) <= BARGAINING

@@ -119,7 +119,7 @@ def test_every_mechanism_and_family_meets():
         ("drf-per-server", "finite"),
         ("ps-dsf-tdm", "finite"),
     }
-    assert HARD == {"alpha-pf-vds", "ps-dsf"}
+    assert {"alpha-pf-vds", "ps-dsf"} == HARD
 
 
 def test_stuck_users_are_passed():

@@ -28,5 +28,9 @@ MARKET = 1e-7
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
 
 EQUILIBRIUM = 1e-4
-"""Relative difference of users' tasks between two equilibria of residual RESIDUAL: for small alpha, levels hardly tell users apart
-that take the same resource, so tasks may be off by some multiple of RESIDUAL / alpha; a hundred times has been enough."""
+"""Relative difference of users' tasks between two equilibria of residual RESIDUAL: for small alpha, levels hardly tell users
+apart that take the same resource, so tasks may be off by a multiple of RESIDUAL / alpha; a hundred times has been enough."""
+
+PRINTED = 1e-5
+"""Residual of the merit problem as printed: prices times room may be up to 1e-8 there, and what an inequality's barrier leaves
+free is found to the square root of a tolerance of 1e-11."""
