@@ -9,8 +9,9 @@ with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B
 equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 it is the nb allocation, for alpha = infinity on
 all servers ps-dsf. x_n need not be unique for alpha != 1 (K 4.4); each method says which equilibrium it takes.
 
-Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server (alpha = 1
-or A = 0) the concave program nb.py. `form` chooses others: "printed" (merit.py) and, in Pyomo, "ncp" and "ncp-printed" (ncp.py).
+Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server
+(alpha = 1 or A = 0) the concave program nb.py. `form` chooses others:
+"printed" (merit.py) and, in Pyomo, "ncp" and "ncp-printed" (ncp.py).
 
 `best_response` is Problem 1 of one server alone, a concave program. It maximises for alpha > 1 an increasing function of (K 12),
 
@@ -179,7 +180,7 @@ def _elsewhere(instance: Instance, tasks: Any) -> Floats:
     result = np.asarray(tasks, dtype=float)
     if result.shape != (instance.N,) or not np.all(np.isfinite(result) & (result >= 0)):
         raise InstanceError(
-            f"tasks_elsewhere is {tasks!r}, but it must be one finite number >= 0 for each of the {instance.N} users"
+            f"tasks_elsewhere is {tasks!r}, but it must be " + f"one finite number >= 0 for each of the {instance.N} users"
         )
     return result
 

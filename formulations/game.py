@@ -196,7 +196,7 @@ def per_server(value: Any, instance: Instance, name: str) -> Floats:
 
 def number(value: Any, name: str) -> float:
     """A float from a number or the text "inf"."""
-    wrong = isinstance(value, bool) or (not isinstance(value, int | float | np.number) and value != "inf")
+    wrong = isinstance(value, bool) or not isinstance(value, int | float | np.number) and value != "inf"
     if wrong or math.isnan(float(value)):
         raise InstanceError(f"{name} is {value!r}, but it must be a number")
     return float(value)

@@ -6,7 +6,8 @@ With the Fischer-Burmeister function, zero iff a, b >= 0 and a b = 0,
 
 **As printed** (K 36-40), in tasks and prices lambda_ir:
 
-    min   Psi = sum_ni psi_FB(x_ni, f_ni)^2 / 2,     f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni    (K 31, 37)
+    min   Psi = sum_ni psi_FB(x_ni, f_ni)^2 / 2                                                                 (K 37)
+          f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni                                 (K 31)
     s.t.  f_ir = c_ir - sum_n x_ni d_nr >= 0,   lambda_ir >= 0,   lambda_ir f_ir <= relaxation                  (K 38-40)
 
 Psi = 0 exactly at equilibria. (K 40), lambda_ir = 0 off the saturated resources, is a complementarity condition, for which no
@@ -19,9 +20,9 @@ point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni h
 
     E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
 
-u and room keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and room have no
-sign: psi_FB gives it to them. With x >= 0 an interior-point method keeps all x about sqrt(its tolerance) above 0, for the merit is
-flat there. `TINY` keeps the logarithm finite where all prices underflow, which happens for alpha beyond 50 or so.
+u and room keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and room
+have no sign: psi_FB gives it to them. With x >= 0 an interior-point method keeps all x about sqrt(its tolerance) above 0, for
+the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which happens for alpha beyond 50 or so.
 
 Minimizing a merit function proves nothing by itself: for large alpha solvers do stop at stationary points that are no equilibria
 (K Theorem 6 says there are none, but its proof needs the gradient in x to vanish, which (K 38-40) do not grant). Look at
@@ -197,7 +198,7 @@ def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[in
     for a, i in enumerate(game.server.tolist()):
         price = sum(float(game.w[a, r]) * model.power[i, r] for r in np.flatnonzero(game.w[a]).tolist())
         result.append((pyo.log(price + TINY) - log_g[a]) / float(game.beta[i]) + float(start.log_kappa[i, 0]))
-    model.excess = pyo.Expression(list(model.x), rule=lambda m, *arc: result[place[arc]])
+    model.excess = pyo.Expression(list(model.x), rule=lambda _, *arc: result[place[arc]])
     return list(model.excess.values())
 
 

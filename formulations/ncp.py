@@ -12,8 +12,8 @@ r"""The equilibrium as a nonlinear complementarity problem (K 4.1, (28)-(31)), w
 
 No solver from a wheel takes complementarity conditions as such (`mpec.nl` needs PATH or Knitro). `as_nlp` applies one of Pyomo's
 transformations, "mpec.simple_nonlinear" (products at most `bound`), and what comes out is a nonlinear program for Ipopt, without
-an objective: `follow` in solvers/through_pyomo.py lowers the bound step by step. A product of at most `bound` leaves a condition of
-which both sides vanish uncertain to sqrt(bound).
+an objective: `follow` in solvers/through_pyomo.py lowers the bound step by step. A product of at most `bound` leaves a
+condition of which both sides vanish uncertain to sqrt(bound).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ __all__ = ["as_nlp", "ncp_pyomo"]
 
 
 def ncp_pyomo(game: Game, levels: bool = True) -> "pyo.ConcreteModel":
-    """Complementarity conditions `prices` (K 28, by server and resource) and `users` (K 29, by arc); the names are those of merit.py.
+    """Complementarity conditions `prices` (K 28, by server and resource) and `users` (K 29, by arc), named as in merit.py.
 
     Variables `x`, `u` (tasks of each user) and `kappa` or `lam`; constraints `capacity`, `tasks`.
     """

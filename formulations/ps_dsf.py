@@ -14,8 +14,8 @@ x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are 
 x_n need not be unique: one user of a server may do without it when another server has taken its place, see the example
 `two-answers` in models/published.py.
 
-**Mixed-integer program.** With u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n (so z_ni = (u_n / G_n) / c_ni) and binaries
-used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i):
+**Mixed-integer program.** With u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n (so z_ni = (u_n / G_n) / c_ni) and
+binaries used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i):
 
     sum_n w_nir x_ni / gamma_ni >= saturated_ir           x_ni / gamma_ni <= used_ni         sum_r bottleneck_nir = 1
     bottleneck_nir <= saturated_ir
@@ -26,18 +26,19 @@ No constant is a guess. Let Phi_n be the weight of all users who share a server 
 
     phi_n / Phi_n  <=  u_n / G_n  <=  1
 
-*Right*: x_nj <= gamma_nj. *Left*: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum over m with x_mj d_mr > 0 of
-x_mj / gamma_mj, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m / x_m); so gamma_nj <= (x_n / phi_n) sum_m
-phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. (This is K's (41), sharpened from all users to those that n meets.)
-A saturated level that matters is the z_mi of some user m of r there, and an unsaturated one may be any number above all of them, so
+*Right*: x_nj <= gamma_nj. *Left*: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of x_mj / gamma_mj over
+the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m / x_m); so gamma_nj <=
+(x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. (K's (41), for those n meets.)
+A saturated level that matters is the z_mi of some user m of r there, and an unsaturated one may be any number above all of
+them, so
 
     lo_ir = min over m with w_mir > 0 of (phi_m / Phi_m) / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of 1 / c_mi
 
 and M_nir = max(c_ni hi_ir - phi_n / Phi_n, 0), m_nir = max(1 - c_ni lo_ir, 0). Everything is of order
 one, however the tasks are counted. The program has no objective; add one to choose among the answers.
 
-It is for small instances: see docs/DESIGN-NOTES.md for what HiGHS proved in a minute. **Polishing** belongs to the session, not here: it
-fixes the integers and solves the linear program that is left, in which every constant M is switched on or off exactly.
+It is for small instances (docs/DESIGN-NOTES.md). No polishing is needed where the solver's tolerance on integers is 1e-9, as
+HiGHS' is in solvers/accuracy.py: the answers then have residuals of 1e-15.
 """
 
 from collections.abc import Mapping

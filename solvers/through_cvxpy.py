@@ -114,8 +114,8 @@ class NlpSession(CvxpySession):
 def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid", **options: Any) -> str:
     """Solve any smooth CVXPY problem, an edited one for example, from its variables' values; returns CVXPY's status.
 
-    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options (`options` are the solver's own and come on top)
-    and with `fresh_oracles`. The values are in the problem's variables.
+    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options (`options` are the solver's own and come on
+    top) and with `fresh_oracles`. The values are in the problem's variables.
     """
     chosen = {**OPTIONS[solver][accuracy], **options}
     data, chain, inverse = compiled(problem, solver, chosen)
@@ -195,9 +195,14 @@ class CvxpyMethod(Method):
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, cones convex ones, and the NLP route, which has no duals for rounds, the others."""
+        """HiGHS takes linear and integer programs, cones convex ones, the NLP route, which has no duals for rounds, the others.
+
+        Uno is for programs that are not convex: on the others its points are infeasible by 1e-8 to 1e-6.
+        """
         if self.solver == "HIGHS":
             return mechanism.linear or mechanism.integer
+        if self.solver == "UNO":
+            return not (mechanism.convex or mechanism.integer)
         if self.nlp:
             return not (mechanism.linear or mechanism.integer)
         return mechanism.convex and not mechanism.integer

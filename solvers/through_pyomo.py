@@ -137,8 +137,8 @@ class Program:
                 self.info = NLWriter().write(model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
             self.nl = casadi.NlpBuilder()
             self.nl.import_nl(str(path))
-        problem = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
-        chosen = {"ipopt": dict(options), "print_time": False, "expand": True}
+        problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
+        chosen: Any = {"ipopt": dict(options), "print_time": False, "expand": True}
         self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
         self.stats: dict[str, Any] = {}
 
