@@ -1,6 +1,7 @@
 """What a mechanism is: a definition that can be written as a model and held against an allocation."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class Mechanism(ABC):
     title : one line for tables
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them
+    integer : whether its model has integer variables (and is linear otherwise)
+    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing
     """
 
     id: str
@@ -34,6 +37,8 @@ class Mechanism(ABC):
     title: str
     source: str
     linear: bool = False
+    integer: bool = False
+    convex: bool = True
 
     def configure(self, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; InstanceError for one that it does not have."""
@@ -68,6 +73,17 @@ class Mechanism(ABC):
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
         return self.write_pyomo(self.domain(instance), **details)
+
+    def unwritten(self, instance: Instance) -> str:  # noqa: ARG002 (for those that have no model for some)
+        """One sentence on why there is no model for this instance with these parameters, or ""."""
+        return ""
+
+    def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
+        """(K, R) the allocation's prices: the variable "kappa" where the model has it, else the duals of "capacity".
+
+        `values` are the values of the model's variables by name.
+        """
+        return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
 
     @abstractmethod
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":

@@ -97,7 +97,8 @@ def solve(
             best = allocation
         if best.residual <= ACCURACY[accuracy] or time.perf_counter() > deadline:
             break
-    assert best is not None, "every mechanism has a method that is always installed"
+    if best is None:
+        raise InstanceError(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     return best
 
 

@@ -83,6 +83,7 @@ class Session:
     times: Times = Times()
     iterations: int | None = None
     inaccurate: bool = False
+    message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
     trace: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -115,6 +116,15 @@ class Session:
         self.inaccurate = self.inaccurate or termination == "inaccurate"
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
+
+    def confirm(self, mechanism: Mechanism, prices: Floats | None) -> None:
+        """Where the model is not convex "optimal" proves nothing: without a small residual the end is "inaccurate"."""
+        if mechanism.convex:
+            return
+        hint = None if prices is None else prices[None]
+        if mechanism.residual(Allocation(self.instance, self.x, prices=hint)) > ACCURACY[self.limits.accuracy]:
+            self.inaccurate = True
+            self.message = "stopped at a stationary point that is no equilibrium"
 
 
 class Method(ABC):
@@ -174,6 +184,7 @@ class Method(ABC):
             termination, message = stop.termination, str(stop)
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
+        message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
         if prices is not None:  # then all rounds ended; what is claimed must be what they prove
             with session.phase("read"):

@@ -45,3 +45,10 @@ is met 1e10-fold counts as met."""
 VISIBLE = 0.05
 """Least residual of a known equilibrium in which one user's part of one server is changed by one unit: what is smallest is the
 load of a resource of which that user takes 5 percent."""
+EQUILIBRIUM = 1e-4
+"""Relative difference of users' tasks between two equilibria of residual RESIDUAL: for small alpha, levels hardly tell users
+apart that take the same resource, so tasks may be off by a multiple of RESIDUAL / alpha; a hundred times has been enough."""
+
+PRINTED = 1e-5
+"""Residual of the merit problem as printed: prices times room may be up to 1e-8 there, and what an inequality's barrier leaves
+free is found to the square root of a tolerance of 1e-11."""
