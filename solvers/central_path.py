@@ -9,9 +9,9 @@ Newton's unknowns are relative changes: u of k, v of x_n, l of y. Eliminating th
     g_ni l_ni = q_ni - pull_ni v_n - sum_r share_nir u_ir              for every arc, q = what is left of N y e = tau and E = e
     x_n v_n = sum_i gamma_ni y_ni l_ni,      sum_n w_nir y_ni l_ni - s_ir u_ir = .. (room)
 
-*Weak* arcs (y / e not large) eliminate, and users do, since x_n > 0. *Strong* arcs stay: dividing by their e, which goes to zero,
-is how Schur complements lose all digits where prices are degenerate. What is left is dense, of the order of the K R prices and the
-about N + K arcs in use.
+*Weak* arcs (y / e not large) eliminate, and users do, since x_n > 0. *Strong* arcs stay: dividing by their e, which goes to
+zero, is how Schur complements lose all digits where prices are degenerate. What is left is dense, of the order of the K R
+prices and the about N + K arcs in use.
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,15 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.levels import Levels
+from fairalloc.solvers.levels import Levels, Mask
 
 __all__ = ["Newton", "Point"]
 
 STRONG = 1e3
 """An arc is strong from this N y / e on."""
+
+MOST = 3000
+"""Strong arcs at most: identical users on identical servers have as many as there are arcs."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,11 @@ class Change:
     s: Floats
 
     def plus(self, other: "Change", part: float) -> "Change":
-        """self + part * other."""
+        """Self + part * other."""
         return Change(*(a + part * b for a, b in zip(self.all, other.all, strict=True)))
 
     def times(self, part: float) -> "Change":
-        """part * self."""
+        """Part * self."""
         return Change(*(part * a for a in self.all))
 
     def exp(self) -> "Change":
@@ -86,13 +89,21 @@ class Change:
         return float(min(1.0, 0.9 / max(-lowest, 1e-300), 5.0 / max(highest, 1e-300)))
 
 
+def _strong(levels: Levels, point: Point) -> Mask:
+    """(N, K) arcs that are not eliminated: y / e is large, but never more than MOST of them."""
+    ratio = np.where(levels.arc, levels.N * point.y / point.e, 0.0)
+    least = STRONG if ratio.size <= MOST else max(STRONG, np.partition(ratio, -MOST, axis=None)[-MOST])
+    result: Mask = ratio > least
+    return result
+
+
 class Newton:
     """The equations at a point, linearised and factorised."""
 
     def __init__(self, levels: Levels, point: Point) -> None:
         self.levels, self.point = levels, point
         self.at = levels.derivatives(point.y, point.k)
-        self.strong = levels.arc & (levels.N * point.y > STRONG * point.e)
+        self.strong = _strong(levels, point)
         self.d = np.where(levels.arc & ~self.strong, point.y / point.e, 0.0)
 
     @cached_property

@@ -1,17 +1,17 @@
 r"""`continuation`: alpha-pf-vds and ps-dsf by following the central path of the game (central_path.py) to its end.
 
-For alpha != 1 the game is not monotone and the path may turn: tau can rise for a while before it falls. So tau is an unknown like
-all others and the path is followed by its length (Allgower and Georg 1990, ch. 6), with logarithms as coordinates, in which it is
-almost straight: a step along the tangent, then Newton steps across it. Alpha rises with the fall of tau, alpha <= max(3, 0.3 / tau),
-so that alpha = infinity takes no longer than alpha = 2 and is no case of its own.
+For alpha != 1 the game is not monotone and the path may turn: tau can rise for a while before it falls. So tau is an unknown
+like all others and the path is followed by its length (Allgower and Georg 1990, ch. 6), with logarithms as coordinates, in
+which it is almost straight: a step along the tangent, then Newton steps across it. Alpha rises with the fall of tau, alpha <=
+max(3, 0.3 / tau), so that alpha = infinity takes no longer than alpha = 2 and is no case of its own.
 
-**The end.** Along the path each y either stays or vanishes like tau, and its tangent tells which (El-Bakry, Tapia, Zhang 1994). With
-that guess of the arcs in use P and the priced resources Q, Newton's method on the equations
+**The end.** Along the path each y either stays or vanishes like tau, and its tangent tells which (El-Bakry, Tapia, Zhang 1994).
+With that guess of the arcs in use P and the priced resources Q, Newton's method on the equations
 
     E_ni = 0 for P,    room_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
 
-ends at rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > room), and
-the steps are those of least norm: where prices or tasks are not unique the equations are dependent.
+ends at rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > room),
+and the steps are those of least norm: where prices or tasks are not unique the equations are dependent.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition.
 """
@@ -25,7 +25,7 @@ from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.central_path import Change, Newton, Point
+from fairalloc.solvers.central_path import MOST, Change, Newton, Point
 from fairalloc.solvers.levels import GameSession, Levels, Mask, equal
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
@@ -174,7 +174,8 @@ class Path:
         levels.cap(np.inf)
         self.session.look(point.y, point.k, tau=point.tau)
         for arcs, rows in (stay, large):
-            self.session.reached or finish(self.session, point.y, point.k, arcs, rows)
+            if not self.session.reached:
+                finish(self.session, point.y, point.k, arcs, rows)
         self._cap(point.theta)
         return self.session.reached
 
@@ -184,7 +185,7 @@ def finish(session: GameSession, y: Floats, k: Floats, arcs: Mask, rows: Mask) -
     levels = session.levels
     for _ in range(8):
         y, k = np.where(arcs, y, 0.0), np.where(rows, k, 0.0)
-        if not arcs.any(axis=1).all():
+        if not arcs.any(axis=1).all() or arcs.sum() > MOST:
             return
         try:
             y, k = _least_step(levels, y, k, arcs, rows)
@@ -205,10 +206,12 @@ def _least_step(levels: Levels, y: Floats, k: Floats, arcs: Mask, rows: Mask) ->
     own = np.maximum(y[n, i], 1e-6 / levels.N)
     same_user = (n[:, None] == n) * np.outer(at.pull[n, i] / at.tasks[n], levels.gamma[n, i] * own)
     here = i[:, None] == j
-    J = np.block([
-        [same_user, np.where(here, at.share[n, i][:, r], 0.0)],
-        [np.where(here, levels.w[n, i][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
-    ])
+    J = np.block(
+        [
+            [same_user, np.where(here, at.share[n, i][:, r], 0.0)],
+            [np.where(here, levels.w[n, i][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
+        ]
+    )
     right = np.concatenate([-at.excess[n, i], levels.room(y)[j, r]])
     across = np.maximum(np.abs(J).max(axis=1), 1e-300)
     J /= across[:, None]
@@ -241,7 +244,7 @@ class ContinuationSession(GameSession):
 class Continuation(Method):
     """Path following.
 
-    The trace has `iteration`, `seconds`, `tau`, and `merit` (distance from the path in units of tau) or `residual` (of a try to end).
+    The trace has `iteration`, `seconds`, `tau`, and `merit` (distance from the path in units of tau) or `residual` (of an end).
     """
 
     id = "continuation"

@@ -8,13 +8,14 @@ Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels 
 
     d E_ni = sum_r share_nir d log k_ir + pull_ni d log x_n,   share: r's part of the price, pull: the elasticity of g' over beta
 
-`cap` bounds every alpha, so that alpha = infinity is the end of a path of finite ones; `sharp` puts the maximum of the levels there.
+`cap` bounds every alpha, so that alpha = infinity is the end of a path of finite ones; `sharp` puts the maximum of the levels
+there.
 """
 
 import time
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
 
-__all__ = ["Derivatives", "GameSession", "Levels"]
+__all__ = ["Derivatives", "GameSession", "Levels", "Mask", "equal"]
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
 """The residual at which each accuracy word stops: below what it promises, because rounding comes on top."""
@@ -106,7 +109,7 @@ class Levels:
         return Derivatives(excess, tasks, pull, share)
 
     def _marginal(self, tasks: Floats) -> tuple[Floats, Floats]:
-        """log g' / beta, and its elasticity / beta."""
+        """Log g' / beta, and its elasticity / beta."""
         with np.errstate(all="ignore"):
             log_z = np.where(self.arc, np.log(tasks)[:, None] - self.log_unit, 0.0)
             other = self.log_b - log_z
@@ -115,7 +118,7 @@ class Levels:
         return log_g / self.beta, np.where(self.arc, elasticity / self.beta, 0.0)
 
     def _price(self, k: Floats) -> tuple[Floats, Floats]:
-        """log of a task's price / beta, and each resource's part of the price."""
+        """Log of a task's price / beta, and each resource's part of the price."""
         with np.errstate(all="ignore"):
             log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
             terms = self.beta[:, None] * log_k + self.log_w
@@ -221,6 +224,3 @@ def equal(levels: Levels) -> tuple[Floats, Floats]:
     y = np.where(levels.arc, 0.7 / levels.N, 0.0)
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))
-
-
-Mask = NDArray[np.bool_]
