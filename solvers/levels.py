@@ -13,6 +13,7 @@ there.
 """
 
 import time
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -165,6 +166,7 @@ class GameSession(Session):
             game = mechanism.game(instance)
         with self.phase("compile"):
             self.levels = Levels(game)
+            self.x = self.levels.x(equal(self.levels)[0])
         self.gap = np.inf
         self.prices: Floats | None = None
         self.done = 0
@@ -188,7 +190,8 @@ class GameSession(Session):
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one round)
         """Iterate; success is a residual that keeps the promise of the accuracy word."""
         message = ""
-        with self.phase("solve"), np.errstate(all="ignore"):
+        with self.phase("solve"), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # singular matrices are expected and seen in the steps they give
             try:
                 self.iterate()
                 termination = "iteration_limit"
@@ -213,7 +216,7 @@ class GameSession(Session):
     def look(self, y: Floats, k: Floats, **facts: Any) -> float:
         """The residual of a point, which is kept if it is the best so far."""
         gap = self.levels.gap(y, k)
-        if gap < self.gap or not len(self.x):
+        if gap < self.gap:
             self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
         self.note(iteration=self.done, residual=gap, seconds=self.seconds, **facts)
         return gap

@@ -7,11 +7,9 @@ the step is Levenberg and Marquardt's, (J' J + mu I) d = -J' Phi, with growing m
 from 1 by factors of 3, each game starting where the last ended.
 """
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import MatrixRankWarning, spsolve
+from scipy.sparse.linalg import spsolve
 
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
@@ -83,9 +81,7 @@ def _moved(problem: Complementarity, here: Linear, allowed: float) -> Floats | N
 
 def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
     """Sparse LU; nan where the matrix is singular."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MatrixRankWarning)
-        result: Floats = spsolve(sp.csc_array(matrix), right)
+    result: Floats = spsolve(sp.csc_array(matrix), right)
     return result
 
 

@@ -26,3 +26,6 @@ ROUNDING = 1e-12
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
+
+DIFFERENCES = 1e-4
+"""Difference quotients of smooth functions with steps of 1e-6: truncation and rounding are each below it."""
