@@ -131,8 +131,9 @@ def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0) -> ND
         leaving = int(basis[row])
         basis[row] = entering
         T[row] = T[row] / T[row, entering]
-        others = np.arange(size) != row
-        T[others] -= np.outer(T[others, entering], T[row])
+        column = T[:, entering].copy()
+        column[row] = zero
+        T -= np.outer(column, T[row])
         if leaving == 2 * size:
             break
         entering = leaving + size if leaving < size else leaving - size
@@ -154,10 +155,10 @@ def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any
     rows = np.flatnonzero(T[:, entering] > tolerance)
     if not len(rows):
         return None
-    for column in (-1, *range(size)):
-        ratio = T[rows, column] / T[rows, entering]
+    for place in (-1, *range(size)):
+        ratio = T[rows, place] / T[rows, entering]
         rows = rows[ratio <= ratio.min() + tolerance]
-        if column == -1 and (basis[rows] == 2 * size).any():
+        if place == -1 and (basis[rows] == 2 * size).any():
             return int(rows[basis[rows] == 2 * size][0])
         if len(rows) == 1:
             break

@@ -18,7 +18,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.complementarity import Complementarity, Linear, alphas
 from fairalloc.solvers.levels import GameSession
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import ACCURACY, Limits, Method, Session
 
 ITERATIONS = 150
 """Steps for one alpha."""
@@ -28,6 +28,9 @@ MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
 
 MEMORY = 4
 """The merit may be as large as it was within so many steps."""
+
+STARTS = (1.0, 0.3, 0.1)
+"""Parts of the usual first point, one after the other where the merit has a minimum that is no answer."""
 
 ROUGH = 1e-3
 """|Phi| that is enough before alpha rises."""
@@ -39,7 +42,13 @@ class SemismoothSession(GameSession):
     def iterate(self) -> None:
         """Newton's method, alpha by alpha."""
         problem = Complementarity(self.levels)
-        v = problem.start()
+        for part in STARTS:
+            self._climb(problem, part * problem.start())
+            if self.gap <= ACCURACY[self.limits.accuracy]:
+                return
+
+    def _climb(self, problem: Complementarity, v: Floats) -> None:
+        """From alpha = 1 to the game's."""
         try:
             for most in alphas(self.levels):
                 self.levels.cap(most)
@@ -72,7 +81,7 @@ def _moved(problem: Complementarity, here: Linear, allowed: float) -> Floats | N
         d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
         slope = min(float(phi @ (J @ d)), 0.0)
         for part in 0.5 ** np.arange(10):
-            v = here.v + part * d
+            v = np.maximum(here.v + part * d, 0.0)
             if problem.value(v).merit <= allowed + 1e-2 * part * slope:
                 result: Floats = v
                 return result

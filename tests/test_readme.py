@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.leximin import Leximin, MaxMin
 from fairalloc.solvers import METHODS
 
@@ -39,11 +40,14 @@ def test_done_mechanisms_are_those_that_exist():
 
 def test_every_solver_is_in_the_table_with_what_it_computes():
     linear = {m.id for m in MECHANISMS.values() if m.linear}
+    games = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
     words = {
         "all": set(MECHANISMS),
         "linear": linear,
         "linear but uniform": linear - {"uniform"},
         "nonlinear": set(MECHANISMS) - linear,
+        "games": games,
+        "finite games": games - {"ps-dsf"},
         "sequences": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin) and not isinstance(m, MaxMin)},
     }
     rows = {names[0]: row.split("|")[3].strip() for names, row in table("Solvers")}
