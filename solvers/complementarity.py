@@ -7,6 +7,8 @@ r"""The game of levels.py as one complementarity problem, and linear ones by Lem
 that is Phi(v) = phi(v, F(v)) = 0, and |Phi|^2 / 2 is smooth.
 """
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +17,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.levels import Levels, equal
+from fairalloc.solvers.levels import GameSession, Levels, equal
+from fairalloc.solvers.method import ACCURACY
 
-__all__ = ["Complementarity", "Linear", "lemke", "pivoted"]
+__all__ = ["Climb", "Complementarity", "Linear", "lemke", "pivoted"]
 
 FLOOR = 1e-14
 """Levels are not taken below this part of their unit: a logarithm needs a number."""
+
+STARTS = (1.0, 0.3, 0.1)
+"""Parts of the usual first point, one after the other where the merit has a minimum that is no answer."""
+
+ROUGH = 1e-3
+"""|Phi| that is enough before alpha rises."""
+
+MEMORY = 4
+"""The merit may be as large as it was within so many steps (Grippo, Lampariello, Lucidi 1986)."""
 
 
 @dataclass(frozen=True)
@@ -102,20 +114,62 @@ class Complementarity:
         return Linear(v, self.value(v).F, J)
 
 
-def alphas(levels: Levels) -> list[float]:
-    """Bounds on alpha from an easy game to the game: 1, 3, 9, .."""
-    most = float(levels.game.alpha.max())
-    return [*(3.0**p for p in range(int(np.ceil(np.log(max(most, 1.0)) / np.log(3.0))))), np.inf]
+class Climb(GameSession):
+    """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
+
+    iterations_each: int
+    """Steps for one alpha."""
+
+    @abstractmethod
+    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+        """The next v, with a merit well below `allowed`; None where there is none."""
+
+    def iterate(self) -> None:
+        """From one first point after the other, until there is an answer."""
+        problem = Complementarity(self.levels)
+        for part in STARTS:
+            self._climb(problem, part * problem.start())
+            if self.gap <= ACCURACY[self.limits.accuracy]:
+                return
+
+    def _climb(self, problem: Complementarity, v: Floats) -> None:
+        most = float(self.levels.game.alpha.max())
+        steps = int(np.ceil(np.log(max(most, 1.0)) / np.log(3.0)))
+        try:
+            for power in range(steps):
+                self.levels.cap(3.0**power)
+                v = self._solved(problem, v, ROUGH)
+        finally:
+            self.levels.cap(np.inf)
+        self._solved(problem, v, 0.0)
+
+    def _solved(self, problem: Complementarity, v: Floats, enough: float) -> Floats:
+        """Steps from v until |Phi| is small, or, if `enough` is 0, until the residual is."""
+        merits: list[float] = []
+        for _ in range(self.iterations_each):
+            here = problem.linear(v)
+            if enough == 0.0 and self.look(*problem.grids(v), merit=here.merit) <= self.target:
+                break
+            if np.sqrt(2.0 * here.merit) <= enough:
+                break
+            self.step()
+            merits.append(here.merit)
+            new = self.moved(problem, here, max(merits[-MEMORY:]))
+            if new is None:
+                break
+            v = new
+        return v
 
 
 # ---- linear complementarity -----------------------------------------------------------------------------------------
 
 
-def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0) -> NDArray[Any] | None:
-    """Z >= 0 with M z + q >= 0 and z (M z + q) = 0, by complementary pivoting; None on a ray or after `most` pivots.
+def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0, tick: Callable[[], Any] = bool) -> NDArray[Any] | None:
+    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by complementary pivoting; None on a ray or after `most` pivots.
 
     Arrays of floats, or of fractions with tolerance 0: then exact. Ties are broken by the lexicographic order, so that
     degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
+    `tick` is called at every pivot, to look at the clock.
     """
     size = len(q)
     zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1
@@ -128,6 +182,7 @@ def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0) -> ND
     row = int(np.argmin(T[:, -1]))
     entering = 2 * size
     for _ in range(most):
+        tick()
         leaving = int(basis[row])
         basis[row] = entering
         T[row] = T[row] / T[row, entering]
@@ -165,13 +220,13 @@ def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any
     return int(rows[0])
 
 
-def pivoted(M: Floats, q: Floats, basic: NDArray[np.bool_], most: int) -> Floats | None:
+def pivoted(M: Floats, q: Floats, basic: NDArray[np.bool_], most: int, tick: Callable[[], Any] = bool) -> Floats | None:
     """`lemke` from a guess of which z are positive: their rows are solved first (a principal pivot), and few pivots are left."""
     B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
     try:
         inverse = np.linalg.inv(M[np.ix_(B, B)])
     except np.linalg.LinAlgError:
-        return lemke(M, q, most, 1e-11)
+        return lemke(M, q, most, 1e-11, tick)
     P = np.empty_like(M)
     P[np.ix_(B, B)] = inverse
     P[np.ix_(B, C)] = -inverse @ M[np.ix_(B, C)]
@@ -181,8 +236,8 @@ def pivoted(M: Floats, q: Floats, basic: NDArray[np.bool_], most: int) -> Floats
     p[B] = -inverse @ q[B]
     p[C] = q[C] - P[np.ix_(C, B)] @ q[B]
     if not np.all(np.isfinite(P)) or np.abs(P).max() > 1e10:
-        return lemke(M, q, most, 1e-11)
-    found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), most, 1e-11)
+        return lemke(M, q, most, 1e-11, tick)
+    found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), most, 1e-11, tick)
     if found is None:
         return None
     z = found.copy()

@@ -17,60 +17,28 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.complementarity import Complementarity, Linear, alphas, pivoted
-from fairalloc.solvers.levels import GameSession
+from fairalloc.solvers.complementarity import Climb, Complementarity, Linear, pivoted
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.semismooth_newton import finite_games
-
-ITERATIONS = 60
-"""Linear complementarity problems for one alpha."""
-
-ROUGH = 1e-3
-"""|Phi| that is enough before alpha rises."""
 
 RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
 """What is added to the diagonal of J, one after the other."""
 
-MEMORY = 4
-"""The merit may be as large as it was within so many steps."""
+LARGEST = 1500
+"""Arcs and prices that the tableau has room for."""
 
 
-class JosephySession(GameSession):
+class JosephySession(Climb):
     """The game of one instance."""
 
-    def iterate(self) -> None:
-        """Josephy's method, alpha by alpha."""
-        problem = Complementarity(self.levels)
-        v = problem.start()
-        try:
-            for most in alphas(self.levels):
-                self.levels.cap(most)
-                v = self._josephy(problem, v, ROUGH if np.isfinite(most) else 0.0)
-        finally:
-            self.levels.cap(np.inf)
+    iterations_each = 60
 
-    def _josephy(self, problem: Complementarity, v: Floats, enough: float) -> Floats:
-        merits: list[float] = []
-        for _ in range(ITERATIONS):
-            here = problem.linear(v)
-            if enough == 0.0 and self.look(*problem.grids(v), merit=here.merit) <= self.target:
-                break
-            if np.sqrt(2.0 * here.merit) <= enough:
-                break
-            merits.append(here.merit)
-            new = self._moved(problem, here, max(merits[-MEMORY:]))
-            if new is None:
-                break
-            v = new
-        return v
-
-    def _moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
-        """The next v on the way to the solution of a linearised problem; None where no way is good."""
+    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+        """The next v on the way to the solution of a linearised problem."""
         J = here.J.toarray()
         for rho in RHO:
-            self.step()
             M = J + rho * np.eye(len(J))
-            z = pivoted(M, here.F - M @ here.v, here.v > here.F, 4 * len(J))
+            z = pivoted(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)
             if z is None:
                 continue
             d = np.maximum(z, 0.0) - here.v
@@ -93,7 +61,11 @@ class JosephyNewton(Method):
         return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every alpha is finite."""
+        """Every alpha is finite, and the tableau is small enough."""
+        domain = mechanism.domain(instance)
+        size = len(domain.arcs) + domain.K * domain.R
+        if size > LARGEST:
+            return f"{self.id} needs at most {LARGEST} arcs and prices together, but there are {size}"
         return finite_games(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:

@@ -16,76 +16,30 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.complementarity import Complementarity, Linear, alphas
-from fairalloc.solvers.levels import GameSession
-from fairalloc.solvers.method import ACCURACY, Limits, Method, Session
-
-ITERATIONS = 150
-"""Steps for one alpha."""
+from fairalloc.solvers.complementarity import Climb, Complementarity, Linear
+from fairalloc.solvers.method import Limits, Method, Session
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
 """Levenberg and Marquardt's parameter, one after the other until a step is good."""
 
-MEMORY = 4
-"""The merit may be as large as it was within so many steps."""
 
-STARTS = (1.0, 0.3, 0.1)
-"""Parts of the usual first point, one after the other where the merit has a minimum that is no answer."""
-
-ROUGH = 1e-3
-"""|Phi| that is enough before alpha rises."""
-
-
-class SemismoothSession(GameSession):
+class SemismoothSession(Climb):
     """The game of one instance."""
 
-    def iterate(self) -> None:
-        """Newton's method, alpha by alpha."""
-        problem = Complementarity(self.levels)
-        for part in STARTS:
-            self._climb(problem, part * problem.start())
-            if self.gap <= ACCURACY[self.limits.accuracy]:
-                return
+    iterations_each = 150
 
-    def _climb(self, problem: Complementarity, v: Floats) -> None:
-        """From alpha = 1 to the game's."""
-        try:
-            for most in alphas(self.levels):
-                self.levels.cap(most)
-                v = self._newton(problem, v, ROUGH if np.isfinite(most) else 0.0)
-        finally:
-            self.levels.cap(np.inf)
-
-    def _newton(self, problem: Complementarity, v: Floats, enough: float) -> Floats:
-        """Steps from v until |Phi| is small, or until the residual is where that is asked for."""
-        merits: list[float] = []
-        for _ in range(ITERATIONS):
-            here = problem.linear(v)
-            if enough == 0.0 and self.look(*problem.grids(np.maximum(v, 0.0)), merit=here.merit) <= self.target:
-                break
-            if np.sqrt(2.0 * here.merit) <= enough:
-                break
-            self.step()
-            merits.append(here.merit)
-            new = _moved(problem, here, max(merits[-MEMORY:]))
-            if new is None:
-                break
-            v = new
-        return v
-
-
-def _moved(problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
-    """The next v; None where no step is good."""
-    J, phi = here.generalised, here.phi
-    for mu in MU:
-        d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
-        slope = min(float(phi @ (J @ d)), 0.0)
-        for part in 0.5 ** np.arange(10):
-            v = np.maximum(here.v + part * d, 0.0)
-            if problem.value(v).merit <= allowed + 1e-2 * part * slope:
-                result: Floats = v
-                return result
-    return None
+    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+        """A Newton step, or one of Levenberg and Marquardt."""
+        J, phi = here.generalised, here.phi
+        for mu in MU:
+            d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
+            slope = min(float(phi @ (J @ d)), 0.0)
+            for part in 0.5 ** np.arange(10):
+                v = np.maximum(here.v + part * d, 0.0)
+                if problem.value(v).merit <= allowed + 1e-2 * part * slope:
+                    result: Floats = v
+                    return result
+        return None
 
 
 def _solved(matrix: sp.csr_array, right: Floats) -> Floats:

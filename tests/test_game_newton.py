@@ -145,19 +145,24 @@ def test_an_infinite_alpha_is_refused(method):
     assert not METHODS[method].computes(mechanism("ps-dsf"))
 
 
+def test_a_game_too_large_for_the_tableau_is_refused():
+    with pytest.raises(InstanceError, match="josephy-newton needs at most 1500 arcs and prices together, but there are 2080"):
+        solve(generators.generic(100, 20, 4), GAME, "josephy-newton")
+
+
 # ---- honesty --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("method", "module", "name", "few"),
+    ("method", "owner", "name", "few"),
     [
         ("continuation", continuation, "STEPS", 4),
-        ("semismooth-newton", semismooth_newton, "ITERATIONS", 2),
-        ("josephy-newton", josephy_newton, "ITERATIONS", 1),
+        ("semismooth-newton", semismooth_newton.SemismoothSession, "iterations_each", 2),
+        ("josephy-newton", josephy_newton.JosephySession, "iterations_each", 1),
     ],
 )
-def test_too_few_iterations_are_no_success(method, module, name, few, monkeypatch):
-    monkeypatch.setattr(module, name, few)
+def test_too_few_iterations_are_no_success(method, owner, name, few, monkeypatch):
+    monkeypatch.setattr(owner, name, few)
     allocation = solve(generators.generic(12, 4, 3, 0), GAME, method, alpha=5)
     assert allocation.termination == "iteration_limit"
     assert "its own check of the residual says" in allocation.message
