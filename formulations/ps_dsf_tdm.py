@@ -15,8 +15,6 @@ whose equilibria are all PS-DSF, and x_n is unique. Time sharing never needs mor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game
 from fairalloc.formulations.nb import mechanism as nash_bargaining

@@ -99,9 +99,7 @@ def agree(name, instance):
 # Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
 HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex}
 CASES_OF_ALL = [
-    (m, f)
-    for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES)
-    if defined(m, getattr(generators, f)(12, 4, 3, 5))
+    (m, f) for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5))
 ]
 
 

@@ -40,6 +40,7 @@ def test_done_mechanisms_are_those_that_exist():
 
 def test_every_solver_is_in_the_table_with_what_it_computes():
     linear = {m.id for m in MECHANISMS.values() if m.linear}
+    games = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
     words = {
         "linear": linear,
         "nonlinear": set(MECHANISMS) - linear,
@@ -50,6 +51,8 @@ def test_every_solver_is_in_the_table_with_what_it_computes():
         "without integers": {m.id for m in MECHANISMS.values() if not m.integer},
         "convex": {m.id for m in MECHANISMS.values() if m.convex and not m.integer},
         "linear or integer": {m.id for m in MECHANISMS.values() if m.linear or m.integer},
+        "games": games,
+        "finite games": games - {"ps-dsf"},
         "sequences": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin) and not isinstance(m, MaxMin)},
     }
     rows = {names[0]: row.split("|")[3].strip() for names, row in table("Solvers")}

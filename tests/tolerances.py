@@ -52,3 +52,5 @@ apart that take the same resource, so tasks may be off by a multiple of RESIDUAL
 PRINTED = 1e-5
 """Residual of the merit problem as printed: prices times room may be up to 1e-8 there, and what an inequality's barrier leaves
 free is found to the square root of a tolerance of 1e-11."""
+DIFFERENCES = 1e-4
+"""Difference quotients of smooth functions with steps of 1e-6: truncation and rounding are each below it."""
