@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import DEGENERATE, EXACT, RESIDUAL, SHARES
+from tolerances import BARGAINING, DEGENERATE, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance, InstanceError, generators

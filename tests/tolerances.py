@@ -12,8 +12,8 @@ For nb and fds a residual rho as such promises no more than sqrt(2 rho W / w_n);
 multiple of rho, and the methods' options (solvers/accuracy.py) ask for rho around 1e-12."""
 
 BARGAINING = 1e-5
-"""Relative difference of a user's tasks between two equilibria of the game that both meet RESIDUAL, where they are unique: a level
-may be off by RESIDUAL on every server that the user has."""
+"""Relative difference of a user's tasks between two equilibria of the game that both meet RESIDUAL, where they are unique: a
+level may be off by RESIDUAL on every server that the user has."""
 
 DEGENERATE = 1e-5
 """The same for nb where a capacity is full at price 0 (P Fig. 1, D's utilisation example, one in a thousand random instances):
