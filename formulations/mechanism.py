@@ -27,6 +27,7 @@ class Mechanism(ABC):
     title : one line for tables
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them
+    discrete : whether its program has integer variables, which only the mechanism's own methods take
     """
 
     id: str
@@ -34,6 +35,11 @@ class Mechanism(ABC):
     title: str
     source: str
     linear: bool = False
+
+    @property
+    def discrete(self) -> bool:
+        """Most have none."""
+        return False
 
     def configure(self, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; InstanceError for one that it does not have."""

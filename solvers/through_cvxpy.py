@@ -138,7 +138,7 @@ class CvxpyMethod(Method):
         """HiGHS takes linear programs; the NLP route returns no duals, which rounds need, so it takes the others."""
         if self.solver == "HIGHS":
             return mechanism.linear
-        return not (self.nlp and mechanism.linear)
+        return not mechanism.discrete and not (self.nlp and mechanism.linear)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""

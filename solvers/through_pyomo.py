@@ -148,7 +148,7 @@ class PyomoMethod(Method):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """HiGHS takes the linear programs, Ipopt everything."""
-        return mechanism.linear or self.solver == "IPOPT"
+        return not mechanism.discrete and (mechanism.linear or self.solver == "IPOPT")
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the Pyomo model."""
