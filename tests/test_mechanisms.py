@@ -16,13 +16,14 @@ from fairalloc.solvers import METHODS, methods_for, solve
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
-UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian"})  # the others may have many answers of the same value
+UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian", "njc"})  # the others may have many answers of the same value
+SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
 
 
 def closeness(mechanism_id, method_id="highs"):
     """The tolerance two right answers are compared with."""
-    if mechanism_id in ("nb", "fds"):
+    if mechanism_id in ("nb", "fds", "njc"):
         return BARGAINING
     return EXACT if METHODS[method_id].kind == "exact" else SHARES
 
@@ -43,9 +44,9 @@ def test_published_answers(item, method):
             continue
         allocation = solve(item.instance, name, available(method))
         expected = np.array([float(v) for v in answer])
-        flat = name == "nb" and item.name in ("psdsf-fig1", "dolev-utilisation")
+        flat = name in ("nb", "njc") and item.name in ("psdsf-fig1", "dolev-utilisation")
         np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(name, method))
-        assert allocation.residual <= RESIDUAL
+        assert allocation.residual <= (DEGENERATE if flat and name == "njc" else RESIDUAL)  # njc's is of the order of the tasks
         computed += 1
     able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
     assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
@@ -83,7 +84,7 @@ def agree(name, instance):
         tolerance = max(closeness(name), SHARES)
         if name in UNIQUE:
             np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=tolerance, err_msg=f"{method} {instance.name}")
-        assert allocation.values == pytest.approx(first.values, rel=tolerance), (method, instance.name)
+        assert name in SEVERAL or allocation.values == pytest.approx(first.values, rel=tolerance), (method, instance.name)
     return len(answers)
 
 
@@ -112,6 +113,8 @@ def test_every_mechanism_and_family_meets():
         ("fds", "placement"),
         ("drf", "racks"),
         ("fds", "racks"),
+        ("njc", "placement"),
+        ("njc", "racks"),
         ("drf-per-server", "finite"),
     }
 
