@@ -13,7 +13,8 @@ it holds all of a resource, which then is a bottleneck on which it gets 1 >= e_i
 **(a) A given set I of bottlenecks** (D 5.2). "Some j in I has x_i r_ij >= e_i" means x_i max_{j in I} r_ij >= e_i, so all of
 (D 1)-(D 2) is linear, without any choice for the users (max over the empty set = 0, e / 0 = inf):
 
-    P_I:   sum_i x_i r_ij = 1 (j in I),   sum_i x_i r_ij <= 1 (all j),   l_i(I) <= x_i <= 1,   l_i(I) = min(1, e_i / max_{j in I} r_ij)
+    P_I:   sum_i x_i r_ij = 1 (j in I),   sum_i x_i r_ij <= 1 (all j),   l_i(I) <= x_i <= 1,
+           l_i(I) = min(1, e_i / max_{j in I} r_ij)
 
 The NJC allocations are the union of the P_I over all sets I: x is in P_I for the set I of its own bottlenecks, and every x in P_I
 fulfils (D 2), also where there are bottlenecks beyond I.
@@ -29,32 +30,37 @@ the last row is an average of 1 and of e_i / r_ij over bottlenecks, so at least 
 
     max  sum_i e_i log x_i    s.t.  sum_i x_i r_ij <= 1 (price p_j),   x_i <= 1 (price q_i)
 
-*Theorem: its optimum satisfies (D 1)-(D 2).* x_i > 0, and e_i / x_i = sum_j p_j r_ij + q_i. Times x_i, summed over i: 1 = sum_j p_j
-sum_i x_i r_ij + sum_i q_i x_i = sum_j p_j + sum_i q_i, because what has a price is full. So e_i = sum_j p_j x_i r_ij + q_i x_i is
-an average of x_i r_ij over priced, hence full, resources, of x_i if q_i > 0, hence x_i = 1, and of zeros for the q of others.
-Not all that is averaged is below e_i > 0: some priced resource has x_i r_ij >= e_i, or x_i = 1. QED
+*Theorem: its optimum satisfies (D 1)-(D 2).* x_i > 0, and e_i / x_i = sum_j p_j r_ij + q_i. Times x_i, summed over i:
+1 = sum_j p_j sum_i x_i r_ij + sum_i q_i x_i = sum_j p_j + sum_i q_i, because what has a price is full. So
+e_i = sum_j p_j x_i r_ij + q_i x_i is an average of x_i r_ij over priced, hence full, resources, of x_i if q_i > 0, hence x_i = 1,
+and of zeros for the q of others. Not all of these are below e_i > 0: x_i r_ij >= e_i for a priced resource, or x_i = 1. QED
 
 So a fair allocation is found in polynomial time, which D leaves open. It is also where the trajectory of D 5.4 ends, see
-solvers/njc_ode.py. It maximises the product of the x_i^e_i over all NJC allocations, because it does so over all feasible ones.
+solvers/njc_ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
 
-**Selection.** NJC allocations are not unique for N > 2. Without `objective` each method gives one of them: njc-market, njc-ode and
-the general solvers the market's, njc-enumeration and njc-milp the first they find. With `objective` they give the best by
+None of these needs the assumptions of D 5.1: a resource that cannot be filled is in no I, a user who asks for less than its
+entitlement of everything has l_i = 1, and a dominated resource may be full with others and justify a user.
 
-    utilisation   the mean over resources of the used part          sum     sum_i x_i
-    min           min_i x_i                                         closest  - sum_i |x_i - target_i / q_i|, `target` in tasks
+**Selection.** NJC allocations are not unique for N > 2. Without `objective` each method gives one: njc-market, njc-ode and the
+general solvers the market's, njc-enumeration and njc-milp the first they find. With `objective` they give the best by
 
-**Residual.** How loud the loudest complaint is: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)),
-or the infeasibility where that is more.
+    utilisation   the mean over resources of the used part       sum      sum_i x_i
+    min           min_i x_i                                      closest  - sum_i |x_i - target_i / q_i|, `target` in tasks
 
-Where D is wrong or misprinted (docs/DESIGN-NOTES.md has the derivations): D 5.2 calls the feasible region a simplex; it is a polytope.
-D 4 deduces that NJC is envy-free; two users of one resource and a third with another, e = 1/3 each, have the NJC allocation
-(1/3, 2/3, 1). D 4's "with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement.
+**Residual.** The loudest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
+infeasibility where that is more. For a user without a limit 1 - x_i is left out.
+
+Where D is wrong or misprinted, docs/DESIGN-NOTES.md has the derivations. What concerns the definition: D 4 deduces that NJC is
+envy-free, but with e = 1/3 each, two users of one resource and a third with another have the NJC allocation (1/3, 2/3, 1). D 4's
+"with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement of it. D 5.5's six
+additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.
 """
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,6 +138,7 @@ class Requests:
         return result
 
 
+@lru_cache(maxsize=8)
 def requests(instance: Instance) -> Requests:
     """The requests and entitlements of an instance that is one pool already."""
     arcs, weights = exact_arcs(instance), instance.exact.weights
@@ -176,8 +183,7 @@ class NoJustifiedComplaints(Mechanism):
 
     def domain(self, instance: Instance) -> Instance:
         """One pool and one demand vector for each user; InstanceError where there is none."""
-        result = pooled(instance)
-        global_dominant_share(result)
+        result = _pool(instance)
         if self.target is not None and len(self.target) != instance.N:
             raise InstanceError(f"target has {len(self.target)} entries, but there are {instance.N} users")
         return result
@@ -363,6 +369,14 @@ class NoJustifiedComplaints(Mechanism):
         unmet = np.maximum(1.0 - tasks / instance.max_tasks, 0.0)
         complaint = np.minimum(unmet, np.maximum(spare[:, None], short).min(axis=0))
         return max(infeasibility(allocation), float(complaint.max()))
+
+
+@lru_cache(maxsize=8)
+def _pool(instance: Instance) -> Instance:
+    """The pool, the same object for the same instance; InstanceError where servers or variants cannot be pooled."""
+    result = pooled(instance)
+    global_dominant_share(result)
+    return result
 
 
 def _target(value: Any) -> tuple[Fraction, ...]:

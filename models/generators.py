@@ -179,11 +179,11 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 
 
 def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Requests and entitlements as in D, rationals with small denominators: ties, zeros, users who ask for little, few bottlenecks.
+    """Requests and entitlements as in D, rationals with small denominators: ties, zeros, users who ask for little.
 
-    A full request takes up to all of a resource, for more than ten users about ten times as much in all as there is. Every fifth
-    user asks for less than its entitlement of everything; every third instance has equal entitlements; for odd seeds the last
-    resource is dominated by the first; every seventh instance has one user without a limit.
+    A full request takes up to all of a resource, or up to a tenth of it for every ten users. One user in five asks for an eighth
+    of an equal part at most; every third instance has equal entitlements; for odd seeds the last resource is dominated by the
+    first; every seventh instance has one user without a limit.
     """
     rng = _rng("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]

@@ -212,9 +212,7 @@ EXAMPLES: tuple[Example, ...] = (
         "D gives no solution: all of them are the segment from (31/32, 5/8, 1/8) to (59/60, 3/5, 2/15); drf derived",
     ),
     Example(
-        Instance(
-            [[1, 1], [0, 1], [1, 0]], [[1, 1]], name="dolev-segment", weights=["1/2", "3/10", "1/5"], max_tasks=[1, 1, 1]
-        ),
+        Instance([[1, 1], [0, 1], [1, 0]], [[1, 1]], name="dolev-segment", weights=["1/2", "3/10", "1/5"], max_tasks=[1, 1, 1]),
         "D section 5.5, N = 3 and m = 2",
         {"nb": _tasks("1/2", "1/2", "1/2")},
         "njc: the segment from (1/2, 1/2, 1/2) to (7/10, 3/10, 3/10), as printed; nb, where the trajectory ends, derived",
@@ -225,8 +223,8 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         "D section 5.5, N = m = 4",
         {"nb": _tasks("1/3", "1/3", "1/3", "1/3"), "drf": _tasks("1/3", "1/3", "1/3", "1/3")},
-        "printed as 1/3 for all and 6 more with two users at 1/4 and two at 3/8; these are the midpoints of one side of 6 triangles "
-        "with the corners 1/3 for all, 1/2 for one user and 1/4 for the others, 1/2 for another: all of them are njc",
+        "printed as 1/3 for all and 6 more with two users at 1/4 and two at 3/8; all of njc are 6 triangles, with the corner 1/3 "
+        "for all and two of those where one user has 1/2 and the others 1/4; the printed 6 are midpoints of their far sides",
     ),
 )
 

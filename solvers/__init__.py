@@ -38,7 +38,16 @@ def _add(found: dict[str, Method], item: Method) -> None:
 METHODS: dict[str, Method] = _discover()
 """All methods by id, available or not."""
 
-FASTEST = ("progressive-filling", "highs:leximin", "highs", "njc-market", "njc-milp", "cvxpy:clarabel", "pyomo:ipopt", "cvxpy:highs")
+FASTEST = (
+    "progressive-filling",
+    "highs:leximin",
+    "highs",
+    "njc-market",
+    "njc-milp",
+    "cvxpy:clarabel",
+    "pyomo:ipopt",
+    "cvxpy:highs",
+)
 """The order in which `method=None` tries them: measured by the suite `first`; the others follow by name."""
 
 

@@ -46,7 +46,7 @@ class Column:
 
 
 class Piece:
-    """Best points of P_I for one objective; `low` may be less than l(I), which makes a piece that holds P_I for every larger I."""
+    """Best points of P_I for one objective; with a `low` that is less than l(I) it holds P_I for larger I too."""
 
     def __init__(
         self, d: Requests, bottlenecks: Collection[int], low: Rationals, objective: str | None = None, wish: Rationals = ()
@@ -153,7 +153,12 @@ class Piece:
         most = np.array([np.inf if column.upper is None else float(column.upper) for column in self.columns])
         cost = np.array([float(column.cost) for column in self.columns])
         highs = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("primal_feasibility_tolerance", 1e-9)):
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("primal_feasibility_tolerance", 1e-9),
+        ):
             highs.setOptionValue(option, value)
         highs.passModel(_highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
         highs.run()

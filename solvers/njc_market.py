@@ -64,7 +64,7 @@ class ExactlyFair(Method):
         return ""
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
-        """x exactly, and prices if there are any; Stopped where there is no such x."""
+        """The exact x, and prices if there are any; Stopped where there is no such x."""
         raise NotImplementedError
 
 

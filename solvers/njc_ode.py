@@ -14,13 +14,13 @@ so summed over i: c = sum_j (1 - s_j) / s_j. The derivatives in t, with b_ij = r
 The second is solved for c' = 1 and the result scaled to fulfil the first. Its matrix  diag(sum_j b_ij) + diag(x) B B^T  is not
 symmetric, as D says it is, but diag(x) times a symmetric positive definite matrix where x > 0, and diagonal at x = 0: regular.
 
-**Where it ends.** (D 12) says that x(t) maximises  sum_i e_i log x_i + (1 / c) sum_j log s_j,  which is strictly concave in x. So the
-trajectory is the central path of the Eisenberg-Gale program, the barrier parameter is 1 / c, and p_j = 1 / (c s_j) are prices:
-by (D 12) sum_j p_j r_ij = e_i / x_i, so they are dual feasible, and their gap is sum_j p_j s_j = m / c. As c grows without bound
-the objective tends to its maximum, which one x alone attains: the trajectory converges, which D Lemma 2 leaves open, and its
-limit is the market's allocation of njc.py (c). D 5.5 expects "different weighting factors" in f to lead to other solutions. They
-do not: f = - sum_j w_j log s_j has b_ij = w_j r_ij / s_j, prices w_j / (c s_j) and the gap sum_j w_j / c, so the path is another one
-and its limit the same.
+**Where it ends.** (D 12) says that x(t) maximises  sum_i e_i log x_i + (1 / c) sum_j log s_j,  which is strictly concave.
+So the trajectory is the central path of the Eisenberg-Gale program with the barrier parameter 1 / c, and p_j = 1 / (c s_j) are
+prices: by (D 12) sum_j p_j r_ij = e_i / x_i, so they are dual feasible, and their gap is sum_j p_j s_j = m / c. As c grows the
+objective tends to its maximum, which one x alone attains: the trajectory converges, which D Lemma 2 leaves open, and
+its limit is the market's allocation of njc.py (c). D 5.5 expects that "different weighting factors" in f may lead to other
+solutions. They do not: f = - sum_j w_j log s_j has b_ij = w_j r_ij / s_j, prices w_j / (c s_j) and the gap sum_j w_j / c, so the
+path is another one and its limit the same.
 
 **Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
 full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a spare part of FLOOR
@@ -90,7 +90,7 @@ class Path:
         rate, count = self.w / s, self.r.shape[1]
         b, dummy = self.r * rate[:count], rate[count:]
         matrix = x[:, None] * (b @ (self.r / s[:count]).T)
-        matrix[np.diag_indices_from(matrix)] += b.sum(axis=1) + dummy + x * dummy / s[count:]
+        matrix.flat[:: len(x) + 1] += b.sum(axis=1) + dummy + x * dummy / s[count:]
         step = np.linalg.solve(matrix, self.e)
         result: Floats = step / ((b.sum(axis=1) + dummy) @ step)
         return result
@@ -103,7 +103,7 @@ class Path:
         return float(np.minimum(1.0 - x, at).max())
 
     def scale(self, x: Floats) -> float:
-        """c."""
+        """The factor c of (D 12)."""
         s = self.spare(x)
         return float((self.w * (1.0 - s) / s).sum())
 
@@ -113,9 +113,7 @@ class Path:
         return result
 
 
-def trajectory(
-    d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None
-) -> Trajectory:
+def trajectory(d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None) -> Trajectory:
     """Integrate from the origin until the loudest complaint is `accuracy`, or as far as floating point goes.
 
     `weighting`: (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; default 1.
@@ -154,7 +152,7 @@ class Ode(ExactlyFair):
     """The trajectory, polished; the trace has `t` and `x` of every step."""
 
     id = "njc-ode"
-    packages: ClassVar[tuple[str, ...]] = ("scipy", "highspy", "flint")
+    packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
         """Nothing but the clock."""

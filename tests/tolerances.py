@@ -26,3 +26,11 @@ ROUNDING = 1e-12
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
+
+LEVELSET = 2e-5
+"""How far the integrated trajectory of D 5.4 may be from (11) and (12), relative: it asks for rtol = 1e-8 a step, and a spare
+part of 1e-3 magnifies the error of x a thousand times."""
+
+TRAJECTORY = 1e-5
+"""Distance of the trajectory's end from the market's allocation where every bottleneck has a price: both end at a residual of
+1e-6, and bottlenecks that differ little (angles of a tenth) magnify it tenfold."""

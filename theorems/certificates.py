@@ -262,7 +262,8 @@ class JustifiedCertificate(Certificate):
         _must(isinstance(item, NoJustifiedComplaints), f"{self.mechanism!r} is not about complaints")
         arcs, total = exact_arcs(domain), sum(domain.exact.weights)
         _feasible(arcs, self.x)
-        _must(self.entitled == tuple(w / total for w in domain.exact.weights), "an entitlement is not the user's part of all weights")
+        parts = tuple(w / total for w in domain.exact.weights)
+        _must(self.entitled == parts, "an entitlement is not the user's part of all weights")
         _must((self.bottleneck, self.part) == justified(arcs, self.x), "a bottleneck or a part of it is not that of x")
         for user, j, part, e in zip(domain.users, self.bottleneck, self.part, self.entitled, strict=True):
             _must(j == -1 or part >= e, f"user {user!r} has a justified complaint")

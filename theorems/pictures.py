@@ -1,7 +1,7 @@
 """Pictures of two and three users: what is feasible, D's level sets and trajectory, and all NJC allocations (D Figs. 3 to 6).
 
-Axes are x_i, fractions of full requests. Everything drawn is computed: the feasible polytope and the solutions by the exact vertices
-of solution_set.py, the trajectory by njc_ode.py, level sets from (D 5). Figures are returned, nothing is shown or written.
+Axes are x_i, fractions of full requests. Everything drawn is computed: the feasible polytope and the solutions by the exact
+vertices of solution_set.py, the trajectory by njc_ode.py, level sets from (D 5). Figures are returned, nothing is shown.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -109,9 +109,7 @@ def _feasible(axes: Any, d: Requests) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     ends: list[Row] = [({i: ONE}, side) for i in range(users) for side in (ZERO, ONE)]
-    facets = [
-        [p for p in points if sum((a * p[i] for i, a in row.items()), ZERO) == side] for row, side in [*_loads(d), *ends]
-    ]
+    facets = [[p for p in points if sum((a * p[i] for i, a in row.items()), ZERO) == side] for row, side in [*_loads(d), *ends]]
     shapes = [_around(facet) for facet in facets if len(facet) > 2]
     axes.add_collection3d(Poly3DCollection(shapes, facecolor="C0", edgecolor="C0", alpha=0.08, label="feasible"))
 
@@ -129,8 +127,10 @@ def _around(points: Sequence[Rationals]) -> Floats:
 def _bounds(axes: Any, d: Requests, names: Sequence[str]) -> None:
     """The line of each resource, as far as it is in the unit square."""
     for j, (a, b) in enumerate(d.matrix().T):
+        if a == b == 0:
+            continue
         t = np.linspace(0, 1, 201)
-        line = np.column_stack([t, (1 - a * t) / b]) if b > 0 else np.column_stack([np.full(201, 1 / a) if a > 0 else t * np.nan, t])
+        line = np.column_stack([t, (1 - a * t) / b] if b > 0 else [np.full(201, 1 / a), t])
         inside = line[(line >= 0).all(axis=1) & (line <= 1).all(axis=1)]
         axes.plot(*inside.T, linestyle="--", linewidth=1, color=f"C{4 + j}", label=f"{names[j]} is full")
 
