@@ -56,11 +56,10 @@ envy-free, but with e = 1/3 each, two users of one resource and a third with ano
 additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.
 """
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,13 +71,14 @@ from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, rational
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
+    from flint import fmpq
 
 __all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "requests"]
 
@@ -105,11 +105,21 @@ class Requests:
 
     def loads(self, x: Sequence[Fraction]) -> Rationals:
         """(R,) used part of each resource."""
-        result = [Fraction(0)] * self.R
-        for part, value in zip(self.parts, x, strict=True):
-            for j, r in part.items():
-                result[j] += r * value
-        return tuple(result)
+        from flint import fmpq
+
+        result = [fmpq(0)] * self.R
+        for part, value in zip(self._entries, x, strict=True):
+            granted = fmpq(value.numerator, value.denominator)
+            for j, r in part if granted else ():
+                result[j] += r * granted
+        return tuple(Fraction(int(load.numerator), int(load.denominator)) for load in result)
+
+    @cached_property
+    def _entries(self) -> "list[list[tuple[int, fmpq]]]":
+        """The parts as fmpq, which are ten times as fast as Fraction."""
+        from flint import fmpq
+
+        return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
 
     def lowest(self, bottlenecks: Collection[int]) -> Rationals:
         """(N,) l_i(I)."""
@@ -122,8 +132,11 @@ class Requests:
 
     def fair(self, x: Sequence[Fraction]) -> bool:
         """Whether (D 1) and (D 2) hold, exactly."""
-        feasible = all(0 <= value <= 1 for value in x) and all(load <= 1 for load in self.loads(x))
-        return feasible and all(value >= low for value, low in zip(x, self.lowest(self.bottlenecks(x)), strict=True))
+        loads = self.loads(x)
+        if not all(0 <= value <= 1 for value in x) or max(loads) > 1:
+            return False
+        low = self.lowest({j for j, load in enumerate(loads) if load == 1})
+        return all(value >= least for value, least in zip(x, low, strict=True))
 
     def tasks(self, x: Sequence[Fraction]) -> Rationals:
         """(N,) x_i q_i."""
@@ -382,11 +395,11 @@ def _pool(instance: Instance) -> Instance:
 def _target(value: Any) -> tuple[Fraction, ...]:
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
         raise InstanceError(f"target is {value!r}, but it must be a list of tasks, one number for each user")
-    for v in value:
-        number = isinstance(v, int | float | Fraction | np.number) and not isinstance(v, bool)
-        if not number or not math.isfinite(v) or v < 0:
-            raise InstanceError(f"target has the entry {v!r}, but it must be a number that is not negative")
-    return tuple(v if isinstance(v, Fraction) else Fraction(str(v)) for v in value)
+    result = tuple(rational(v, "an entry of target") for v in value)
+    for v in result:
+        if v < 0:
+            raise InstanceError(f"target has the entry {v}, but it must not be negative")
+    return result
 
 
 def _places(instance: Instance, names: Iterable[str]) -> list[int]:

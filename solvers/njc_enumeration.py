@@ -83,7 +83,7 @@ class Enumeration(ExactlyFair):
         wish, best = mechanism.wish(d), None
         with session.phase("solve"):
             for bottlenecks, x in enumerated(mechanism, d, wish, session.limits, session):
-                session.note(bottlenecks=sorted(bottlenecks), objective=value(mechanism, d, wish, x))
+                session.note(bottlenecks=sorted(bottlenecks), objective=float(value(mechanism, d, wish, x)))
                 if best is None or value(mechanism, d, wish, x) > value(mechanism, d, wish, best):
                     best, session.x = x, as_floats(x)
                 if mechanism.objective is None:

@@ -111,7 +111,10 @@ class Piece:
         if self.hopeless or self._solved[0] is None:
             return None
         corner = Corner(self._program(PENALTIES[0]), self._solved[0])
-        return self._point(corner) if corner.negative is None and self._full(corner) else self.best(limits)
+        try:
+            return self._point(corner) if corner.negative is None and self._full(corner) else self.best(limits)
+        except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
+            return None
 
     def _full(self, corner: Corner) -> bool:
         return not any(corner.values.get(len(self.columns) + j, 0) for j in self.equal)
