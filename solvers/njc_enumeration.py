@@ -28,7 +28,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.njc_exact import Piece, as_floats, value
+from fairalloc.solvers.njc_exact import PieceProgram, as_floats, value
 from fairalloc.solvers.njc_market import ExactlyFair
 
 __all__ = ["enumerated"]
@@ -57,12 +57,12 @@ def enumerated(
             _ = limits.left
             if session is not None:
                 session.count(1)
-            piece = Piece(d, bottlenecks, d.lowest(bottlenecks), objective, wish)
+            piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), objective, wish)
             if piece.bound() > best - SLACK and (x := piece.best(limits)) is not None:
                 yield bottlenecks, x
                 best = max(best, float(value(mechanism, d, wish, x))) if objective else best
                 here.add(bottlenecks)
-            elif Piece(d, bottlenecks, least, objective, wish).bound() > best - SLACK:
+            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - SLACK:
                 here.add(bottlenecks)
         kept = here
 

@@ -27,7 +27,7 @@ from fairalloc.solvers.exact import Corner, Program, _flint, _fraction, optimum
 from fairalloc.solvers.highs import _highs_lp
 from fairalloc.solvers.method import Limits
 
-__all__ = ["Piece", "polished", "ranked", "worth"]
+__all__ = ["PieceProgram", "polished", "ranked", "worth"]
 
 PENALTIES = (Fraction(10**6), Fraction(10**18))
 
@@ -45,7 +45,7 @@ class Column:
     cost: Fraction
 
 
-class Piece:
+class PieceProgram:
     """Best points of P_I for one objective; with a `low` that is less than l(I) it holds P_I for larger I too."""
 
     def __init__(
@@ -224,7 +224,7 @@ def polished(
     """The point of the first P_I that has one within `near` of x, the nearest in sum |x_i|, and that I; None where none has."""
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
-        piece = Piece(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
+        piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
         if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.good(limits)) is not None:
             far = max(abs(float(a) - b) for a, b in zip(found, x.tolist(), strict=True))
             if far <= near and d.fair(found):

@@ -1,7 +1,8 @@
 r"""`njc-milp`: the MILP (b) of njc.py by HiGHS through CVXPY, then the exact optimum for the bottlenecks that it found.
 
 HiGHS decides which resources are bottlenecks, the set I. The best x of the polytope P_I is then a linear program, solved in
-rationals: if I is right, and every digit of x wrong, the answer is exact. Without an objective any x of P_I will do.
+rationals: if I is right, and every digit of x wrong, the answer is exact. (Of two sets whose best values differ by less than
+HiGHS' tolerances of 1e-9 it may take the wrong one.) Without an objective any x of P_I will do.
 """
 
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.njc_exact import Piece, as_floats
+from fairalloc.solvers.njc_exact import PieceProgram, as_floats
 from fairalloc.solvers.njc_market import ExactlyFair
 from fairalloc.solvers.through_cvxpy import CvxpySession
 
@@ -67,7 +68,7 @@ class Milp(ExactlyFair):
         session.solve(None)
         with session.phase("read"):
             wish = mechanism.wish(d)
-            piece = Piece(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
+            piece = PieceProgram(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
             x = piece.best(session.limits)
         if x is None or not d.fair(x):
             raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")

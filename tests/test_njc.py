@@ -23,7 +23,7 @@ from fairalloc.models.published import example
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.njc_enumeration import enumerated
-from fairalloc.solvers.njc_exact import Piece, polished, ranked
+from fairalloc.solvers.njc_exact import PieceProgram, polished, ranked
 from fairalloc.solvers.njc_ode import Path, trajectory
 from fairalloc.theorems import Failure, certify, check, parse_certificate
 from fairalloc.theorems.solution_set import corners, solution_set
@@ -352,8 +352,8 @@ def test_polishing_mends_what_is_off_by_little_and_nothing_else(delta):
 def test_bases_that_highs_gets_wrong_are_repaired():
     """From any basis, here that of another objective, the exact optimum is the same."""
     d = requests(example("dolev-segment").instance)
-    piece = Piece(d, {0, 1}, d.lowest({0, 1}), "sum")
-    other = Piece(d, {0, 1}, d.lowest({0, 1}), "utilisation")
+    piece = PieceProgram(d, {0, 1}, d.lowest({0, 1}), "sum")
+    other = PieceProgram(d, {0, 1}, d.lowest({0, 1}), "utilisation")
     piece.__dict__["_solved"] = other._solved
     assert piece.best(Limits()) == tasks("1/2", "1/2", "1/2")
 
