@@ -260,14 +260,63 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         Instance([[1, "1/5"], [1, "1/5"], ["2/5", "4/5"]], [[1, 1]], name="dolev-fig2", max_tasks=[1, 1, 1]),
         "D Fig. 2 and section 4",
-        {"drf": _tasks("2/5", "2/5", "1/2"), "drfh": _tasks("2/5", "2/5", "1/2"), "nb": _tasks("1/3", "1/3", "5/6")},
+        {
+            "drf": _tasks("2/5", "2/5", "1/2"),
+            "drfh": _tasks("2/5", "2/5", "1/2"),
+            "nb": _tasks("1/3", "1/3", "5/6"),
+            "njc": _tasks("1/3", "1/3", "5/6"),
+        },
         "nb derived: only resource 1 is full, so it is split equally, as D's own allocation does",
     ),
     Example(
         Instance([["1/2", 0, 0, 1], [1, 1, 1, 0]], [[1, 1, 1, 1]], name="dolev-utilisation", max_tasks=[1, 1]),
         "D section 4, the counter-example on utilisation",
-        {"drf": _tasks("2/3", "2/3"), "drfh": _tasks("2/3", "2/3"), "nb": _tasks(1, "1/2")},
+        {"drf": _tasks("2/3", "2/3"), "drfh": _tasks("2/3", "2/3"), "nb": _tasks(1, "1/2"), "njc": _tasks(1, "1/2")},
         "printed for drf; nb derived, equal to D's own allocation",
+    ),
+    # ---- D: no justified complaints
+    Example(
+        Instance(
+            [["1/4", "2/3", 1], [1, "2/3", 0]],
+            [[1, 1, 1]],
+            name="dolev-fig3",
+            max_tasks=[1, 1],
+        ),
+        "D Figs. 3, 4 and 6",
+        {"njc": _tasks("3/4", "3/4"), "nb": _tasks("3/4", "3/4")},
+        "no entitlements are printed, here they are equal; answers derived: resource 2 alone is full",
+    ),
+    Example(
+        Instance([["2/3"], ["2/3"]], [[1]], name="dolev-fig5", weights=["2/5", "3/5"], max_tasks=[1, 1]),
+        "D Fig. 5, the entitlements 0.4 and 0.6",
+        {"njc": _tasks("3/5", "9/10"), "nb": _tasks("3/5", "9/10")},
+    ),
+    Example(
+        Instance(
+            [["1/2", "1/2", "2/3"], ["1/2", "5/8", "1/2"], [1, 1, "1/3"]],
+            [[1, 1, 1]],
+            name="dolev-greedy",
+            weights=["1/2", "3/8", "1/8"],
+            max_tasks=[1, 1, 1],
+        ),
+        "D section 3, where one user after the other does not work",
+        {"drf": _tasks("6/7", "24/35", "1/7")},
+        "D gives no solution: all of them are the segment from (31/32, 5/8, 1/8) to (59/60, 3/5, 2/15); drf derived",
+    ),
+    Example(
+        Instance([[1, 1], [0, 1], [1, 0]], [[1, 1]], name="dolev-segment", weights=["1/2", "3/10", "1/5"], max_tasks=[1, 1, 1]),
+        "D section 5.5, N = 3 and m = 2",
+        {"nb": _tasks("1/2", "1/2", "1/2")},
+        "njc: the segment from (1/2, 1/2, 1/2) to (7/10, 3/10, 3/10), as printed; nb, where the trajectory ends, derived",
+    ),
+    Example(
+        Instance(
+            [[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]], [[1, 1, 1, 1]], name="dolev-circle", max_tasks=[1, 1, 1, 1]
+        ),
+        "D section 5.5, N = m = 4",
+        {"nb": _tasks("1/3", "1/3", "1/3", "1/3"), "drf": _tasks("1/3", "1/3", "1/3", "1/3")},
+        "printed as 1/3 for all and 6 more with two users at 1/4 and two at 3/8; all of njc are 6 triangles, with the corner 1/3 "
+        "for all and two of those where one user has 1/2 and the others 1/4; the printed 6 are midpoints of their far sides",
     ),
 )
 

@@ -44,6 +44,8 @@ FASTEST = (
     "highs:leximin",
     "highs",
     "interior-point",
+    "njc-market",
+    "njc-milp",
     "cvxpy:clarabel",
     "pyomo:ipopt",
     "cvxpy:highs",

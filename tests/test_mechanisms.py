@@ -16,7 +16,8 @@ from fairalloc.solvers import METHODS, methods_for, solve
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
-UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian"})  # the others may have many answers of the same value
+UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian", "njc"})  # the others may have many answers of the same value
+SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
 FLAT = ("psdsf-fig1", "psdsf-coprocessor", "psdsf-fig5", "dolev-utilisation")
 """An idle arc or a full resource with price 0: a user could be served there just as well (DEGENERATE)."""
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
@@ -43,9 +44,9 @@ def test_published_answers(item, method):
             continue
         allocation = solve(item.instance, name, available(method))
         expected = np.array([float(v) for v in answer])
-        flat = name in ("nb", "alpha-pf-vds", "ps-dsf-tdm") and item.name in FLAT
+        flat = name in ("nb", "njc", "alpha-pf-vds", "ps-dsf-tdm") and item.name in FLAT
         np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(method))
-        assert allocation.residual <= RESIDUAL
+        assert allocation.residual <= (DEGENERATE if flat and name == "njc" else RESIDUAL)  # njc's is of the order of the tasks
         computed += 1
     able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
     assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
@@ -90,7 +91,8 @@ def agree(name, instance):
         assert allocation.residual <= RESIDUAL, (method, instance.name)
         if name in UNIQUE:
             np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=SHARES, err_msg=f"{method} {instance.name}")
-        assert allocation.values == pytest.approx(first.values, rel=SHARES, abs=SHARES), (method, instance.name)
+        same = name in SEVERAL or allocation.values == pytest.approx(first.values, rel=SHARES, abs=SHARES)
+        assert same, (method, instance.name)
     silent = answers.keys() - claims.keys()
     assert all(METHODS[method].kind != "exact" for method in silent), "what ends in a vertex always claims"
     return len(claims)
@@ -121,6 +123,8 @@ def test_every_mechanism_and_family_meets():
         ("fds", "placement"),
         ("drf", "racks"),
         ("fds", "racks"),
+        ("njc", "placement"),
+        ("njc", "racks"),
         ("drf-per-server", "finite"),
         ("ps-dsf-tdm", "finite"),
     }

@@ -54,3 +54,10 @@ PRINTED = 1e-5
 free is found to the square root of a tolerance of 1e-11."""
 DIFFERENCES = 1e-4
 """Difference quotients of smooth functions with steps of 1e-6: truncation and rounding are each below it."""
+LEVELSET = 2e-5
+"""How far the integrated trajectory of D 5.4 may be from (11) and (12), relative: it asks for rtol = 1e-8 a step, and a spare
+part of 1e-3 magnifies the error of x a thousand times."""
+
+TRAJECTORY = 1e-5
+"""Distance of the trajectory's end from the market's allocation where every bottleneck has a price: both end at a residual of
+1e-6, and bottlenecks that differ little (angles of a tenth) magnify it tenfold."""

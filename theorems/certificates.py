@@ -25,6 +25,8 @@ and the certificate shows the two ends equal. For the max-min programs c_n = y_n
 
 (w log u' - s u' is largest at u' = w / s, and log r <= r - 1 with r = w_n / (s_n u_n)): a gap without logarithms, which is 0
 exactly at the optimum. The bounds themselves need one, sum w_n log u_n, which is enclosed in ball arithmetic.
+
+**njc** (njc.py): for each user either that it runs all its tasks, or the full resource of which it gets most and how much.
 """
 
 from abc import ABC, abstractmethod
@@ -39,6 +41,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.leximin import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import rational, shown
@@ -50,11 +53,13 @@ __all__ = [
     "STEP",
     "BoundsCertificate",
     "Certificate",
+    "JustifiedCertificate",
     "LeximinCertificate",
     "ProgramCertificate",
     "Refuted",
     "dyadic",
     "feasible",
+    "justified",
     "log_value",
     "must",
     "nb_gap",
@@ -231,6 +236,50 @@ class BoundsCertificate(Certificate):
         least, most = log_value(weights, tasks)
         must(self.lower <= least and most <= self.lower + 2 * STEP, "the lower bound is not the value at x, rounded down")
         must(self.upper == self.lower + 2 * STEP + self.gap, "the upper bound is not the lower bound and the gap")
+
+
+@dataclass(frozen=True)
+class JustifiedCertificate(Certificate):
+    """What answers the complaint of each user.
+
+    Attributes
+    ----------
+    bottleneck : (N,) the full resource of which the user gets most, the first of several; -1 for one who runs all its tasks
+    part : (N,) how much of that resource it gets; of its tasks, all = 1
+    entitled : (N,) e_n, what it is entitled to
+    """
+
+    kind: ClassVar[str] = "justified"
+
+    bottleneck: tuple[int, ...]
+    part: Rationals
+    entitled: Rationals
+
+    @property
+    def claim(self) -> str:
+        """How many are answered in which way."""
+        content = self.bottleneck.count(-1)
+        return f"no justified complaints, {content} users run all their tasks, {len(self.bottleneck) - content} have a bottleneck"
+
+    def _hold(self, item: Mechanism, domain: Instance) -> None:
+        must(isinstance(item, NoJustifiedComplaints), f"{self.mechanism!r} is not about complaints")
+        arcs, total = exact_arcs(domain), sum(domain.exact.weights)
+        feasible(arcs, self.x)
+        parts = tuple(w / total for w in domain.exact.weights)
+        must(self.entitled == parts, "an entitlement is not the user's part of all weights")
+        must((self.bottleneck, self.part) == justified(arcs, self.x), "a bottleneck or a part of it is not that of x")
+        for user, j, part, e in zip(domain.users, self.bottleneck, self.part, self.entitled, strict=True):
+            must(j == -1 or part >= e, f"user {user!r} has a justified complaint")
+
+
+def justified(arcs: ExactArcs, x: Rationals) -> tuple[tuple[int, ...], Rationals]:
+    """For each user of a pool the bottleneck and the part of a JustifiedCertificate; part 0 of resource 0 where there is none."""
+    full = {j for j, load in enumerate(arcs.loads(x)) if load == 1}
+    found = []
+    for load, value, limit in zip(arcs.load, x, arcs.limits, strict=True):
+        shares = [(part * value, -j) for j, part in load if j in full]
+        found.append((Fraction(1), 1) if value == limit else max(shares, default=(Fraction(0), 0)))
+    return tuple(-j for _, j in found), tuple(part for part, _ in found)
 
 
 def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Rationals, limits: Rationals) -> Fraction:

@@ -18,6 +18,7 @@ from fairalloc.formulations.gain import referee
 from fairalloc.formulations.game import Game
 from fairalloc.formulations.mechanism import Mechanism, cheapest
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
@@ -29,13 +30,16 @@ from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact import solve_exactly
 from fairalloc.solvers.exact_levels import exact_levels, levels
 from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.njc_exact import polished, ranked
 from fairalloc.theorems.certificates import (
     STEP,
     BoundsCertificate,
     Certificate,
+    JustifiedCertificate,
     LeximinCertificate,
     ProgramCertificate,
     Refuted,
+    justified,
     log_value,
     nb_gap,
 )
@@ -112,6 +116,8 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         return _bounded(given or solve(home, item.id, time_limit=limits.left), tolerance)
     if isinstance(item, Equilibrium):
         return _of_game(item, home, given or solve(home, item.id, accuracy="high", time_limit=limits.left), tolerance)
+    if isinstance(item, NoJustifiedComplaints):
+        return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
     if not METHODS["exact"].computes(item):
         raise Refuted("the method 'exact' does not compute this mechanism")
     solution = solve_exactly(item, item.domain(home), limits)
@@ -207,6 +213,24 @@ def _visible(game: Game, kappa: Floats) -> Floats:
     """The prices of finite servers without those that nobody would notice."""
     seen = game.parts(kappa) > 10 * float(SEEN)
     return np.where(game.finite[:, None] & seen, kappa, 0.0)
+
+
+def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certificate:
+    """What answers everybody at the allocation's own rationals, or at the nearest NJC allocation that could be found."""
+    if not given.has_point:
+        raise Refuted("there is no point")
+    instance, x, about = given.instance, given.x_exact, ""
+    arcs, d = exact_arcs(instance), requests(instance)
+    if x is None:
+        part = given.x / np.array([float(q) for q in d.unit])
+        found = polished(d, part, ranked(1.0 - given.load[0], tolerance), tolerance, limits)
+        if found is None:
+            raise Refuted(f"no NJC allocation was found within {tolerance:.1g} of the allocation")
+        x = d.tasks(found[0])
+        far = max(abs(float(a) - b) for a, b in zip(found[0], part.tolist(), strict=True))
+        about = f"the tasks of the allocation differ by at most {far:.1e} of a request"
+    total = sum(instance.exact.weights)
+    return JustifiedCertificate("njc", x, *justified(arcs, x), tuple(w / total for w in instance.exact.weights), about=about)
 
 
 # ---- bounds for nb --------------------------------------------------------------------------------------------------
