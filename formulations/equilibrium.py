@@ -35,7 +35,7 @@ class Equilibrium(Mechanism):
         return scaled.replace(weights=instance.weights), unit
 
     def values(self, allocation: Allocation) -> dict[str, float]:
-        """"deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""
+        """The "deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""
         instance = allocation.instance
         each = deviation(instance, allocation.x)
         return {"deviation": float(instance.weights @ each / instance.weights.sum())}
@@ -52,8 +52,10 @@ def deviation(instance: Instance, x: Floats) -> Floats:
     """
     arcs = instance.arcs
     tasks = np.bincount(arcs.user, x, instance.N)
-    z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
     least = np.full(instance.K, np.inf)
-    np.minimum.at(least, arcs.server, z)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no point, no deviation: nan
+        z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
+        np.minimum.at(least, arcs.server, z)
+        each = np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)
+    result: Floats = each.astype(float)
+    return result

@@ -21,9 +21,9 @@ log z_ni + max over r with w_nir > 0 of log kappa_ir, which is PS-DSF by levels 
 **Residual.** The largest over the servers of the following, each in [0, 1].
 *Finite alpha*: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni g_i'(z_ni)),
 bounded above by weak duality with the prices; and, because for large alpha that hardly sees users with large shares, how far the
-levels are from (K 28-29): 1 - exp(E) where E < 0; min(y, 1 - exp(-E)) where E > 0; and where a priced resource has room, the smaller
-of the room and of the change of level if its price were 0. Prices come from the method where it has any; where they prove too
-little, a linear program for each server finds its own (`recovered`).
+levels are from (K 28-29): 1 - exp(E) where E < 0; min(y, 1 - exp(-E)) where E > 0; and for every resource, the smaller of its
+room and of the largest 1 - exp(E) without the prices of it and of all that have as much room. Prices come from the method where
+it has any; where they prove too little, a linear program for each server finds its own (`recovered`).
 *alpha = infinity*: Theorem 1 of P with nothing to choose, see `bottleneck_gap`.
 
 A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
@@ -46,6 +46,10 @@ __all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap
 
 PROVED = 1e-9
 """A residual below this is not worth the linear programs that look for better prices."""
+
+CUTS = (1e-10, 1e-7, 1e-4)
+"""Users with a smaller part of a server may count as not served there when its prices are looked for: which parts are only
+rounding, the point does not say, and each guess proves a bound."""
 
 
 def game_domain(instance: Instance, name: str) -> Instance:
@@ -100,7 +104,8 @@ class Game:
 
     def tasks(self, x: Floats) -> Floats:
         """(N,) x_n."""
-        return np.bincount(self.user, x, self.instance.N)
+        result: Floats = np.bincount(self.user, x, self.instance.N).astype(float)
+        return result
 
     def shares(self, tasks: Floats) -> Floats:
         """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
@@ -161,15 +166,29 @@ class Game:
         """(K,) the residual of each server at a feasible x, with kappa (K, R) as a hint."""
         result = np.ones(self.instance.K)
         for i in np.flatnonzero(~self.finite):
-            result[i] = bottleneck_gap(self, x, i)
+            result[i] = bottleneck_gap(self, x, int(i))
         if kappa is not None and np.all(np.isfinite(kappa)):
             proved = np.maximum(definition_gap(self, x, kappa), level_gap(self, x, kappa))
             result = np.where(self.finite, proved, result)
-        open_ = np.flatnonzero(self.finite & (result > PROVED))
-        if len(open_):
-            own = recovered(self, x, open_)
+        for cut in CUTS:
+            open_ = np.flatnonzero(self.finite & (result > PROVED))
+            own = recovered(self, x, open_, cut)
             proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
             result[open_] = np.minimum(result, proved)[open_]
+        return result
+
+    def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
+        """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered` finds."""
+        hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
+        return hints + [recovered(self, x, np.flatnonzero(self.finite), cut) for cut in CUTS]
+
+    def parts(self, kappa: Floats) -> Floats:
+        """(K, R) the largest part that a resource has of what a user would pay at the server."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_mu = self.beta[self.server, None] * np.log(np.maximum(kappa, 0.0))[self.server] + np.log(self.w)
+            part = np.exp(log_mu - np.logaddexp.reduce(log_mu, axis=1)[:, None])
+        result = np.zeros((self.instance.K, self.instance.R))
+        np.maximum.at(result, self.server, np.nan_to_num(part))
         return result
 
     def shrunk(self, x: Floats) -> Floats:
@@ -196,7 +215,7 @@ def per_server(value: Any, instance: Instance, name: str) -> Floats:
 
 def number(value: Any, name: str) -> float:
     """A float from a number or the text "inf"."""
-    wrong = isinstance(value, bool) or not isinstance(value, int | float | np.number) and value != "inf"
+    wrong = isinstance(value, bool) or (not isinstance(value, int | float | np.number) and value != "inf")
     if wrong or math.isnan(float(value)):
         raise InstanceError(f"{name} is {value!r}, but it must be a number")
     return float(value)
@@ -230,28 +249,15 @@ def definition_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
 
 def level_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     """(K,) how far the levels are from (K 28-29) at feasible tasks x: see the module's docstring."""
-    y = game.fractions(x)
-    E = game.excess(game.tasks(x), kappa)
+    y, tasks = game.fractions(x), game.tasks(x)
+    E = game.excess(tasks, kappa)
     arcs = np.where(E < 0, -np.expm1(np.minimum(E, 0.0)), np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
+    result = by_server(game, arcs, np.maximum, 0.0)
     room = np.maximum(1.0 - game.load(y), 0.0)
-    result: Floats = np.maximum(
-        by_server(game, arcs, np.maximum, 0.0), np.minimum(room, _worth(game, kappa)).max(axis=1, initial=0.0)
-    )
-    return result
-
-
-def _worth(game: Game, kappa: Floats) -> Floats:
-    """(K, R) the largest relative change of a user's level at the server if the resource cost nothing."""
-    part = np.zeros_like(game.w)
-    i = game.server
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_mu = game.beta[i, None] * np.log(np.maximum(kappa, 0.0))[i] + np.log(game.w)
-        part = np.exp(log_mu - np.logaddexp.reduce(log_mu, axis=1)[:, None])
-    part = np.clip(np.nan_to_num(part), 0.0, 1.0)
-    with np.errstate(divide="ignore"):
-        change = -np.expm1(np.log1p(-part) / game.beta[i, None])
-    result = np.zeros((game.instance.K, game.instance.R))
-    np.maximum.at(result, i, change)
+    for r in range(game.instance.R):
+        fuller = np.where(room < room[:, r, None], kappa, 0.0)
+        lost = -np.expm1(np.minimum(game.excess(tasks, fuller), 0.0))
+        result = np.maximum(result, np.minimum(room[:, r], by_server(game, lost, np.maximum, 0.0)))
     return result
 
 
@@ -260,7 +266,10 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 
     r is a bottleneck for n if w_nr > 0, r is full, and z_ni >= z_mi for all m with x_mi d_mr > 0 (P 13). The gap is
 
-        max over n  min over r with w_nr > 0  of the larger of   room_r   and   max over m of min(w_mr y_mi, 1 - z_ni / z_mi)
+        max over n  min over r with w_nr > 0  of the larger of room_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
+
+    y_mi, not w_mr y_mi: PS-DSF jumps when w_mr becomes 0, so a user who has much of the server and takes next to nothing of a
+    full resource is not close to one who takes nothing.
     """
     here = np.flatnonzero(game.server == i)
     if not len(here):
@@ -271,40 +280,42 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
     above = np.maximum(1.0 - z[:, None] / z, 0.0)  # [n, m]
     worst = np.ones(len(here))
     for r in range(w.shape[1]):
-        envied = np.minimum(w[:, r] * y, above).max(axis=1)
+        envied = np.minimum(np.where(w[:, r] > 0, y, 0.0), above).max(axis=1)
         worst = np.where(w[:, r] > 0, np.minimum(worst, np.maximum(room[r], envied)), worst)
     return float(worst.max())
 
 
-def recovered(game: Game, x: Floats, servers: NDArray[np.intp]) -> Floats:
+def recovered(game: Game, x: Floats, servers: NDArray[np.intp], cut: float = CUTS[0]) -> Floats:
     """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
 
-    With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the linear program
+    With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the program
 
         min  sum_r room_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 
-    is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium.
+    is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. Users with
+    y <= cut have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one resource,
+    and for large alpha a user with a large share and a part of 1e-9 by rounding would put it hundreds of magnitudes too low.
     """
     y = game.fractions(x)
     log_g = game.log_marginal(game.shares(game.tasks(x)))
     kappa = np.zeros((game.instance.K, game.instance.R))
     for i in servers:
         here = game.server == i
-        kappa[i] = _prices(game.w[here], y[here], log_g[here], float(game.beta[i]))
+        kappa[i] = _prices(game.w[here], y[here], log_g[here], float(game.beta[i]), cut)
     return kappa
 
 
-def _prices(w: Floats, y: Floats, log_g: Floats, beta: float) -> Floats:
-    priced = (w * y[:, None] > 0).any(axis=0)
+def _prices(w: Floats, y: Floats, log_g: Floats, beta: float, cut: float) -> Floats:
+    served = np.where(y > cut, y, 0.0)
+    priced = (w * served[:, None] > 0).any(axis=0)
     if not priced.any():
         return np.zeros(w.shape[1])
     with np.errstate(divide="ignore"):
         log_b = np.log(w[:, priced]) - log_g[:, None]
-    scale = np.where(y[:, None] > 1e-12, log_b, -np.inf).max(axis=0)
-    scale = np.where(np.isfinite(scale), scale, log_b.max(axis=0))
-    b = np.exp(np.minimum(log_b - scale, 18.0))  # a row met a millionfold is met
+    scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
+    b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
     room = np.maximum(1.0 - y @ w[:, priced], 0.0)
-    cost = room + y @ b
+    cost = room + served @ b
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     answer = linprog(cost, A_ub=-b, b_ub=-np.ones(len(b)), method="highs-ds", options=options)
     kappa = np.zeros(w.shape[1])

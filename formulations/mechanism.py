@@ -1,6 +1,7 @@
 """What a mechanism is: a definition that can be written as a model and held against an allocation."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class Mechanism(ABC):
     title : one line for tables
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them
+    integer : whether its model has integer variables (and is linear otherwise)
+    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing
     """
 
     id: str
@@ -34,6 +37,8 @@ class Mechanism(ABC):
     title: str
     source: str
     linear: bool = False
+    integer: bool = False
+    convex: bool = True
 
     def configure(self, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; InstanceError for one that it does not have."""
@@ -69,6 +74,17 @@ class Mechanism(ABC):
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
         return self.write_pyomo(self.domain(instance), **details)
 
+    def unwritten(self, instance: Instance) -> str:  # noqa: ARG002 (for those that have no model for some)
+        """One sentence on why there is no model for this instance with these parameters, or ""."""
+        return ""
+
+    def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
+        """(K, R) the allocation's prices: the variable "kappa" where the model has it, else the duals of "capacity".
+
+        `values` are the values of the model's variables by name.
+        """
+        return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
+
     @abstractmethod
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """The CVXPY problem on an instance that is a domain already."""
@@ -80,6 +96,13 @@ class Mechanism(ABC):
     @abstractmethod
     def values(self, allocation: Allocation) -> dict[str, float]:
         """What the mechanism equalises ("g") or maximises ("objective"), at this allocation."""
+
+    def bound_by_prices(self, allocation: Allocation) -> float:  # noqa: ARG002 (for those that have prices)
+        """The residual that the allocation's own prices prove on the domain, with no referee; nan where prices prove nothing.
+
+        It is all that a method can know of its own answer: above the accuracy's promise it does not claim success.
+        """
+        return float("nan")
 
     @abstractmethod
     def residual(self, allocation: Allocation) -> float:

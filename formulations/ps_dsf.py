@@ -13,15 +13,45 @@ x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are 
 
 x_n need not be unique: one user of a server may do without it when another server has taken its place, see the example
 `two-answers` in models/published.py.
+
+**Mixed-integer program.** With u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n (so z_ni = (u_n / G_n) / c_ni) and
+binaries used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i):
+
+    sum_n w_nir x_ni / gamma_ni >= saturated_ir           x_ni / gamma_ni <= used_ni         sum_r bottleneck_nir = 1
+    bottleneck_nir <= saturated_ir
+    u_n / G_n - c_ni l_ir >= -M_nir (1 - bottleneck_nir)        ("above": z_ni >= the level of its bottleneck)
+    u_n / G_n - c_ni l_ir <=  m_nir (1 - used_ni)               ("below": who uses i has z_ni <= every level)
+
+No constant is a guess. Let Phi_n be the weight of all users who share a server with n, n included. Then for every answer
+
+    phi_n / Phi_n  <=  u_n / G_n  <=  1
+
+*Right*: x_nj <= gamma_nj. *Left*: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of x_mj / gamma_mj over
+the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m / x_m); so gamma_nj <=
+(x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. (K's (41), for those n meets.)
+A saturated level that matters is the z_mi of some user m of r there, and an unsaturated one may be any number above all of
+them, so
+
+    lo_ir = min over m with w_mir > 0 of (phi_m / Phi_m) / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of 1 / c_mi
+
+and M_nir = max(c_ni hi_ir - phi_n / Phi_n, 0), m_nir = max(1 - c_ni lo_ir, 0). Everything is of order
+one, however the tasks are counted. The program has no objective; add one to choose among the answers.
+
+It is for small instances (docs/DESIGN-NOTES.md). No polishing is needed where the solver's tolerance on integers is 1e-9, as
+HiGHS' is in solvers/accuracy.py: the answers then have residuals of 1e-15.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game
+from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -34,18 +64,112 @@ class PsDsf(Equilibrium):
     id = "ps-dsf"
     title = "per-server dominant-share fairness: a bottleneck for every user at every eligible server"
     source = "P Def 2, Theorem 1"
+    integer = True
 
     def game(self, instance: Instance) -> Game:
         """The game at alpha = infinity."""
         return Game(instance, np.inf)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """The mixed-integer program by levels."""
-        raise NotImplementedError
+        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `Levels`."""
+        import cvxpy as cp
+
+        arcs, part = instance.arcs, Levels(self.game(instance))
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        u = cp.Variable(instance.N, name="u")
+        level = cp.Variable(instance.K * instance.R, name="level", bounds=[part.low, part.high])
+        used = cp.Variable(len(arcs), boolean=True, name="used")
+        saturated = cp.Variable(instance.K * instance.R, boolean=True, name="saturated")
+        bottleneck = cp.Variable(len(part.arc), boolean=True, name="bottleneck")
+        share = cp.multiply(1.0 / part.G[part.user], u[part.user]) - cp.multiply(part.c, level[part.row])
+        constraints = [
+            (arcs.load @ x <= 1).set_label("capacity"),
+            (arcs.owner @ x - u == 0).set_label("tasks"),
+            (arcs.load @ x >= saturated).set_label("full_where_saturated"),
+            (cp.multiply(1.0 / arcs.gamma, x) <= used).set_label("users"),
+            (part.owner @ bottleneck == 1).set_label("one_bottleneck"),
+            (bottleneck <= saturated[part.row]).set_label("at_saturated"),
+            (share >= -cp.multiply(part.above, 1 - bottleneck)).set_label("above"),
+            (share <= cp.multiply(part.below, 1 - used[part.arc])).set_label("below"),
+        ]
+        return cp.Problem(cp.Minimize(0), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """The mixed-integer program by levels."""
-        raise NotImplementedError
+        """The same with the names of the instance: `level[server, resource]`, `bottleneck[user, server, resource]`."""
+        import pyomo.environ as pyo
+
+        arcs, part, model = instance.arcs, Levels(self.game(instance)), pyomo_tasks(instance)
+        users, keys = instance.users, [(i, r) for i in instance.servers for r in instance.resources]
+        x = list(model.x.values())
+        pairs = [(users[part.user[p]], *keys[part.row[p]]) for p in range(len(part.arc))]
+        bounds = dict(zip(keys, zip(part.low.tolist(), part.high.tolist(), strict=True), strict=True))
+        model.u = pyo.Var(users)
+        model.level = pyo.Var(keys, bounds=lambda _, *key: bounds[key])
+        model.used = pyo.Var(list(model.x), domain=pyo.Binary)
+        model.saturated = pyo.Var(keys, domain=pyo.Binary)
+        model.bottleneck = pyo.Var(pairs, domain=pyo.Binary)
+        used, level = list(model.used.values()), list(model.level.values())
+        load = {key: 0 if row is None else row for key, row in zip(keys, linear_rows(arcs.load, x), strict=True)}
+        tasks = dict(zip(users, linear_rows(arcs.owner, x), strict=True))
+        gamma = dict(zip(model.x, arcs.gamma.tolist(), strict=True))
+        choices = dict(zip(model.x, linear_rows(part.owner, list(model.bottleneck.values())), strict=True))
+        terms = zip(part.user, part.row, part.c.tolist(), strict=True)
+        share = [model.u[users[n]] / float(part.G[n]) - c * level[row] for n, row, c in terms]
+        place = {pair: p for p, pair in enumerate(pairs)}
+        model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
+        model.full_where_saturated = pyo.Constraint(keys, rule=lambda m, *key: load[key] >= m.saturated[key])
+        model.users = pyo.Constraint(list(model.x), rule=lambda m, *arc: m.x[arc] / gamma[arc] <= m.used[arc])
+        model.one_bottleneck = pyo.Constraint(list(model.x), rule=lambda _, *arc: choices[arc] == 1)
+        model.at_saturated = pyo.Constraint(pairs, rule=lambda m, *pair: m.bottleneck[pair] <= m.saturated[pair[1:]])
+        above = {pair: float(part.above[p]) for pair, p in place.items()}
+        below = {pair: float(part.below[p]) for pair, p in place.items()}
+        model.above = pyo.Constraint(pairs, rule=lambda m, *pair: share[place[pair]] >= -above[pair] * (1 - m.bottleneck[pair]))
+        model.below = pyo.Constraint(
+            pairs, rule=lambda _, *pair: share[place[pair]] <= below[pair] * (1 - used[part.arc[place[pair]]])
+        )
+        model.objective = pyo.Objective(expr=0.0)
+        return model
+
+    def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002
+        """Kappa = 1 / level where saturated, else 0."""
+        if "level" not in values:
+            return None
+        kappa: Floats = np.where(np.asarray(values["saturated"]) > 0.5, 1.0 / np.asarray(values["level"]), 0.0)
+        return kappa.reshape(instance.K, instance.R)
+
+
+class Levels:
+    """The constants of the mixed-integer program. p runs over the pairs (arc, resource it demands).
+
+    Attributes
+    ----------
+    arc, user, row : (P,) the arc, its user, and i R + r
+    owner : (A x P) sparse 0/1
+    G : (N,) tasks a user could run if it had every server for itself
+    low, high : (K R,) bounds of the levels
+    c, above, below : (P,) c_ni, M_nir, m_nir
+    """
+
+    def __init__(self, game: Game) -> None:
+        instance, size = game.instance, game.instance.K * game.instance.R
+        self.arc, resource = np.nonzero(game.w)
+        self.user = game.user[self.arc]
+        self.row = game.server[self.arc] * instance.R + resource
+        pairs = len(self.arc)
+        self.owner = sp.csr_array((np.ones(pairs), (self.arc, np.arange(pairs))), shape=(len(game.user), pairs))
+        self.G = game.tasks(game.gamma)
+        self.c = game.unit[self.arc] / self.G[self.user]
+        at = np.zeros((instance.N, instance.K), dtype=bool)
+        at[game.user, game.server] = True
+        meets = (at.astype(float) @ at.T) > 0
+        least = (instance.weights / (meets @ instance.weights))[self.user]
+        self.low, self.high = np.full(size, np.inf), np.zeros(size)
+        np.minimum.at(self.low, self.row, least / self.c)
+        np.maximum.at(self.high, self.row, 1.0 / self.c)
+        idle = ~np.isfinite(self.low)  # demanded by nobody there
+        self.low[idle] = self.high[idle] = 1.0
+        self.above = np.maximum(self.c * self.high[self.row] - least, 0.0)
+        self.below = np.maximum(1.0 - self.c * self.low[self.row], 0.0)
 
 
 mechanism = PsDsf()

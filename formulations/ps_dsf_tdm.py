@@ -9,13 +9,12 @@ agree (K Theorem 5), so Problem 2 is solved with g = log: the linear Fisher mark
 
     max   sum_n phi_n log x_n     s.t.  (K 19),  x >= 0
 
-whose equilibria are all PS-DSF, and x_n is unique. Time sharing never needs more than a divisible server has: d_nr gamma_ni <= c_ir.
+whose equilibria are all PS-DSF, and x_n is unique. Time sharing never needs more than a divisible server has: since
+d_nr gamma_ni <= c_ir, what is feasible in time is feasible.
 """
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game

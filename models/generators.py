@@ -1,7 +1,7 @@
 """Seeded families of random instances, `family(n_users, n_servers, n_resources, seed)`: same arguments, same instance.
 
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, finite tasks, several variants, units,
-a known answer (planted), or the server mix of a real cell (google_mix).
+a known answer (planted), the server mix of a real cell (google_mix), or what njc has to cope with (njc).
 """
 
 from fractions import Fraction
@@ -17,6 +17,7 @@ __all__ = [
     "finite",
     "generic",
     "google_mix",
+    "njc",
     "placement",
     "planted",
     "planted_tasks",
@@ -174,6 +175,33 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
         name=f"google-mix-{n_users}x{n_servers}-{seed}",
         resources=["cpu", "memory"],
         servers=[f"{cpu}-{memory}" for _, (cpu, memory) in kinds],
+    )
+
+
+def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """Requests and entitlements as in D, rationals with small denominators: ties, zeros, users who ask for little.
+
+    A full request takes up to all of a resource, or up to a tenth of it for every ten users. One user in five asks for an eighth
+    of an equal part at most; every third instance has equal entitlements; for odd seeds the last resource is dominated by the
+    first; every seventh instance has one user without a limit.
+    """
+    rng = _rng("njc", n_users, n_servers, n_resources, seed)
+    fine = (4, 8, 12, 40)[seed % 4]
+    parts = rng.integers(1, fine + 1, (n_users, n_resources)) * _some(rng, (n_users, n_resources), (1.0, 0.7, 0.5, 0.9)[seed % 4])
+    if seed % 2 and n_resources > 1:
+        parts[:, -1] = parts[:, 0] * (rng.random(n_users) < 0.7)
+        parts[parts.sum(axis=1) == 0, 0] = fine
+    shrink = fine * np.where(rng.random(n_users) < 0.2, 8 * n_users, -(-n_users // 10))
+    weights = np.ones(n_users, int) if seed % 3 == 0 else rng.integers(1, 6, n_users)
+    limits: list[int | None] = [1] * n_users
+    if seed % 7 == 3:
+        limits[0] = None
+    return Instance(
+        [[Fraction(int(v) * n_servers, int(s)) for v in row] for row, s in zip(parts, shrink, strict=True)],
+        np.ones((n_servers, n_resources)),
+        weights=weights,
+        max_tasks=limits,
+        name=f"njc-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
 

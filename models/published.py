@@ -7,6 +7,7 @@ right one is here and `note` says so; a "derived" answer is not printed but foll
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from fairalloc.models.instance import Instance, InstanceError
 
@@ -15,12 +16,16 @@ __all__ = ["EXAMPLES", "Example", "example"]
 
 @dataclass(frozen=True)
 class Example:
-    """One published instance: `answers[mechanism]` are the exact tasks of each user."""
+    """One published instance: `answers[mechanism]` are the exact tasks of each user.
+
+    `configured` holds (mechanism, parameters, tasks) for parameters that are not the default.
+    """
 
     instance: Instance
     place: str
     answers: Mapping[str, tuple[Fraction, ...]]
     note: str = ""
+    configured: tuple[tuple[str, Mapping[str, Any], tuple[Fraction, ...]], ...] = ()
 
     @property
     def name(self) -> str:
@@ -32,7 +37,13 @@ def _tasks(*values: int | str) -> tuple[Fraction, ...]:
     return tuple(Fraction(v) for v in values)
 
 
+def _game(*values: int | str) -> dict[str, tuple[Fraction, ...]]:
+    """Where every server has one bottleneck resource, all of these agree (K Theorems 4 and 5)."""
+    return dict.fromkeys(("ps-dsf", "alpha-pf-vds", "nb", "ps-dsf-tdm"), _tasks(*values))
+
+
 _CPU = ("cpu", "memory")
+_NET = (*_CPU, "network")
 
 EXAMPLES: tuple[Example, ...] = (
     # ---- W: DRFH
@@ -74,28 +85,109 @@ EXAMPLES: tuple[Example, ...] = (
         {"drfh": _tasks("12/5", "4/5"), "drfh-lp": _tasks("12/5", "4/5"), "uniform": _tasks(2, "5/6")},
         "the global dominant share is 12/25 for both, and 1/2 for user 2 in the equal partition of each server",
     ),
-    # ---- K and P: DRFH under placement constraints
+    # ---- K and P: servers of their own
     Example(
         Instance(
-            [[1, 1, 5], ["1/2", "1/3", 5], ["1/2", 1, 0], ["1/2", 1, 0]],
+            [[1, 1, 5], ["1/2", "1/3", 5], ["1/4", 1, 0], ["1/4", 1, 0]],
             [[12, 4, 75], [8, 16, 0]],
             name="khamse-fig1",
-            resources=("cpu", "memory", "network"),
+            resources=_NET,
         ),
         "K Fig. 1 and section 2.2",
-        {
-            "drfh": _tasks(3, 3, 8, 8),
-            "tsf": _tasks("5/3", 5, "25/3", "25/3"),
-            "nb": _tasks(2, 6, 8, 8),
-        },
-        "the figure's demands are not in the text: these are consistent with every number printed there; "
-        "(2, 6, 8, 8) is printed for PS-DSF and is nb too, derived",
+        {"drfh": _tasks(3, 3, 8, 8), "tsf": _tasks("5/3", 5, "25/3", "25/3"), **_game(2, 6, 8, 8)},
+        "the figure's demands are not in the text: these are consistent with every number printed there and in 2.3; memory is "
+        "the bottleneck of both servers, so (2, 6, 8, 8), printed for PS-DSF, holds for every alpha",
     ),
     Example(
-        Instance([[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=("cpu", "memory", "network")),
+        Instance(
+            [[1, 1, 5], ["1/2", "1/3", 5], ["1/4", 1, 0], [1, "1/2", 0]],
+            [[12, 4, 75], [8, 16, 0]],
+            name="khamse-fig3",
+            resources=_NET,
+        ),
+        "K section 2.3 and Figs. 2 and 3: Fig. 1 with d_4 = [1, 0.5, 0]",
+        {"ps-dsf": _tasks(2, 6, "32/3", "16/3"), "nb": _tasks(2, 6, "96/7", "32/7"), "ps-dsf-tdm": _tasks(2, 6, 8, 4)},
+        "printed for ps-dsf, with s_31 = 8/3, s_41 = 2/3; the others derived. On server 2 y_3 = t y_4 and y_4 = 1 / (1 + t / 2), "
+        "t = min(2^(1 / alpha), 3/2): cpu is full for all alpha, memory too for alpha <= 1 / log2(3/2) = 1.7095; for alpha = 3 "
+        "x_3 = 12.3676227061, x_4 = 4.90809432349",
+        (
+            ("alpha-pf-vds", {"alpha": 1}, _tasks(2, 6, "96/7", "32/7")),
+            ("alpha-pf-vds", {"alpha": 1.5}, _tasks(2, 6, "96/7", "32/7")),
+            ("alpha-pf-vds", {"alpha": "inf"}, _tasks(2, 6, "32/3", "16/3")),
+        ),
+    ),
+    Example(
+        Instance([[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=_NET),
         "P Fig. 1 and section II-B",
-        {"drfh": _tasks("60/11", "72/11"), "tsf": _tasks(4, 8), "nb": _tasks(6, 6)},
-        "printed as 5.45 and 6.54, the second cut off instead of rounded; nb derived",
+        {"drfh": _tasks("60/11", "72/11"), "tsf": _tasks(4, 8), **_game(6, 6)},
+        "drfh printed as 5.45 and 6.54, the second cut off instead of rounded; (6, 6) printed for ps-dsf, the others derived",
+    ),
+    Example(
+        Instance(
+            [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]],
+            [[9, 12, 100], [12, 12, 0]],
+            name="psdsf-fig2",
+            resources=_NET,
+        ),
+        "P Figs. 2 and 3",
+        {"ps-dsf": _tasks("18/5", "18/5", 8, 8), "nb": _tasks(3, "17/4", "17/2", 8), "ps-dsf-tdm": _tasks(3, 3, 6, 6)},
+        "s_41 is printed as 12/12 = 1, but gamma_41 = 9 and s_41 = 8/9; nb and ps-dsf-tdm derived",
+        (("alpha-pf-vds", {"alpha": 1}, _tasks(3, "17/4", "17/2", 8)),),
+    ),
+    Example(
+        Instance(
+            [[1], [1]],
+            [[1], [1], [1]],
+            demands_on={
+                (n, i): [1 / Fraction(rate)]
+                for n, rates in enumerate([("1.2", "0.6", "0.4"), ("0.4", "0.4", "0.8")])
+                for i, rate in enumerate(rates)
+            },
+            name="psdsf-fig4",
+            servers=("channel 1", "channel 2", "channel 3"),
+            resources=("time",),
+        ),
+        "P Fig. 4: two users on three wireless channels, tasks are Mb/s",
+        _game("3/2", 1),
+        "which rate belongs to which arrow is lost in the text: this way to read it gives the printed 1.5 and 1 with the second "
+        "channel shared equally",
+    ),
+    Example(
+        Instance(
+            [[2, 1], [1, 1]],
+            [[8, 8], [8, 8]],
+            demands_on={(0, 1): ["1/2", 1]},
+            name="psdsf-coprocessor",
+            resources=_CPU,
+        ),
+        "P section IV, scenario 2, with numbers of our own",
+        _game(8, 8),
+        "a co-processor of server 2 does three quarters of user 1's computing: user 1 gets that server and user 2 the other",
+    ),
+    Example(
+        Instance(
+            [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
+            [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
+            counts=[8, 68, 33, 11],
+            weights=[2, 2, 1, 1],
+            eligible=[[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]],
+            name="psdsf-fig5",
+            servers=("A", "B", "C", "D"),
+            resources=_CPU,
+        ),
+        "P Fig. 5 and Tables III and IV",
+        {**_game(210, 105, "165/2", "55/2"), "tsf": _tasks("93660/457", "49140/457", "10560/181", "6435/181")},
+        "per class, ps-dsf is printed as A (40, 20), B (170, 85), C user 3, D user 4; only sums over A and B are unique, for "
+        "these classes are alike. tsf is printed with two to four digits: (205, 107.5, 58.33, 35.55). The text says that cpu is "
+        "full in A and B, but by the table class A uses 6 of 8",
+    ),
+    Example(
+        Instance([[2, 1], [1, 2]], [[6, 6], [6, 6]], name="two-answers", resources=_CPU),
+        "ours: the smallest system whose PS-DSF allocation is not unique",
+        {"nb": _tasks(4, 4), "alpha-pf-vds": _tasks(4, 4), "drfh": _tasks(4, 4), "ps-dsf-tdm": _tasks(3, 3)},
+        "ps-dsf: every (x, x) with 3 <= x <= 4. If each user has a server to itself, (3, 3), nobody can have more without taking "
+        "from one whose share is 1 like its own, yet (4, 4) is better for both and ps-dsf too: P Theorem 2 claims Pareto "
+        "optimality, K 2.3 is right that PS-DSF lacks it",
     ),
     # ---- Z: Nash bargaining
     Example(
@@ -168,14 +260,63 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         Instance([[1, "1/5"], [1, "1/5"], ["2/5", "4/5"]], [[1, 1]], name="dolev-fig2", max_tasks=[1, 1, 1]),
         "D Fig. 2 and section 4",
-        {"drf": _tasks("2/5", "2/5", "1/2"), "drfh": _tasks("2/5", "2/5", "1/2"), "nb": _tasks("1/3", "1/3", "5/6")},
+        {
+            "drf": _tasks("2/5", "2/5", "1/2"),
+            "drfh": _tasks("2/5", "2/5", "1/2"),
+            "nb": _tasks("1/3", "1/3", "5/6"),
+            "njc": _tasks("1/3", "1/3", "5/6"),
+        },
         "nb derived: only resource 1 is full, so it is split equally, as D's own allocation does",
     ),
     Example(
         Instance([["1/2", 0, 0, 1], [1, 1, 1, 0]], [[1, 1, 1, 1]], name="dolev-utilisation", max_tasks=[1, 1]),
         "D section 4, the counter-example on utilisation",
-        {"drf": _tasks("2/3", "2/3"), "drfh": _tasks("2/3", "2/3"), "nb": _tasks(1, "1/2")},
+        {"drf": _tasks("2/3", "2/3"), "drfh": _tasks("2/3", "2/3"), "nb": _tasks(1, "1/2"), "njc": _tasks(1, "1/2")},
         "printed for drf; nb derived, equal to D's own allocation",
+    ),
+    # ---- D: no justified complaints
+    Example(
+        Instance(
+            [["1/4", "2/3", 1], [1, "2/3", 0]],
+            [[1, 1, 1]],
+            name="dolev-fig3",
+            max_tasks=[1, 1],
+        ),
+        "D Figs. 3, 4 and 6",
+        {"njc": _tasks("3/4", "3/4"), "nb": _tasks("3/4", "3/4")},
+        "no entitlements are printed, here they are equal; answers derived: resource 2 alone is full",
+    ),
+    Example(
+        Instance([["2/3"], ["2/3"]], [[1]], name="dolev-fig5", weights=["2/5", "3/5"], max_tasks=[1, 1]),
+        "D Fig. 5, the entitlements 0.4 and 0.6",
+        {"njc": _tasks("3/5", "9/10"), "nb": _tasks("3/5", "9/10")},
+    ),
+    Example(
+        Instance(
+            [["1/2", "1/2", "2/3"], ["1/2", "5/8", "1/2"], [1, 1, "1/3"]],
+            [[1, 1, 1]],
+            name="dolev-greedy",
+            weights=["1/2", "3/8", "1/8"],
+            max_tasks=[1, 1, 1],
+        ),
+        "D section 3, where one user after the other does not work",
+        {"drf": _tasks("6/7", "24/35", "1/7")},
+        "D gives no solution: all of them are the segment from (31/32, 5/8, 1/8) to (59/60, 3/5, 2/15); drf derived",
+    ),
+    Example(
+        Instance([[1, 1], [0, 1], [1, 0]], [[1, 1]], name="dolev-segment", weights=["1/2", "3/10", "1/5"], max_tasks=[1, 1, 1]),
+        "D section 5.5, N = 3 and m = 2",
+        {"nb": _tasks("1/2", "1/2", "1/2")},
+        "njc: the segment from (1/2, 1/2, 1/2) to (7/10, 3/10, 3/10), as printed; nb, where the trajectory ends, derived",
+    ),
+    Example(
+        Instance(
+            [[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]], [[1, 1, 1, 1]], name="dolev-circle", max_tasks=[1, 1, 1, 1]
+        ),
+        "D section 5.5, N = m = 4",
+        {"nb": _tasks("1/3", "1/3", "1/3", "1/3"), "drf": _tasks("1/3", "1/3", "1/3", "1/3")},
+        "printed as 1/3 for all and 6 more with two users at 1/4 and two at 3/8; all of njc are 6 triangles, with the corner 1/3 "
+        "for all and two of those where one user has 1/2 and the others 1/4; the printed 6 are midpoints of their far sides",
     ),
 )
 

@@ -38,7 +38,18 @@ def _add(found: dict[str, Method], item: Method) -> None:
 METHODS: dict[str, Method] = _discover()
 """All methods by id, available or not."""
 
-FASTEST = ("progressive-filling", "highs:leximin", "highs", "cvxpy:clarabel", "pyomo:ipopt", "cvxpy:highs")
+FASTEST = (
+    "continuation",
+    "progressive-filling",
+    "highs:leximin",
+    "highs",
+    "interior-point",
+    "njc-market",
+    "njc-milp",
+    "cvxpy:clarabel",
+    "pyomo:ipopt",
+    "cvxpy:highs",
+)
 """The order in which `method=None` tries them: measured by the suite `first`; the others follow by name."""
 
 
@@ -97,7 +108,8 @@ def solve(
             best = allocation
         if best.residual <= ACCURACY[accuracy] or time.perf_counter() > deadline:
             break
-    assert best is not None, "every mechanism has a method that is always installed"
+    if best is None:
+        raise InstanceError(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     return best
 
 

@@ -11,6 +11,8 @@ first the dual simplex, with the costs lowered that stand in its way, then the p
 
 The rounds are those of leximin.py with `=` in place of tolerances: a user is fixed when it is at the round's level g and either
 its worth y_n > 0, which makes (*) zero, or it runs all its tasks. Levels enter the next round as they are.
+
+PS-DSF is no program, but a pattern and linear equations: exact_levels.py takes the pattern from the fastest other method.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,12 +25,15 @@ import numpy as np
 
 from fairalloc.formulations.leximin import Leximin, MaxMin, Round
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance
 from fairalloc.models.proofs import ExactProgram, ExactRound
 from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.solvers.exact_levels import exact_levels, levels
 from fairalloc.solvers.highs import HighsSession
-from fairalloc.solvers.method import Answer, Limits, Method, Stopped
+from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -311,6 +316,23 @@ def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> E
     return ExactSession(mechanism, instance, limits).answer()
 
 
+def from_floats(mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+    """PS-DSF with the pattern that the fastest other method finds; its point is kept where that pattern is none."""
+    from fairalloc.solvers import methods_for, solve
+
+    session = Session(instance, limits)
+    with session.phase("solve"):
+        other = next(method.id for method in methods_for(mechanism, instance) if method.id != Exact.id)
+        near = solve(instance, mechanism.id, other, "high", None if np.isinf(limits.deadline) else limits.left)
+        x = exact_levels(instance, near.x) if near.has_point else None
+        kappa = None if x is None else levels(instance, x)
+    if x is None or kappa is None:
+        message = f"no exact levels have the pattern of the answer of {other}"
+        return Answer(near.x, None, "error", session.times, near.iterations, message)
+    prices = np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
+    return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, near.iterations, x_exact=x)
+
+
 class Exact(Method):
     """Rational answers."""
 
@@ -321,8 +343,8 @@ class Exact(Method):
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs on the given data; the parts of "uniform" are rounded."""
-        return isinstance(mechanism, Leximin) or type(mechanism) is Utilitarian
+        """Linear programs and PS-DSF; the answers of "nb" and "fds" are irrational in general."""
+        return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSession:
         """The exact data and a HiGHS session."""
@@ -330,6 +352,8 @@ class Exact(Method):
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """Compute the mechanism on an instance in the units of the user; without a basis that holds, HiGHS' point is kept."""
+        if isinstance(mechanism, PsDsf | TimeShared):
+            return from_floats(mechanism, instance, limits)
         session = self.open(mechanism, instance, limits)
         try:
             solution = session.answer()

@@ -1,9 +1,10 @@
 """HiGHS without a modelling layer: sparse arrays handed to highspy, the floor for build time.
 
-`highs` passes every round as a new model and lets HiGHS choose. `highs:leximin` keeps one model over the rounds. Where users have
-many servers to choose from the first round is solved by interior point with crossover, several times faster than simplex on
-such degenerate programs. Fixing a user then changes its row's bounds and takes g out of the row, so the last basis stays primal
-feasible and the primal simplex goes on from it.
+`highs` passes every round as a new model and lets HiGHS choose. `highs:leximin` keeps one model over the rounds: fixing a user
+changes its row's bounds and takes g out of the row, so the last basis stays primal feasible, and the primal simplex goes on
+from it. Where users have many servers to choose from, the first round is degenerate and the simplex method slow; it is left to
+the interior-point method of interior_point.py, which is often all that is needed. HiGHS starts with the round after it, or with
+the first one where that method does not reach its gap.
 """
 
 from collections.abc import Mapping
@@ -16,11 +17,12 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers import interior_point
 from fairalloc.solvers.accuracy import OPTIONS
 from fairalloc.solvers.method import Limits, Method, Session
 
 DENSE = 15
-"""Arcs a user from which the first round goes to the interior-point code: measured on the suite `leximin`."""
+"""Arcs a user from which the first round goes to the interior-point method: measured on the suite `leximin`."""
 
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
@@ -40,6 +42,11 @@ class HighsSession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
+        if self.alive and self.dense and round is not None and round.active.all():
+            result = self._by_interior_point(round)
+            self.x = result.x
+            if result.error <= interior_point.ENOUGH:
+                return result.x, result.prices
         if self.highs is not None and self.alive and round is not None:
             with self.phase("compile"):
                 self._turn_into(round)
@@ -60,6 +67,23 @@ class HighsSession(Session):
             prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
         return self.x, prices
 
+    @property
+    def dense(self) -> bool:
+        """Whether users have many arcs to choose from, and the interior-point method can be asked."""
+        small = self.instance.K * self.instance.R <= interior_point.ROWS
+        return small and len(self.instance.arcs) > DENSE * self.instance.N
+
+    def _by_interior_point(self, round: Round) -> interior_point.Result:  # noqa: A002
+        assert isinstance(self.mechanism, Leximin)
+        with self.phase("build"):
+            arrow = interior_point.Arrow(self.mechanism, self.instance)
+        with self.phase("compile"):
+            arrow.compile()
+        with self.phase("solve"):
+            result = arrow.solve(round, self.limits)
+        self.count(result.iterations)
+        return result
+
     def _pass(self, round: Round | None) -> None:  # noqa: A002
         import highspy
 
@@ -68,7 +92,7 @@ class HighsSession(Session):
             lp = self._lp(round)
         with self.phase("compile"):
             self.highs = highspy.Highs()
-            first = FIRST_DENSE if len(self.instance.arcs) > DENSE * self.instance.N else FIRST_SPARSE
+            first = FIRST_DENSE if self.dense else FIRST_SPARSE
             chosen = first if self.alive else {}
             for option, value in {"output_flag": False, "threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy], **chosen}.items():
                 _must(self.highs.setOptionValue(option, value), option)

@@ -1,7 +1,8 @@
 """What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
 
 Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
-that point (residuals, computed elsewhere). Seconds are split into build, compile, solve and read.
+that point (residuals, computed elsewhere). "optimal" is a claim: a method with prices makes it only where they prove the residual
+that the accuracy promises, otherwise it stopped "inaccurate". Seconds are split into build, compile, solve and read.
 """
 
 import os
@@ -22,7 +23,7 @@ import numpy as np
 
 from fairalloc.formulations.leximin import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Times
+from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.accuracy import ACCURACY
@@ -37,6 +38,11 @@ class Limits:
     accuracy: str = "mid"
     deadline: float = np.inf
     trace: bool = False
+
+    @property
+    def late(self) -> bool:
+        """Whether no time is left."""
+        return time.perf_counter() >= self.deadline
 
     @property
     def left(self) -> float:
@@ -78,6 +84,7 @@ class Session:
     times: Times = Times()
     iterations: int | None = None
     inaccurate: bool = False
+    message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
     trace: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -110,6 +117,15 @@ class Session:
         self.inaccurate = self.inaccurate or termination == "inaccurate"
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
+
+    def confirm(self, mechanism: Mechanism, prices: Floats | None) -> None:
+        """Where the model is not convex "optimal" proves nothing: without a small residual the end is "inaccurate"."""
+        if mechanism.convex:
+            return
+        hint = None if prices is None else prices[None]
+        if mechanism.residual(Allocation(self.instance, self.x, prices=hint)) > ACCURACY[self.limits.accuracy]:
+            self.inaccurate = True
+            self.message = "stopped at a stationary point that is no equilibrium"
 
 
 class Method(ABC):
@@ -169,7 +185,13 @@ class Method(ABC):
             termination, message = stop.termination, str(stop)
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
+        message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
+        if prices is not None:  # then all rounds ended; what is claimed must be what they prove
+            with session.phase("read"):
+                bound = mechanism.bound_by_prices(Allocation(instance, point, prices=prices))
+            if bound > ACCURACY[limits.accuracy]:
+                termination, message = "inaccurate", f"its own prices prove no more than a residual of {bound:.1e}"
         trace = tuple(session.trace)
         return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
 

@@ -15,7 +15,15 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
 if TYPE_CHECKING:
     import cvxpy as cp
 
-TIME_OPTION = {"HIGHS": "time_limit", "CLARABEL": "time_limit", "SCS": "time_limit_secs", "IPOPT": "max_cpu_time"}
+__all__ = ["nonlinear"]
+
+TIME_OPTION = {
+    "HIGHS": "time_limit",
+    "CLARABEL": "time_limit",
+    "SCS": "time_limit_secs",
+    "IPOPT": "max_cpu_time",
+    "UNO": "time_limit",
+}
 
 TERMINATION = {
     "optimal": "optimal",
@@ -51,9 +59,12 @@ class CvxpySession(Session):
         if x is not None:
             self.x = np.asarray(x, dtype=float)
         self.conclude(TERMINATION.get(self.problem.status, "error"))
-        return self.x, self._prices(round)
+        values = {name: variable.value for name, variable in self.problem.var_dict.items()}
+        prices = self.mechanism.prices(self.instance, self._duals(round), values)
+        self.confirm(self.mechanism, prices)
+        return self.x, prices
 
-    def _prices(self, round: Round | None) -> Floats | None:  # noqa: A002
+    def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
         """Duals of "capacity" and "full", 0 for a row that is left out."""
         duals = {c.label: c.dual_value for c in self.problem.constraints}
         if duals["capacity"] is None:
@@ -93,16 +104,65 @@ class NlpSession(CvxpySession):
     """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to Ipopt; no dual values come back."""
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        # CVXPY has no public seam between compiling and solving an NLP; tests guard these names.
-        from cvxpy.reductions.solvers import nlp_solving_chain
-
-        nlp_solving_chain._set_nlp_initial_point(self.problem)
-        chain, _ = nlp_solving_chain._build_nlp_chain(self.problem, self.solver, options)
-        data, inverse = chain.apply(self.problem)
-        return data, chain, inverse
+        return compiled(self.problem, self.solver, options)
 
     def count(self, iterations: Any) -> None:
-        """CVXPY does not know Ipopt's iterations."""
+        """CVXPY does not know Ipopt's iterations, but Uno's."""
+        super().count(iterations if isinstance(iterations, int) else None)
+
+
+def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid", **options: Any) -> str:
+    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values; returns CVXPY's status.
+
+    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options (`options` are the solver's own and come on
+    top) and with `fresh_oracles`. The values are in the problem's variables.
+    """
+    chosen = {**OPTIONS[solver][accuracy], **options}
+    data, chain, inverse = compiled(problem, solver, chosen)
+    with warnings.catch_warnings(), captured():
+        warnings.simplefilter("ignore")
+        problem.unpack_results(chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
+    return str(problem.status)
+
+
+def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The problem as data for the solver, its chain and its inverse, with `fresh_oracles`."""
+    # CVXPY has no public seam between compiling and solving an NLP; tests guard these names.
+    from cvxpy.reductions.solvers import nlp_solving_chain
+
+    nlp_solving_chain._set_nlp_initial_point(problem)
+    chain, _ = nlp_solving_chain._build_nlp_chain(problem, solver, options)
+    data, inverse = chain.apply(problem)
+    problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
+    return data, chain, inverse
+
+
+def fresh_oracles(problem: "cp.Problem") -> Any:
+    """CVXPY's derivative oracles, evaluated where they are asked for.
+
+    CVXPY's own take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver asks
+    for a gradient first (Uno) or after a rejected trial point (Ipopt).
+    """
+    from cvxpy.reductions.solvers.nlp_solvers.nlp_solver import Oracles
+
+    class Fresh(Oracles):  # type: ignore[misc]
+        def gradient(self, x: Floats) -> Floats:
+            self.objective(x)
+            result: Floats = super().gradient(x)
+            return result
+
+        def jacobian(self, x: Floats) -> Floats:
+            self.constraints(x)
+            result: Floats = super().jacobian(x)
+            return result
+
+        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Floats:
+            self.objective(x)
+            self.constraints(x)
+            result: Floats = super().hessian(x, duals, obj_factor)
+            return result
+
+    return Fresh(problem, verbose=False)
 
 
 class PlainRounds(Method):
@@ -135,10 +195,21 @@ class CvxpyMethod(Method):
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear programs; the NLP route returns no duals, which rounds need, so it takes the others."""
+        """HiGHS takes linear and integer programs, cones convex ones, the NLP route, which has no duals for rounds, the others.
+
+        Uno is for programs that are not convex: on the others its points are infeasible by 1e-8 to 1e-6.
+        """
         if self.solver == "HIGHS":
-            return mechanism.linear
-        return not (self.nlp and mechanism.linear)
+            return mechanism.linear or mechanism.integer
+        if self.solver == "UNO":
+            return not (mechanism.convex or mechanism.integer)
+        if self.nlp:
+            return not (mechanism.linear or mechanism.integer)
+        return mechanism.convex and not mechanism.integer
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Where there is a model."""
+        return mechanism.unwritten(instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""
@@ -156,4 +227,5 @@ methods = (
     CvxpyMethod("CLARABEL", "interior-point", "clarabel", WHEELS),
     CvxpyMethod("SCS", "first-order", "scs", WHEELS),
     CvxpyMethod("IPOPT", "interior-point", "cyipopt", NATIVE, nlp=True),
+    CvxpyMethod("UNO", "interior-point", "unopy", "pip install fairalloc[uno]", nlp=True),
 )

@@ -16,14 +16,15 @@ from fairalloc.solvers import METHODS, methods_for, solve
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
-UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian"})  # the others may have many answers of the same value
+UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian", "njc"})  # the others may have many answers of the same value
+SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
+FLAT = ("psdsf-fig1", "psdsf-coprocessor", "psdsf-fig5", "dolev-utilisation")
+"""An idle arc or a full resource with price 0: a user could be served there just as well (DEGENERATE)."""
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
 
 
-def closeness(mechanism_id, method_id="highs"):
-    """The tolerance two right answers are compared with."""
-    if mechanism_id in ("nb", "fds"):
-        return BARGAINING
+def closeness(method_id):
+    """The tolerance with which a method's answer is compared with the right one."""
     return EXACT if METHODS[method_id].kind == "exact" else SHARES
 
 
@@ -43,12 +44,20 @@ def test_published_answers(item, method):
             continue
         allocation = solve(item.instance, name, available(method))
         expected = np.array([float(v) for v in answer])
-        flat = name == "nb" and item.name in ("psdsf-fig1", "dolev-utilisation")
-        np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(name, method))
-        assert allocation.residual <= RESIDUAL
+        flat = name in ("nb", "njc", "alpha-pf-vds", "ps-dsf-tdm") and item.name in FLAT
+        np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(method))
+        assert allocation.residual <= (DEGENERATE if flat and name == "njc" else RESIDUAL)  # njc's is of the order of the tasks
         computed += 1
     able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
     assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
+
+
+@pytest.mark.parametrize("item", [e for e in EXAMPLES if e.configured], ids=lambda e: e.name)
+def test_published_answers_for_other_parameters(item):
+    for name, parameters, answer in item.configured:
+        allocation = solve(item.instance, name, **parameters)
+        np.testing.assert_allclose(allocation.tasks, [float(v) for v in answer], rtol=BARGAINING)
+        assert allocation.residual <= RESIDUAL
 
 
 def test_every_mechanism_has_a_published_example():
@@ -61,7 +70,7 @@ def test_planted_answers(name, method, seed):
     size = (12, 4, 3, seed, name)
     allocation = solve(generators.planted(*size), name, available(method))
     expected = np.array([float(v) for v in generators.planted_tasks(*size)])
-    np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
+    np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(method))
 
 
 def defined(name, instance):
@@ -74,23 +83,25 @@ def defined(name, instance):
 
 
 def agree(name, instance):
-    """Solve by every method that applies; all must meet the residual and give the same tasks, or the same value."""
+    """Solve by every method that applies; what claims success meets the residual and gives the same tasks, or the same value."""
     answers = {m.id: solve(instance, name, m.id, time_limit=120) for m in methods_for(mechanism(name), instance)}
-    first = next(iter(answers.values()))
-    for method, allocation in answers.items():
-        assert allocation.claims_success or allocation.termination == "inaccurate", (method, instance.name)
+    claims = {method: allocation for method, allocation in answers.items() if allocation.claims_success}
+    first = next(iter(claims.values()))
+    for method, allocation in claims.items():
         assert allocation.residual <= RESIDUAL, (method, instance.name)
-        tolerance = max(closeness(name), SHARES)
         if name in UNIQUE:
-            np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=tolerance, err_msg=f"{method} {instance.name}")
-        assert allocation.values == pytest.approx(first.values, rel=tolerance), (method, instance.name)
-    return len(answers)
+            np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=SHARES, err_msg=f"{method} {instance.name}")
+        same = name in SEVERAL or allocation.values == pytest.approx(first.values, rel=SHARES, abs=SHARES)
+        assert same, (method, instance.name)
+    silent = answers.keys() - claims.keys()
+    assert all(METHODS[method].kind != "exact" for method in silent), "what ends in a vertex always claims"
+    return len(claims)
 
 
-# lmmf compares numbers of tasks, which span eight orders of magnitude in this family: only `exact` is asked to (test_exact.py).
-HOPELESS = {("lmmf", "badly_scaled")}
+# Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
+HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex}
 CASES_OF_ALL = [
-    (m, f) for m, f in product(MECHANISMS, FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5)) and (m, f) not in HOPELESS
+    (m, f) for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5))
 ]
 
 
@@ -106,14 +117,18 @@ def test_several_variants_agree(name):
 
 def test_every_mechanism_and_family_meets():
     """No pair is silently left out: the ones that are not defined are these."""
-    left_out = {(m, f) for m in MECHANISMS for f in FAMILIES} - set(CASES_OF_ALL)
-    assert left_out == HOPELESS | {
+    left_out = {(m, f) for m in set(MECHANISMS) - HARD for f in FAMILIES} - set(CASES_OF_ALL)
+    assert left_out == {
         ("drf", "placement"),
         ("fds", "placement"),
         ("drf", "racks"),
         ("fds", "racks"),
+        ("njc", "placement"),
+        ("njc", "racks"),
         ("drf-per-server", "finite"),
+        ("ps-dsf-tdm", "finite"),
     }
+    assert {"alpha-pf-vds", "ps-dsf"} == HARD
 
 
 def test_stuck_users_are_passed():
@@ -136,12 +151,13 @@ def small(family, seed):
 
 
 def answer(instance, name):
-    """Tasks at accuracy "high": two nb answers at "mid" may differ by more than BARGAINING where a price is 0."""
+    """Tasks at accuracy "high"."""
     return solve(instance, name, accuracy="high").tasks
 
 
 def same(name, one, other):
-    np.testing.assert_allclose(one, other, rtol=max(closeness(name), SHARES))
+    """Equal tasks; random instances may have a full capacity at price 0, which nb feels."""
+    np.testing.assert_allclose(one, other, rtol=DEGENERATE if name == "nb" else SHARES)
 
 
 @settings(max_examples=25, deadline=None)

@@ -1,4 +1,4 @@
-"""Properties of allocations, checks that return a verdict with a witness; certificates, proofs in rationals."""
+"""Checks that return a verdict with a witness; certificates, proofs in rationals; all njc allocations, and pictures."""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.theorems, not as theorems: it is mapped into fairalloc")
@@ -6,6 +6,17 @@ if not __name__.startswith("fairalloc."):
 from fairalloc.theorems.certificates import Certificate, parse_certificate
 from fairalloc.theorems.certifying import Failure, certify
 from fairalloc.theorems.properties import PROPERTIES, check
+from fairalloc.theorems.solution_set import SolutionSet, solution_set
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["PROPERTIES", "Certificate", "Failure", "Verdict", "certify", "check", "parse_certificate"]
+__all__ = [
+    "PROPERTIES",
+    "Certificate",
+    "Failure",
+    "SolutionSet",
+    "Verdict",
+    "certify",
+    "check",
+    "parse_certificate",
+    "solution_set",
+]

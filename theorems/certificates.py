@@ -25,6 +25,8 @@ and the certificate shows the two ends equal. For the max-min programs c_n = y_n
 
 (w log u' - s u' is largest at u' = w / s, and log r <= r - 1 with r = w_n / (s_n u_n)): a gap without logarithms, which is 0
 exactly at the optimum. The bounds themselves need one, sum w_n log u_n, which is enclosed in ball arithmetic.
+
+**njc** (njc.py): for each user either that it runs all its tasks, or the full resource of which it gets most and how much.
 """
 
 from abc import ABC, abstractmethod
@@ -39,6 +41,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.leximin import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import rational, shown
@@ -50,10 +53,15 @@ __all__ = [
     "STEP",
     "BoundsCertificate",
     "Certificate",
+    "JustifiedCertificate",
     "LeximinCertificate",
     "ProgramCertificate",
     "Refuted",
+    "dyadic",
+    "feasible",
+    "justified",
     "log_value",
+    "must",
     "nb_gap",
     "parse_certificate",
 ]
@@ -129,16 +137,16 @@ class LeximinCertificate(Certificate):
         if not isinstance(item, Leximin) or isinstance(item, MaxMin):
             raise Refuted(f"{self.mechanism!r} is not computed in rounds")
         arcs, rate = exact_arcs(domain), item.exact_rate(domain)
-        tasks = _feasible(arcs, self.x)
+        tasks = feasible(arcs, self.x)
         v = [r * u for r, u in zip(rate, tasks, strict=True)]
         once = sorted(n for part in self.rounds for n in part.users) == list(range(domain.N))
-        _must(once, "not every user is fixed exactly once")
+        must(once, "not every user is fixed exactly once")
         active = set(range(domain.N))
         for part in self.rounds:
             _hold_round(part, arcs, rate, v, active)
             for n in part.users:
-                _must(v[n] == part.level, f"user {domain.users[n]!r} is not at the level of its round")
-                _must(part.worth[n] > 0 or tasks[n] == arcs.limits[n], f"nothing keeps user {domain.users[n]!r} from more")
+                must(v[n] == part.level, f"user {domain.users[n]!r} is not at the level of its round")
+                must(part.worth[n] > 0 or tasks[n] == arcs.limits[n], f"nothing keeps user {domain.users[n]!r} from more")
             active -= set(part.users)
 
 
@@ -146,10 +154,10 @@ def _hold_round(part: ExactRound, arcs: ExactArcs, rate: Rationals, v: Sequence[
     """The prices of a round leave no excess at its level, and are scaled so that the active users are worth 1 together."""
     _hold_prices(arcs, part.prices)
     worth = tuple(q / r for q, r in zip(arcs.cheapest(part.prices), rate, strict=True))
-    _must(part.worth == worth, "a worth is not the cost of the cheapest task at the prices of its round")
+    must(part.worth == worth, "a worth is not the cost of the cheapest task at the prices of its round")
     kept = sum(y * min(w, part.level) for y, w in zip(worth, v, strict=True))
-    _must(sum(part.prices) == kept, "the prices of a round leave an excess")
-    _must(not any(part.prices) or sum(worth[n] for n in active) == 1, "the active users of a round are not worth 1 together")
+    must(sum(part.prices) == kept, "the prices of a round leave an excess")
+    must(not any(part.prices) or sum(worth[n] for n in active) == 1, "the active users of a round are not worth 1 together")
 
 
 @dataclass(frozen=True)
@@ -174,23 +182,23 @@ class ProgramCertificate(Certificate):
 
     def _hold(self, item: Mechanism, domain: Instance) -> None:
         arcs, proof = exact_arcs(domain), self.proof
-        _must(self.tasks == _feasible(arcs, self.x), "the tasks of a user are not the sum of x over its arcs")
-        _must(len(proof.worth) == domain.N, "the worth is not one number for each user")
-        _must(proof.value == self._value(item, domain), "the value is not that of x")
+        must(self.tasks == feasible(arcs, self.x), "the tasks of a user are not the sum of x over its arcs")
+        must(len(proof.worth) == domain.N, "the worth is not one number for each user")
+        must(proof.value == self._value(item, domain), "the value is not that of x")
         costs, bound = _dual(arcs, proof.prices, proof.limits)
-        _must(all(c <= s for c, s in zip(proof.worth, costs, strict=True)), "a task is worth more than it costs")
-        _must(bound == proof.value, "the dual value is not the value")
+        must(all(c <= s for c, s in zip(proof.worth, costs, strict=True)), "a task is worth more than it costs")
+        must(bound == proof.value, "the dual value is not the value")
 
     def _value(self, item: Mechanism, domain: Instance) -> Fraction:
         """The objective at x; Refuted where the worth is not what the objective says."""
         worth = self.proof.worth
         if isinstance(item, MaxMin):
             rate = item.exact_rate(domain)
-            _must(all(c >= 0 for c in worth), "a worth is negative")
-            _must(sum(c / r for c, r in zip(worth, rate, strict=True)) == 1, "the users of the bound are not worth 1 together")
+            must(all(c >= 0 for c in worth), "a worth is negative")
+            must(sum(c / r for c, r in zip(worth, rate, strict=True)) == 1, "the users of the bound are not worth 1 together")
             return min(r * u for r, u in zip(rate, self.tasks, strict=True))
-        _must(type(item) is Utilitarian, f"{self.mechanism!r} is not a linear program on the given data")
-        _must(worth == domain.exact.weights, "a worth is not the weight of its user")
+        must(isinstance(item, Utilitarian), f"{self.mechanism!r} is not a linear program on the given data")
+        must(worth == domain.exact.weights, "a worth is not the weight of its user")
         return sum((c * u for c, u in zip(worth, self.tasks, strict=True)), Fraction(0))
 
 
@@ -220,20 +228,64 @@ class BoundsCertificate(Certificate):
         return f"the optimal value is between {low:.15g} and {high:.15g}, gap {width:.2g}"
 
     def _hold(self, item: Mechanism, domain: Instance) -> None:
-        _must(isinstance(item, NashBargaining), f"{self.mechanism!r} has no such bounds")
+        must(isinstance(item, NashBargaining), f"{self.mechanism!r} has no such bounds")
         arcs, weights = exact_arcs(domain), domain.exact.weights
-        tasks = _feasible(arcs, self.x)
-        _must(all(u > 0 for u in tasks), "a user has no task")
-        _must(self.gap == nb_gap(arcs, weights, tasks, self.prices, self.limits), "the gap is not that of x and the prices")
+        tasks = feasible(arcs, self.x)
+        must(all(u > 0 for u in tasks), "a user has no task")
+        must(self.gap == nb_gap(arcs, weights, tasks, self.prices, self.limits), "the gap is not that of x and the prices")
         least, most = log_value(weights, tasks)
-        _must(self.lower <= least and most <= self.lower + 2 * STEP, "the lower bound is not the value at x, rounded down")
-        _must(self.upper == self.lower + 2 * STEP + self.gap, "the upper bound is not the lower bound and the gap")
+        must(self.lower <= least and most <= self.lower + 2 * STEP, "the lower bound is not the value at x, rounded down")
+        must(self.upper == self.lower + 2 * STEP + self.gap, "the upper bound is not the lower bound and the gap")
+
+
+@dataclass(frozen=True)
+class JustifiedCertificate(Certificate):
+    """What answers the complaint of each user.
+
+    Attributes
+    ----------
+    bottleneck : (N,) the full resource of which the user gets most, the first of several; -1 for one who runs all its tasks
+    part : (N,) how much of that resource it gets; of its tasks, all = 1
+    entitled : (N,) e_n, what it is entitled to
+    """
+
+    kind: ClassVar[str] = "justified"
+
+    bottleneck: tuple[int, ...]
+    part: Rationals
+    entitled: Rationals
+
+    @property
+    def claim(self) -> str:
+        """How many are answered in which way."""
+        content = self.bottleneck.count(-1)
+        return f"no justified complaints, {content} users run all their tasks, {len(self.bottleneck) - content} have a bottleneck"
+
+    def _hold(self, item: Mechanism, domain: Instance) -> None:
+        must(isinstance(item, NoJustifiedComplaints), f"{self.mechanism!r} is not about complaints")
+        arcs, total = exact_arcs(domain), sum(domain.exact.weights)
+        feasible(arcs, self.x)
+        parts = tuple(w / total for w in domain.exact.weights)
+        must(self.entitled == parts, "an entitlement is not the user's part of all weights")
+        must((self.bottleneck, self.part) == justified(arcs, self.x), "a bottleneck or a part of it is not that of x")
+        for user, j, part, e in zip(domain.users, self.bottleneck, self.part, self.entitled, strict=True):
+            must(j == -1 or part >= e, f"user {user!r} has a justified complaint")
+
+
+def justified(arcs: ExactArcs, x: Rationals) -> tuple[tuple[int, ...], Rationals]:
+    """For each user of a pool the bottleneck and the part of a JustifiedCertificate; part 0 of resource 0 where there is none."""
+    full = {j for j, load in enumerate(arcs.loads(x)) if load == 1}
+    found = []
+    for load, value, limit in zip(arcs.load, x, arcs.limits, strict=True):
+        shares = [(part * value, -j) for j, part in load if j in full]
+        found.append((Fraction(1), 1) if value == limit else max(shares, default=(Fraction(0), 0)))
+    return tuple(-j for _, j in found), tuple(part for part, _ in found)
 
 
 def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Rationals, limits: Rationals) -> Fraction:
     """The gap sum p + sum z T - 2 W + sum_n w_n^2 / (s_n u_n); Refuted where the prices prove none."""
     costs, bound = _dual(arcs, prices, limits)
-    _must(all(s > 0 for s in costs), "the tasks of a user cost nothing")
+    must(all(s > 0 for s in costs), "the tasks of a user cost nothing")
     return bound - 2 * sum(weights) + sum(w * w / (s * u) for w, s, u in zip(weights, costs, tasks, strict=True))
 
 
@@ -246,10 +298,11 @@ def log_value(weights: Rationals, tasks: Rationals) -> tuple[Fraction, Fraction]
 
     with ctx.workprec(256):
         total = sum((ball(w) * ball(u).log() for w, u in zip(weights, tasks, strict=True)), arb(0))
-        return _dyadic(total.lower()), _dyadic(total.upper())
+        return dyadic(total.lower()), dyadic(total.upper())
 
 
-def _dyadic(point: Any) -> Fraction:
+def dyadic(point: Any) -> Fraction:
+    """The exact value of a ball without radius."""
     mantissa, exponent = point.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
@@ -257,33 +310,34 @@ def _dyadic(point: Any) -> Fraction:
 # ---- pieces of verification -----------------------------------------------------------------------------------------
 
 
-def _must(condition: bool, fault: str) -> None:
+def must(condition: bool, fault: str) -> None:
+    """Refuted with the fault where the condition does not hold."""
     if not condition:
         raise Refuted(fault)
 
 
-def _feasible(arcs: ExactArcs, x: Rationals) -> Rationals:
+def feasible(arcs: ExactArcs, x: Rationals) -> Rationals:
     """The tasks of every user, once x is known to be feasible."""
-    _must(len(x) == len(arcs.user), f"x has {len(x)} entries, but the instance has {len(arcs.user)} arcs")
-    _must(all(value >= 0 for value in x), "x is negative on an arc")
-    _must(all(load <= 1 for load in arcs.loads(x)), "a capacity is exceeded")
+    must(len(x) == len(arcs.user), f"x has {len(x)} entries, but the instance has {len(arcs.user)} arcs")
+    must(all(value >= 0 for value in x), "x is negative on an arc")
+    must(all(load <= 1 for load in arcs.loads(x)), "a capacity is exceeded")
     tasks = arcs.tasks(x)
     fits = all(limit is None or u <= limit for u, limit in zip(tasks, arcs.limits, strict=True))
-    _must(fits, "a user runs more than its max_tasks")
+    must(fits, "a user runs more than its max_tasks")
     return tasks
 
 
 def _hold_prices(arcs: ExactArcs, prices: Rationals) -> None:
-    _must(len(prices) == arcs.rows, f"there are {len(prices)} prices, but {arcs.rows} capacities")
-    _must(all(p >= 0 for p in prices), "a price is negative")
+    must(len(prices) == arcs.rows, f"there are {len(prices)} prices, but {arcs.rows} capacities")
+    must(all(p >= 0 for p in prices), "a price is negative")
 
 
 def _dual(arcs: ExactArcs, prices: Rationals, limits: Rationals) -> tuple[list[Fraction], Fraction]:
     """(N,) what a task costs each user, s_n = q_n + z_n, and the bound sum p + sum z T on what all spend."""
     _hold_prices(arcs, prices)
-    _must(len(limits) == len(arcs.limits), f"there are {len(limits)} prices of limits, but {len(arcs.limits)} users")
-    _must(all(z >= 0 for z in limits), "the price of a limit is negative")
-    _must(not any(z and t is None for z, t in zip(limits, arcs.limits, strict=True)), "a limit that is not there has a price")
+    must(len(limits) == len(arcs.limits), f"there are {len(limits)} prices of limits, but {len(arcs.limits)} users")
+    must(all(z >= 0 for z in limits), "the price of a limit is negative")
+    must(not any(z and t is None for z, t in zip(limits, arcs.limits, strict=True)), "a limit that is not there has a price")
     costs = [q + z for q, z in zip(arcs.cheapest(prices), limits, strict=True)]
     return costs, sum(prices, Fraction(0)) + sum(z * t for z, t in zip(limits, arcs.limits, strict=True) if t is not None)
 
@@ -293,7 +347,7 @@ def _dual(arcs: ExactArcs, prices: Rationals, limits: Rationals) -> tuple[list[F
 
 def parse_certificate(document: Any) -> Certificate:
     """The certificate in a JSON document as `document()` writes it; nothing in it is believed before `verify`."""
-    kinds = {cls.kind: cls for cls in (LeximinCertificate, ProgramCertificate, BoundsCertificate)}
+    kinds = {cls.kind: cls for cls in Certificate.__subclasses__()}
     if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("kind") not in kinds:
         raise InstanceError(
             f"the certificate is {shown(document)}, but it must be an object of schema {SCHEMA!r} and a known kind"

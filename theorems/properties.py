@@ -151,7 +151,7 @@ def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
         raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _feasibility(allocation, tolerance)
     margin = max(basic.margin, item.residual(allocation))
-    method = "bound by weak duality, from the instance alone"
+    method = "the residual of its definition, from the instance alone"
     if margin <= tolerance:
         return Verdict(name, True, margin, f"this is the {name} allocation", method)
     sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"

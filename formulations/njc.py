@@ -1,0 +1,422 @@
+r"""NJC: no justified complaints (D sections 3 and 5; Dolev, Feitelson, Halpern, Kupferman, Linial).
+
+User i is entitled to the part e_i of everything, sum_i e_i = 1, and requests the part r_ij <= 1 of resource j. It is granted the
+fraction x_i of its request, 0 <= x_i <= 1, such that
+
+    for each resource j:  sum_i x_i r_ij <= 1,    with = for the bottlenecks                                       (D 1)
+    for each user i:      x_i = 1,  or  x_i r_ij >= e_i for some bottleneck j                                      (D 2)
+
+In an instance e_i = weight_i / sum of weights, on one pool, and a full request are q_i = min(max_tasks_i, gamma_i) tasks, where
+gamma_i are those that the pool could run for user i alone. So r_ij <= 1 as in D. For a user without a limit x_i = 1 means that
+it holds all of a resource, which then is a bottleneck on which it gets 1 >= e_i: (D 2) needs no second case for it.
+
+**(a) A given set I of bottlenecks** (D 5.2). "Some j in I has x_i r_ij >= e_i" means x_i max_{j in I} r_ij >= e_i, so all of
+(D 1)-(D 2) is linear, without any choice for the users (max over the empty set = 0, e / 0 = inf):
+
+    P_I:   sum_i x_i r_ij = 1 (j in I),   sum_i x_i r_ij <= 1 (all j),   l_i(I) <= x_i <= 1,
+           l_i(I) = min(1, e_i / max_{j in I} r_ij)
+
+The NJC allocations are the union of the P_I over all sets I: x is in P_I for the set I of its own bottlenecks, and every x in P_I
+fulfils (D 2), also where there are bottlenecks beyond I.
+
+**(b) MILP.** b_j: j is a bottleneck; z_ij: user i is justified by j; z_i: it gets all it asks for. Only j with r_ij >= e_i count.
+
+    b_j <= sum_i x_i r_ij <= 1,    z_ij <= b_j,    z_i + sum_j z_ij = 1,    x_i >= z_i + sum_j z_ij e_i / r_ij,    b, z binary
+
+Nothing is larger than 1 here, in particular there is no big M. z may be relaxed to 0 <= z <= 1: for any such z the right side of
+the last row is an average of 1 and of e_i / r_ij over bottlenecks, so at least l_i(I). `relaxed=False` keeps them binary.
+
+**(c) The market.** The Eisenberg-Gale program with budgets e_i, which is nb on the pool:
+
+    max  sum_i e_i log x_i    s.t.  sum_i x_i r_ij <= 1 (price p_j),   x_i <= 1 (price q_i)
+
+*Theorem: its optimum satisfies (D 1)-(D 2).* x_i > 0, and e_i / x_i = sum_j p_j r_ij + q_i. Times x_i, summed over i:
+1 = sum_j p_j sum_i x_i r_ij + sum_i q_i x_i = sum_j p_j + sum_i q_i, because what has a price is full. So
+e_i = sum_j p_j x_i r_ij + q_i x_i is an average of x_i r_ij over priced, hence full, resources, of x_i if q_i > 0, hence x_i = 1,
+and of zeros for the q of others. Not all of these are below e_i > 0: x_i r_ij >= e_i for a priced resource, or x_i = 1. QED
+
+So a fair allocation is found in polynomial time, which D leaves open. It is also where the trajectory of D 5.4 ends, see
+solvers/njc_ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
+
+None of these needs the assumptions of D 5.1: a resource that cannot be filled is in no I, a user who asks for less than its
+entitlement of everything has l_i = 1, and a dominated resource may be full with others and justify a user.
+
+**Selection.** NJC allocations are not unique for N > 2. Without `objective` each method gives one: njc-market, njc-ode and the
+general solvers the market's, njc-enumeration and njc-milp the first they find. With `objective` they give the best by
+
+    utilisation   the mean over resources of the used part       sum      sum_i x_i
+    min           min_i x_i                                      closest  - sum_i |x_i - target_i / q_i|, `target` in tasks
+
+**Residual.** The loudest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
+infeasibility where that is more. For a user without a limit 1 - x_i is left out.
+
+Where D is wrong or misprinted, docs/DESIGN-NOTES.md has the derivations. What concerns the definition: D 4 deduces that NJC is
+envy-free, but with e = 1/3 each, two users of one resource and a third with another have the NJC allocation (1/3, 2/3, 1). D 4's
+"with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement of it. D 5.5's six
+additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.aggregation import pooled
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats, rational
+from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.models.shares import global_dominant_share
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+    from flint import fmpq
+
+__all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "requests"]
+
+OBJECTIVES = ("utilisation", "sum", "min", "closest")
+MODELS = ("market", "milp")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """D's data of an instance as rationals: one pool, x in fractions of full requests.
+
+    Attributes
+    ----------
+    parts : for each user {j: r_ij} for r_ij > 0
+    entitlement : (N,) e_i
+    unit : (N,) q_i, tasks of a full request
+    R : number of resources
+    """
+
+    parts: tuple[Mapping[int, Fraction], ...]
+    entitlement: Rationals
+    unit: Rationals
+    R: int
+
+    def loads(self, x: Sequence[Fraction]) -> Rationals:
+        """(R,) used part of each resource."""
+        from flint import fmpq
+
+        result = [fmpq(0)] * self.R
+        for part, value in zip(self._entries, x, strict=True):
+            granted = fmpq(value.numerator, value.denominator)
+            for j, r in part if granted else ():
+                result[j] += r * granted
+        return tuple(Fraction(int(load.numerator), int(load.denominator)) for load in result)
+
+    @cached_property
+    def _entries(self) -> "list[list[tuple[int, fmpq]]]":
+        """The parts as fmpq, which are ten times as fast as Fraction."""
+        from flint import fmpq
+
+        return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
+
+    def lowest(self, bottlenecks: Collection[int]) -> Rationals:
+        """(N,) l_i(I)."""
+        most = (max((r for j, r in part.items() if j in bottlenecks), default=Fraction(0)) for part in self.parts)
+        return tuple(Fraction(1) if r <= e else e / r for r, e in zip(most, self.entitlement, strict=True))
+
+    def bottlenecks(self, x: Sequence[Fraction]) -> frozenset[int]:
+        """The resources that x fills."""
+        return frozenset(j for j, load in enumerate(self.loads(x)) if load == 1)
+
+    def fair(self, x: Sequence[Fraction]) -> bool:
+        """Whether (D 1) and (D 2) hold, exactly."""
+        loads = self.loads(x)
+        if not all(0 <= value <= 1 for value in x) or max(loads) > 1:
+            return False
+        low = self.lowest({j for j, load in enumerate(loads) if load == 1})
+        return all(value >= least for value, least in zip(x, low, strict=True))
+
+    def tasks(self, x: Sequence[Fraction]) -> Rationals:
+        """(N,) x_i q_i."""
+        return tuple(value * q for value, q in zip(x, self.unit, strict=True))
+
+    def matrix(self) -> Floats:
+        """(N, R) r_ij in floating point."""
+        result = np.zeros((len(self.parts), self.R))
+        for i, part in enumerate(self.parts):
+            for j, r in part.items():
+                result[i, j] = float(r)
+        return result
+
+
+@lru_cache(maxsize=8)
+def requests(instance: Instance) -> Requests:
+    """The requests and entitlements of an instance that is one pool already."""
+    arcs, weights = exact_arcs(instance), instance.exact.weights
+    alone = [1 / max(part for _, part in load) for load in arcs.load]
+    unit = tuple(a if limit is None else min(a, limit) for a, limit in zip(alone, arcs.limits, strict=True))
+    parts = tuple({j: part * q for j, part in load} for load, q in zip(arcs.load, unit, strict=True))
+    total = sum(weights)
+    return Requests(parts, tuple(w / total for w in weights), unit, instance.R)
+
+
+class NoJustifiedComplaints(Mechanism):
+    """Everybody gets all it asks for, or its entitlement on a bottleneck."""
+
+    id = "njc"
+    title = "no justified complaints: all one asks for, or one's entitlement on a bottleneck; parameter objective"
+    source = "D (1)-(2)"
+
+    def __init__(self, objective: str | None = None, target: tuple[Fraction, ...] | None = None) -> None:
+        self.objective, self.target = objective, target
+        self.integer = objective is not None  # a choice among all NJC allocations needs the MILP
+
+    def configure(self, **parameters: Any) -> Mechanism:
+        """`objective`: None or one of OBJECTIVES; `target`: tasks of each user, for "closest"."""
+        objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
+        for name in parameters:
+            raise InstanceError(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
+        if objective is not None and objective not in OBJECTIVES:
+            raise InstanceError(f"objective is {objective!r}, but it must be one of {', '.join(OBJECTIVES)}")
+        if (target is not None) != (objective == "closest"):
+            raise InstanceError(f"objective is {objective!r} and target is {target!r}, but 'closest' and target come together")
+        return NoJustifiedComplaints(objective, None if target is None else _target(target))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The objective and, for "closest", the target, where they are given."""
+        target = {} if self.target is None else {"target": [float(v) for v in self.target]}
+        return ({} if self.objective is None else {"objective": self.objective}) | target
+
+    def domain(self, instance: Instance) -> Instance:
+        """One pool and one demand vector for each user; InstanceError where there is none."""
+        result = _pool(instance)
+        if self.target is not None and len(self.target) != instance.N:
+            raise InstanceError(f"target has {len(self.target)} entries, but there are {instance.N} users")
+        return result
+
+    def wish(self, d: Requests) -> Rationals:
+        """(N,) target_i / q_i, or nothing where there is no target."""
+        return () if self.target is None else tuple(t / q for t, q in zip(self.target, d.unit, strict=True))
+
+    def in_requests(self, d: Requests) -> "NoJustifiedComplaints":
+        """The same mechanism on `canonical(instance)`."""
+        return NoJustifiedComplaints(self.objective, self.wish(d) or None)
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """D's own form, without rounding: capacities 1, demands r_ij, limits 1, weights e_i."""
+        d = requests(instance)
+        demands = [[part.get(j, Fraction(0)) for j in range(d.R)] for part in d.parts]
+        ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
+        scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
+        return scaled, np.array([float(q) for q in d.unit])
+
+    # ---- the models
+
+    def write_cvxpy(
+        self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
+    ) -> "cp.Problem":
+        """The market (c); with `objective` or `model="milp"` the MILP (b); with `bottlenecks`, by name, the program (a).
+
+        Variable "x", constraints "capacity" and "limit". (a): "full" and "share". (b): variables "bottleneck" (R,), "justified"
+        (pairs of user and resource) and "content" (N,), constraints "filled", "because", "reason" and "share".
+        """
+        if bottlenecks is not None:
+            return self._cvxpy_given(instance, _places(instance, bottlenecks))
+        if self._chosen(model) == "market":
+            return NashBargaining().write_cvxpy(instance)
+        return self._cvxpy_milp(instance, relaxed)
+
+    def write_pyomo(
+        self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
+    ) -> "pyo.ConcreteModel":
+        """The same three models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `content[user]`, .."""
+        if bottlenecks is not None:
+            return self._pyomo_given(instance, _places(instance, bottlenecks))
+        if self._chosen(model) == "market":
+            return NashBargaining().write_pyomo(instance)
+        return self._pyomo_milp(instance, relaxed)
+
+    def _chosen(self, model: str | None) -> str:
+        chosen = model or ("milp" if self.integer else "market")
+        if chosen not in MODELS:
+            raise InstanceError(f"model is {model!r}, but it must be one of {', '.join(MODELS)}")
+        return chosen
+
+    def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
+        import cvxpy as cp
+
+        x, constraints = cvxpy_tasks(instance)
+        d = requests(instance)
+        share = np.array([float(low * q) for low, q in zip(d.lowest(bottlenecks), d.unit, strict=True)])
+        constraints += [
+            (instance.arcs.load[bottlenecks] @ x == 1).set_label("full"),
+            (x >= share).set_label("share"),
+        ]
+        return cp.Problem(self._cvxpy_objective(instance, x), constraints)
+
+    def _cvxpy_milp(self, instance: Instance, relaxed: bool) -> "cp.Problem":
+        import cvxpy as cp
+
+        x, constraints = cvxpy_tasks(instance)
+        users, resources, least, unit = _pairs(instance)
+        count = len(users)
+        kind: dict[str, Any] = {"nonneg": True} if relaxed else {"boolean": True}
+        b = cp.Variable(instance.R, boolean=True, name="bottleneck")
+        z = cp.Variable(count, name="justified", **kind)
+        content = cp.Variable(instance.N, name="content", **kind)
+        of_user = sp.csr_array((np.ones(count), (users, np.arange(count))), shape=(instance.N, count))
+        of_resource = sp.csr_array((np.ones(count), (np.arange(count), resources)), shape=(count, instance.R))
+        constraints += [
+            (instance.arcs.load @ x >= b).set_label("filled"),
+            (z <= of_resource @ b).set_label("because"),
+            (content + of_user @ z == 1).set_label("reason"),
+            (x >= cp.multiply(unit, content) + (of_user @ sp.diags_array(least)) @ z).set_label("share"),
+        ]
+        return cp.Problem(self._cvxpy_objective(instance, x), constraints)
+
+    def _cvxpy_objective(self, instance: Instance, x: Any) -> Any:
+        import cvxpy as cp
+
+        unit = np.array([float(q) for q in requests(instance).unit])
+        if self.objective == "utilisation":
+            return cp.Maximize((instance.arcs.load.sum(axis=0) / instance.R) @ x)
+        if self.objective == "sum":
+            return cp.Maximize((1.0 / unit) @ x)
+        if self.objective == "min":
+            return cp.Maximize(cp.min(cp.multiply(1.0 / unit, x)))
+        if self.objective == "closest":
+            wish = np.array([float(v) for v in self.wish(requests(instance))])
+            return cp.Maximize(-cp.norm1(cp.multiply(1.0 / unit, x) - wish))
+        return cp.Maximize(0)
+
+    def _pyomo_given(self, instance: Instance, bottlenecks: list[int]) -> "pyo.ConcreteModel":
+        import pyomo.environ as pyo
+
+        model = pyomo_tasks(instance, np.where(np.isin(np.arange(instance.R), bottlenecks), 1.0, np.nan))
+        x = dict(zip(instance.users, model.x.values(), strict=True))
+        d = requests(instance)
+        share = dict(zip(instance.users, d.tasks(d.lowest(bottlenecks)), strict=True))
+        model.share = pyo.Constraint(instance.users, rule=lambda _, n: x[n] >= float(share[n]))
+        self._pyomo_objective(instance, model, x)
+        return model
+
+    def _pyomo_milp(self, instance: Instance, relaxed: bool) -> "pyo.ConcreteModel":
+        import pyomo.environ as pyo
+
+        model = pyomo_tasks(instance)
+        x = dict(zip(instance.users, model.x.values(), strict=True))
+        load = dict(zip(instance.resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
+        users, resources, least, unit = _pairs(instance)
+        pairs = [(instance.users[n], instance.resources[j]) for n, j in zip(users, resources, strict=True)]
+        tasks, full = dict(zip(pairs, least.tolist(), strict=True)), dict(zip(instance.users, unit.tolist(), strict=True))
+        by_user: dict[str, list[tuple[str, str]]] = {n: [] for n in instance.users}
+        for pair in pairs:
+            by_user[pair[0]].append(pair)
+        kind = pyo.UnitInterval if relaxed else pyo.Binary
+        model.bottleneck = pyo.Var(instance.resources, domain=pyo.Binary)
+        model.justified = pyo.Var(pairs, domain=kind)
+        model.content = pyo.Var(instance.users, domain=kind)
+        model.filled = pyo.Constraint(
+            instance.resources, rule=lambda m, j: (0 if load[j] is None else load[j]) - m.bottleneck[j] >= 0
+        )
+        model.because = pyo.Constraint(pairs, rule=lambda m, n, j: m.justified[n, j] <= m.bottleneck[j])
+        model.reason = pyo.Constraint(
+            instance.users, rule=lambda m, n: m.content[n] + sum(m.justified[pair] for pair in by_user[n]) == 1
+        )
+        model.share = pyo.Constraint(
+            instance.users,
+            rule=lambda m, n: x[n] >= full[n] * m.content[n] + sum(tasks[pair] * m.justified[pair] for pair in by_user[n]),
+        )
+        self._pyomo_objective(instance, model, x)
+        return model
+
+    def _pyomo_objective(self, instance: Instance, model: Any, x: Mapping[str, Any]) -> None:
+        import pyomo.environ as pyo
+
+        unit = {n: float(q) for n, q in zip(instance.users, requests(instance).unit, strict=True)}
+        if self.objective == "utilisation":
+            worth = sp.csr_array(instance.arcs.load.sum(axis=0)[None] / instance.R)
+            (value,) = linear_rows(worth, list(x.values()))
+        elif self.objective == "sum":
+            value = sum(x[n] / unit[n] for n in x)
+        elif self.objective == "min":
+            model.least = pyo.Var()
+            model.at_least = pyo.Constraint(instance.users, rule=lambda m, n: x[n] / unit[n] >= m.least)
+            value = model.least
+        elif self.objective == "closest":
+            wish = {n: float(v) for n, v in zip(instance.users, self.wish(requests(instance)), strict=True)}
+            model.distance = pyo.Var(instance.users, domain=pyo.NonNegativeReals)
+            model.above = pyo.Constraint(instance.users, rule=lambda m, n: m.distance[n] >= x[n] / unit[n] - wish[n])
+            model.below = pyo.Constraint(instance.users, rule=lambda m, n: m.distance[n] >= wish[n] - x[n] / unit[n])
+            value = -sum(model.distance.values())
+        else:
+            value = 0.0
+        model.objective = pyo.Objective(expr=value, sense=pyo.maximize)
+
+    # ---- the definition
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""
+        domain = allocation.instance
+        d = requests(domain)
+        x = allocation.tasks / np.array([float(q) for q in d.unit])
+        result = {"utilisation": float(allocation.load.mean()), "sum": float(x.sum()), "min": float(x.min())}
+        wish = [float(v) for v in self.wish(d)]
+        return result | ({"distance": float(np.abs(x - wish).sum())} if wish else {})
+
+    def residual(self, allocation: Allocation) -> float:
+        """The loudest complaint, as above; inf without a point."""
+        if not allocation.has_point:
+            return np.inf
+        instance, tasks = allocation.instance, allocation.tasks
+        entitlement = instance.weights / instance.weights.sum()
+        spare = np.maximum(1.0 - allocation.load[0], 0.0)
+        short = np.maximum(1.0 - instance.arcs.load.toarray() * tasks / entitlement, 0.0)
+        unmet = np.maximum(1.0 - tasks / instance.max_tasks, 0.0)
+        complaint = np.minimum(unmet, np.maximum(spare[:, None], short).min(axis=0))
+        return max(infeasibility(allocation), float(complaint.max()))
+
+
+@lru_cache(maxsize=8)
+def _pool(instance: Instance) -> Instance:
+    """The pool, the same object for the same instance; InstanceError where servers or variants cannot be pooled."""
+    result = pooled(instance)
+    global_dominant_share(result)
+    return result
+
+
+def _target(value: Any) -> tuple[Fraction, ...]:
+    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
+        raise InstanceError(f"target is {value!r}, but it must be a list of tasks, one number for each user")
+    result = tuple(rational(v, "an entry of target") for v in value)
+    for v in result:
+        if v < 0:
+            raise InstanceError(f"target has the entry {v}, but it must not be negative")
+    return result
+
+
+def _places(instance: Instance, names: Iterable[str]) -> list[int]:
+    """The resources of these names."""
+    chosen = [names] if isinstance(names, str) else list(names)
+    for name in chosen:
+        if name not in instance.resources:
+            raise InstanceError(f"there is no resource {name!r}: the resources are {', '.join(instance.resources[:8])}")
+    places = sorted({instance.resources.index(name) for name in chosen})
+    for j in np.setdiff1d(places, instance.arcs.load.nonzero()[0])[:1]:
+        raise InstanceError(f"resource {instance.resources[j]!r} cannot be a bottleneck: nobody requests it")
+    return places
+
+
+def _pairs(instance: Instance) -> tuple[list[int], list[int], Floats, Floats]:
+    """The users and resources with r_ij >= e_i, decided exactly; the tasks that make x_i r_ij = e_i; (N,) full requests."""
+    d = requests(instance)
+    entitled = list(zip(d.parts, d.entitlement, strict=True))
+    found = [(i, j, e / r * d.unit[i]) for i, (part, e) in enumerate(entitled) for j, r in part.items() if r >= e]
+    users, resources, least = zip(*found, strict=True) if found else ((), (), ())
+    return list(users), list(resources), np.array([float(v) for v in least]), np.array([float(q) for q in d.unit])
+
+
+mechanism = NoJustifiedComplaints()

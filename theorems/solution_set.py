@@ -1,0 +1,214 @@
+r"""All NJC allocations of an instance, exactly: a finite union of polytopes (D 5.5, which leaves it open).
+
+By njc.py the set is the union over sets I of resources of
+
+    P_I:   sum_i u_i d_ij = c_j (j in I),   sum_i u_i d_ij <= c_j (all j),   l_i(I) <= u_i <= q_i                  in tasks u
+
+`solution_set` computes the vertices of every P_I by the double description method (Motzkin et al. 1953): those of the box are
+written down, and each equation or inequality keeps the vertices on its side and adds the points where it cuts an edge. Two
+vertices are joined by an edge iff no third one lies on all the faces that they share. No linear program is solved, so this is
+independent of every method. A P_I within another one is left out; of equal ones that with most bottlenecks stays.
+
+Every step is in rationals. The work doubles with each resource, and the box has 2^N vertices: up to LARGEST of both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import Rationals
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+__all__ = ["Piece", "SolutionSet", "corners", "solution_set"]
+
+LARGEST = 10
+
+Row: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
+"""({i: a_i}, b) for sum_i a_i u_i <= b or = b."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One polytope of NJC allocations.
+
+    Attributes
+    ----------
+    bottlenecks : indices of the resources that are full in all of it, and justify everybody in all of it
+    equations, inequalities : rows ({user: coefficient}, side), in tasks; with those of the same form this is all of the piece
+    vertices : (N,) tasks each, sorted
+    dimension : of the polytope
+    """
+
+    bottlenecks: tuple[int, ...]
+    equations: tuple[Row, ...]
+    inequalities: tuple[Row, ...]
+    vertices: tuple[Rationals, ...]
+    dimension: int
+
+    def contains(self, tasks: Sequence[Fraction]) -> bool:
+        """Whether these tasks fulfil every row."""
+        full = all(_at(row, tasks) == row[1] for row in self.equations)
+        return full and all(_at(row, tasks) <= row[1] for row in self.inequalities)
+
+
+@dataclass(frozen=True)
+class SolutionSet:
+    """All NJC allocations, as tasks of the users; `instance` is the pool they live on."""
+
+    instance: Instance
+    pieces: tuple[Piece, ...]
+
+    @cached_property
+    def requests(self) -> Requests:
+        """D's data."""
+        return requests(self.instance)
+
+    @property
+    def dimension(self) -> int:
+        """The largest of a piece; 0 where there are finitely many allocations."""
+        return max(piece.dimension for piece in self.pieces)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is only one allocation."""
+        return len(self.pieces) == 1 and self.dimension == 0
+
+    @property
+    def vertices(self) -> tuple[Rationals, ...]:
+        """All vertices of all pieces, each once."""
+        return tuple(sorted({v for piece in self.pieces for v in piece.vertices}))
+
+    def contains(self, tasks: Sequence[Fraction]) -> bool:
+        """Whether these tasks are an NJC allocation."""
+        return any(piece.contains(tasks) for piece in self.pieces)
+
+    def best(self, objective: str) -> Fraction:
+        """The largest `utilisation` or `sum` (njc.py); a linear function is largest at a vertex."""
+        if objective not in ("utilisation", "sum"):
+            raise InstanceError(f"objective is {objective!r}, but it must be utilisation or sum, which are linear")
+        d = self.requests
+        if objective == "sum":
+            return max(sum((u / q for u, q in zip(v, d.unit, strict=True)), Fraction(0)) for v in self.vertices)
+        loads = (d.loads([u / q for u, q in zip(v, d.unit, strict=True)]) for v in self.vertices)
+        return max(sum(load, Fraction(0)) / d.R for load in loads)
+
+    def __str__(self) -> str:
+        kinds = {0: "point", 1: "segment", 2: "polygon"}
+        lines = [f"{self.instance.name or 'instance'}: {len(self.pieces)} piece(s), dimension {self.dimension}"]
+        for piece in self.pieces:
+            names = ", ".join(self.instance.resources[j] for j in piece.bottlenecks)
+            corner = "; ".join("(" + ", ".join(map(str, v)) + ")" for v in piece.vertices)
+            lines.append(f"{kinds.get(piece.dimension, f'{piece.dimension}-polytope')} with bottlenecks {names}: {corner}")
+        return "\n".join(lines)
+
+
+def solution_set(instance: Instance) -> SolutionSet:
+    """All NJC allocations of an instance of up to LARGEST users and resources.
+
+    Examples
+    --------
+    >>> print(solution_set(Instance([[1, 1], [0, 1], [1, 0]], [[1, 1]], weights=[5, 3, 2], name="three")))
+    three: 1 piece(s), dimension 1
+    segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
+    """
+    home = NoJustifiedComplaints().domain(instance)
+    if max(home.N, home.R) > LARGEST:
+        raise InstanceError(f"the instance has {home.N} users and {home.R} resources, but all solutions take at most {LARGEST}")
+    d = requests(home)
+    loads: list[Row] = [({i: part[j] for i, part in enumerate(d.parts) if j in part}, Fraction(1)) for j in range(d.R)]
+    most = d.loads([Fraction(1)] * home.N)
+    able = [j for j in range(d.R) if most[j] >= 1]
+    found = []
+    for size in range(len(able) + 1):
+        for chosen in combinations(able, size):
+            low = d.lowest(chosen)
+            if all(load <= 1 for load in d.loads(low)):
+                others = [row for j, row in enumerate(loads) if j not in chosen]
+                vertices = corners(low, [Fraction(1)] * home.N, [loads[j] for j in chosen], others)
+                if vertices:
+                    found.append((_dimension(vertices), chosen, low, vertices))
+    kept: list[Piece] = []
+    for dimension, chosen, low, vertices in sorted(found, key=lambda item: (-item[0], -len(item[1]), item[1])):
+        tasks = tuple(sorted(d.tasks(v) for v in vertices))
+        if not any(all(piece.contains(v) for v in tasks) for piece in kept):
+            kept.append(Piece(chosen, *_rows(d, chosen, loads, low), tasks, dimension))
+    return SolutionSet(home, tuple(kept))
+
+
+def _rows(d: Requests, chosen: Sequence[int], loads: Sequence[Row], low: Rationals) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """The equations and inequalities of P_I, in tasks."""
+    in_tasks = [({i: a / d.unit[i] for i, a in row.items()}, side) for row, side in loads]
+    at_least = [({i: Fraction(-1)}, -value * q) for i, (value, q) in enumerate(zip(low, d.unit, strict=True))]
+    at_most = [({i: Fraction(1)}, q) for i, q in enumerate(d.unit)]
+    others = [row for j, row in enumerate(in_tasks) if j not in chosen]
+    return tuple(in_tasks[j] for j in chosen), (*others, *at_least, *at_most)
+
+
+def _at(row: Row, point: Sequence[Fraction]) -> Fraction:
+    return sum((a * point[i] for i, a in row[0].items()), Fraction(0))
+
+
+def _dimension(vertices: Sequence[Rationals]) -> int:
+    """Of the affine hull."""
+    from flint import fmpq, fmpq_mat
+
+    first, rest = vertices[0], vertices[1:]
+    entries = [fmpq((a - b).numerator, (a - b).denominator) for v in rest for a, b in zip(v, first, strict=True)]
+    return int(fmpq_mat(len(rest), len(first), entries).rank()) if rest else 0
+
+
+# ---- double description -----------------------------------------------------------------------------------------------
+
+
+def corners(
+    low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[Row], inequalities: Iterable[Row]
+) -> list[Rationals]:
+    """The vertices of {low <= x <= high, equations, inequalities}, none where that is empty."""
+    exact_low, exact_high = [_flint(v) for v in low], [_flint(v) for v in high]
+    free = [i for i in range(len(low)) if low[i] < high[i]]
+    points = []
+    for ends in product((0, 1), repeat=len(free)):
+        x, faces = list(exact_low), 0
+        for place, (i, end) in enumerate(zip(free, ends, strict=True)):
+            x[i] = exact_high[i] if end else exact_low[i]
+            faces |= 1 << (2 * place + end)
+        points.append((x, faces))
+    rows = [(row, True) for row in equations] + [(row, False) for row in inequalities]
+    for k, ((coefficients, side), equal) in enumerate(rows):
+        row = [(i, _flint(a)) for i, a in coefficients.items()]
+        points = _cut(points, row, _flint(side), equal, 1 << (2 * len(free) + k), len(free))
+        if not points:
+            return []
+    return [tuple(Fraction(int(v.numerator), int(v.denominator)) for v in x) for x, _ in points]
+
+
+Point: TypeAlias = "tuple[list[fmpq], int]"
+"""Coordinates, and the faces it lies on as bits."""
+
+
+def _cut(points: list[Point], row: list[tuple[int, Any]], side: Any, equal: bool, bit: int, free: int) -> list[Point]:
+    """The vertices after one more row."""
+    over = [sum((a * x[i] for i, a in row), -side) for x, _ in points]
+    on = [(x, faces | bit) for (x, faces), v in zip(points, over, strict=True) if v == 0]
+    below = [(p, v) for p, v in zip(points, over, strict=True) if v < 0]
+    above = [(p, v) for p, v in zip(points, over, strict=True) if v > 0]
+    for (x, one), v in below:
+        for (y, other), w in above:
+            shared = one & other
+            if shared.bit_count() >= free - 1 and sum(1 for _, faces in points if faces & shared == shared) == 2:
+                part = v / (v - w)
+                on.append(([a + part * (b - a) for a, b in zip(x, y, strict=True)], shared | bit))
+    return on if equal else on + [p for p, _ in below]
+
+
+def _flint(value: Fraction) -> "fmpq":
+    from flint import fmpq
+
+    return fmpq(value.numerator, value.denominator)
