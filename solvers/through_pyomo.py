@@ -49,7 +49,6 @@ class PyomoSession(Session):
                 self.x = np.array(values, dtype=float)
             self.conclude(termination)
             prices = self.mechanism.prices(self.instance, self._duals(duals), self._values())
-            self.confirm(self.mechanism, prices)
         return self.x, prices
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
