@@ -113,10 +113,10 @@ class FairDominantShares(Mechanism):
             gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
         return {"objective": float(instance.weights @ gain)}
 
-    def bound_by_prices(self, allocation: Allocation) -> float:
-        """The larger of the gain that its prices leave possible and the free gain."""
-        if np.any(allocation.tasks <= 0):
-            return np.inf
+    def provable(self, allocation: Allocation) -> float:
+        """The larger of the gain that its prices leave possible and the free gain; without prices the residual."""
+        if allocation.prices is None or np.any(allocation.tasks <= 0):
+            return self.residual(allocation)
         return max(proved(allocation, self._marginal(allocation)), free_gain(allocation))
 
     def residual(self, allocation: Allocation) -> float:

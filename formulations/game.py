@@ -172,6 +172,8 @@ class Game:
             result = np.where(self.finite, proved, result)
         for cut in CUTS:
             open_ = np.flatnonzero(self.finite & (result > PROVED))
+            if not len(open_):
+                break
             own = recovered(self, x, open_, cut)
             proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
             result[open_] = np.minimum(result, proved)[open_]

@@ -288,9 +288,9 @@ class Leximin(Mechanism):
         """g, the smallest weighted share: 5/7 in W Fig. 4."""
         return {"g": float((self.rate(allocation.instance) * allocation.tasks).min())}
 
-    def bound_by_prices(self, allocation: Allocation) -> float:
-        """The bound (*) at the allocation's own prices."""
-        return self._missing(allocation, allocation.prices)
+    def provable(self, allocation: Allocation) -> float:
+        """The bound (*) at the allocation's own prices, where it has any."""
+        return float("nan") if allocation.prices is None else self._missing(allocation, allocation.prices)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest fraction of an attainable weighted share that some user misses, in [0, 1], proved by (*).

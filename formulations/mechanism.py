@@ -97,10 +97,10 @@ class Mechanism(ABC):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """What the mechanism equalises ("g") or maximises ("objective"), at this allocation."""
 
-    def bound_by_prices(self, allocation: Allocation) -> float:  # noqa: ARG002 (for those that have prices)
-        """The residual that the allocation's own prices prove on the domain, with no referee; nan where prices prove nothing.
+    def provable(self, allocation: Allocation) -> float:  # noqa: ARG002 (for those that can tell)
+        """The residual on the domain that the allocation proves with its own prices, and no referee where it has any.
 
-        It is all that a method can know of its own answer: above the accuracy's promise it does not claim success.
+        It is what a method can know of its own answer: above the accuracy's promise it does not claim success. nan = nothing.
         """
         return float("nan")
 

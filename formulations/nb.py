@@ -64,10 +64,10 @@ class NashBargaining(Mechanism):
         with np.errstate(divide="ignore", invalid="ignore"):
             return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
 
-    def bound_by_prices(self, allocation: Allocation) -> float:
-        """The gain that its prices leave possible."""
-        if np.any(allocation.tasks <= 0):
-            return np.inf
+    def provable(self, allocation: Allocation) -> float:
+        """The gain that its prices leave possible; without prices the residual."""
+        if allocation.prices is None or np.any(allocation.tasks <= 0):
+            return self.residual(allocation)
         return proved(allocation, allocation.instance.weights / allocation.tasks)
 
     def residual(self, allocation: Allocation) -> float:

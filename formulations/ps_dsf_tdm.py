@@ -20,6 +20,7 @@ from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ class TimeShared(Equilibrium):
         return nash_bargaining.write_pyomo(instance)
 
     def residual(self, allocation: Allocation) -> float:
-        """See game.py, on the time-shared instance."""
-        return super().residual(replace(allocation, instance=time_shared(allocation.instance), prices=None))
+        """See game.py, on the time-shared instance; or what a server runs beyond its time, where that is more."""
+        in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None)
+        return max(super().residual(in_time), infeasibility(in_time))
 
 
 def time_shared(instance: Instance) -> Instance:

@@ -66,9 +66,9 @@ class Utilitarian(Mechanism):
         """The objective sum_n w_n u_n."""
         return {"objective": float(allocation.instance.weights @ allocation.tasks)}
 
-    def bound_by_prices(self, allocation: Allocation) -> float:
-        """The gain that its prices leave possible."""
-        return proved(allocation, allocation.instance.weights)
+    def provable(self, allocation: Allocation) -> float:
+        """The gain that its prices leave possible, where it has any."""
+        return float("nan") if allocation.prices is None else proved(allocation, allocation.instance.weights)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest relative gain of a feasible allocation."""

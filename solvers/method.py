@@ -118,15 +118,6 @@ class Session:
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
 
-    def confirm(self, mechanism: Mechanism, prices: Floats | None) -> None:
-        """Where the model is not convex "optimal" proves nothing: without a small residual the end is "inaccurate"."""
-        if mechanism.convex:
-            return
-        hint = None if prices is None else prices[None]
-        if mechanism.residual(Allocation(self.instance, self.x, prices=hint)) > ACCURACY[self.limits.accuracy]:
-            self.inaccurate = True
-            self.message = "stopped at a stationary point that is no equilibrium"
-
 
 class Method(ABC):
     """A way to compute mechanisms.
@@ -187,11 +178,11 @@ class Method(ABC):
             termination = "inaccurate"
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
-        if prices is not None:  # then all rounds ended; what is claimed must be what they prove
+        if termination in ("optimal", "inaccurate"):  # what is claimed must be what the answer proves
             with session.phase("read"):
-                bound = mechanism.bound_by_prices(Allocation(instance, point, prices=prices))
+                bound = mechanism.provable(Allocation(instance, point, prices=prices))
             if bound > ACCURACY[limits.accuracy]:
-                termination, message = "inaccurate", f"its own prices prove no more than a residual of {bound:.1e}"
+                termination, message = "inaccurate", f"its answer proves no more than a residual of {bound:.1e}"
         trace = tuple(session.trace)
         return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
 

@@ -56,12 +56,8 @@ class ExactlyFair(Method):
             termination, message = stop.termination, str(stop)
         x = session.x if exact is None else as_floats(exact)
         tasks = x * as_floats(d.unit) if len(x) else np.full(instance.N, np.nan)
-        facts = (termination, session.times, session.iterations, message or self.note(session))
+        facts = (termination, session.times, session.iterations, message or session.message)
         return Answer(tasks, prices, *facts, x_exact=None if exact is None else d.tasks(exact), trace=tuple(session.trace))
-
-    def note(self, session: Session) -> str:  # noqa: ARG002
-        """What is to be said of a run that ended well."""
-        return ""
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The exact x, and prices if there are any; Stopped where there is no such x."""

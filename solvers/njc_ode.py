@@ -142,12 +142,6 @@ def trajectory(d: Requests, accuracy: float = 1e-6, limits: Limits | None = None
     return Trajectory(run.t, run.y.T, complaint, reached, int(run.nfev), said)
 
 
-class OdeSession(Session):
-    """One trajectory."""
-
-    said = ""
-
-
 class Ode(ExactlyFair):
     """The trajectory, polished; the trace has `t` and `x` of every step."""
 
@@ -156,21 +150,15 @@ class Ode(ExactlyFair):
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
         """Nothing but the clock."""
-        return OdeSession(instance, limits)
-
-    def note(self, session: Session) -> str:
-        """Where the trajectory ended, if that is not what was asked for."""
-        assert isinstance(session, OdeSession)
-        return session.said
+        return Session(instance, limits)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The end of the trajectory, and the exact answer next to it."""
-        assert isinstance(session, OdeSession)
         path = Path(d, session.limits)
         with session.phase("solve"):
             way = trajectory(d, ACCURACY[session.limits.accuracy], session.limits)
         session.x, session.iterations = way.x[-1], way.evaluations
-        session.said = "" if way.reached else way.message
+        session.message = "" if way.reached else way.message
         for t, x in zip(way.t, way.x, strict=True):
             session.note(t=float(t), x=tuple(x.tolist()))
         with session.phase("read"):

@@ -61,7 +61,6 @@ class CvxpySession(Session):
         self.conclude(TERMINATION.get(self.problem.status, "error"))
         values = {name: variable.value for name, variable in self.problem.var_dict.items()}
         prices = self.mechanism.prices(self.instance, self._duals(round), values)
-        self.confirm(self.mechanism, prices)
         return self.x, prices
 
     def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 
-__all__ = ["follow", "ipopt"]
+__all__ = ["PyomoSession", "follow", "ipopt"]
 
 BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """How far `follow` goes: a product of at most the last leaves a degenerate condition uncertain to 1e-6."""
@@ -40,8 +40,7 @@ class PyomoSession(Session):
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
         with self.phase("build"):
-            item = self.mechanism
-            self.model = item.write_pyomo(self.instance, round) if isinstance(item, Leximin) else item.write_pyomo(self.instance)
+            self.model = self.write(round)
         termination, duals = self.optimise()
         with self.phase("read"):
             values = [v.value for v in self.model.x.values()]
@@ -49,8 +48,12 @@ class PyomoSession(Session):
                 self.x = np.array(values, dtype=float)
             self.conclude(termination)
             prices = self.mechanism.prices(self.instance, self._duals(duals), self._values())
-            self.confirm(self.mechanism, prices)
         return self.x, prices
+
+    def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
+        """The mechanism's model, of this round where there are rounds."""
+        item = self.mechanism
+        return item.write_pyomo(self.instance, round) if isinstance(item, Leximin) else item.write_pyomo(self.instance)
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Run the solver; loads the variables, returns the termination and the duals by constraint, None without duals."""

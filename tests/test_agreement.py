@@ -103,4 +103,4 @@ def test_a_method_whose_prices_prove_too_little_does_not_claim():
     allocation = solve(generators.badly_scaled(12, 4, 3, 5), "lmmf", "pyomo:ipopt")
     assert not allocation.claims_success
     assert allocation.termination == "inaccurate"
-    assert allocation.message.startswith("its own prices prove no more than a residual of ")
+    assert allocation.message.startswith("its answer proves no more than a residual of ")

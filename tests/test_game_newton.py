@@ -172,7 +172,7 @@ def test_too_few_iterations_are_no_success(method, owner, name, few, monkeypatch
 
 @pytest.mark.parametrize("method", NEWTON)
 def test_no_time_is_a_time_limit(method):
-    allocation = solve(generators.generic(60, 20, 4), GAME, method, time_limit=0.05, alpha=3)
+    allocation = solve(generators.generic(60, 20, 4), GAME, method, time_limit=1e-3, alpha=3)
     assert allocation.termination == "time_limit"
     assert not allocation.claims_success
 

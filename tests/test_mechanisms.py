@@ -9,15 +9,20 @@ from hypothesis import strategies as st
 from tolerances import BARGAINING, DEGENERATE, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.models import Instance, InstanceError, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import EXAMPLES
 from fairalloc.solvers import METHODS, methods_for, solve
 
-CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
+CHOOSY = {
+    "progressive-filling",
+    "pyomo:path",
+}  # applies to one server alone, and is seldom there: test_algorithms.py, test_path.py
 PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
 UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian", "njc"})  # the others may have many answers of the same value
 SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
+GAMES = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
 FLAT = ("psdsf-fig1", "psdsf-coprocessor", "psdsf-fig5", "dolev-utilisation")
 """An idle arc or a full resource with price 0: a user could be served there just as well (DEGENERATE)."""
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
@@ -35,7 +40,7 @@ def available(method_id):
     return method_id
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"pyomo:path"}))
 @pytest.mark.parametrize("item", EXAMPLES, ids=lambda e: e.name)
 def test_published_answers(item, method):
     computed = 0
@@ -43,11 +48,13 @@ def test_published_answers(item, method):
         if not METHODS[method].computes(mechanism(name)) or METHODS[method].applies(mechanism(name), item.instance):
             continue
         allocation = solve(item.instance, name, available(method))
+        computed += 1
+        if name in GAMES and METHODS[method].kind != "exact" and not allocation.claims_success:
+            continue  # gradients and merits do not solve every game, but then they must not say so
         expected = np.array([float(v) for v in answer])
         flat = name in ("nb", "njc", "alpha-pf-vds", "ps-dsf-tdm") and item.name in FLAT
         np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(method))
         assert allocation.residual <= (DEGENERATE if flat and name == "njc" else RESIDUAL)  # njc's is of the order of the tasks
-        computed += 1
     able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
     assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
 

@@ -92,7 +92,7 @@ def test_the_checker_can_fail(item, name):
     fewer[domain.arcs.user == 0] *= 0.999
     assert judged(mech, Allocation(domain, fewer)).residuals["definition"] >= 1e-4
     more = judged(mech, Allocation(domain, allocation.x * 1.001))
-    assert more.residuals["feasibility"] == pytest.approx(1e-3, rel=1e-3)
+    assert max(more.residuals.values()) >= 1e-3 * (1 - 1e-3)  # in the capacities or, for ps-dsf-tdm, in time
 
 
 @settings(max_examples=30, deadline=None)
