@@ -8,13 +8,13 @@ on servers that n may not use. `total-envy-freeness` is K's to the letter, place
 at most the minimum of sums), even that users on servers of their own envy nobody on larger ones. Without placement
 constraints and demands of single servers they are the same for one variant. Z has one pool.
 
-**Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B; Z II-B;
-D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every resource
-in N equal totals (W Def 4, `weak`).
+**Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B;
+Z II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every
+resource in N equal totals (W Def 4, `weak`).
 
-**Bottlenecks.** r is a bottleneck of n at server i if n demands it, it is full, and s_n >= s_m for all m who use it there, s being what
-is compared; a user at its limit needs none. Where all of the named resources have a bottleneck for everybody, no s_n can be raised
-without lowering a smaller or equal one: max-min fairness, here and under placement constraints (P Theorem 1). The margin is
+**Bottlenecks.** r is a bottleneck of n at server i if n demands it, it is full, and s_n >= s_m for all m who use it there; a
+user at its limit needs none. If everybody has one among the resources that count, no s_n can be raised without lowering a smaller
+or equal s_m. With one server, or one resource that counts and what users get of it as s, that is max-min fairness. The margin is
 
     max over n  min over r that count  of the larger of   room_r   and   max over m of min(part of r that m uses, 1 - s_n / s_m)
 
@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations import mechanism
-from fairalloc.models.instance import InstanceError
 from fairalloc.solvers import solve
 from fairalloc.theorems.holdings import Holdings, Unsolved, ratio
 from fairalloc.theorems.linear import METHODS, maximum
@@ -172,7 +171,9 @@ class _Divisions:
             bound, _, chosen = heapq.heappop(heap)
             if bound > self.tolerance:
                 witness = {"least": bound, "choices": len(heap) + 1}
-                return Verdict(name, False, float(bound), "every equal partition leaves somebody with more tasks", method, witness)
+                return Verdict(
+                    name, False, float(bound), "every equal partition leaves somebody with more tasks", method, witness
+                )
             bound, shares = self._least(chosen)
             gains, runs = self._gains(shares)
             worst = max(gains.values(), default=-self.low)
@@ -186,7 +187,9 @@ class _Divisions:
             sentence = "an equal partition leaves nobody with more tasks"
             return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
         if best is not None and (not heap or heap[0][0] >= best):
-            return Verdict(name, False, float(best), "every equal partition leaves somebody with more tasks", method, {"least": best})
+            return Verdict(
+                name, False, float(best), "every equal partition leaves somebody with more tasks", method, {"least": best}
+            )
         return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
@@ -276,8 +279,9 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     name, instance = "global-bottleneck-fairness", h.instance
     if not instance.single_variant or instance.demands_on:
         return _silent(name, "the global dominant resource needs one demand vector a user, the same on all servers")
-    parts = ratio(np.array([h.array(_first(h, n)) for n in range(instance.N)]), np.broadcast_to(h.pools.sum(axis=0), (instance.N, instance.R)))
-    if not ((parts == parts.max(axis=1)[:, None]).all(axis=0)).any():
+    demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
+    parts = ratio(demands, np.broadcast_to(replace(h, exact=True).pools.sum(axis=0), demands.shape))
+    if not (parts == parts.max(axis=1)[:, None]).all(axis=0).any():
         return _silent(name, "users have different global dominant resources")
     if not h.exact:
         margin = float(mechanism("drfh").residual(h.allocation))
@@ -295,18 +299,14 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     return Verdict(name, False, float(margin), "not max-min fair on the global dominant resource", method, witness)
 
 
-def _first(h: Holdings, n: int) -> Any:
-    return h.instance.exact.demands[n][0] if h.exact else h.instance.demands[n][0]
-
-
 def _amounts(h: Holdings, r: int) -> Any:
     """(A,) what the owner of each arc gets of a resource, by weight."""
     return (h.bundles[:, :, r].sum(axis=1) / h.weights)[h.instance.arcs.user]
 
 
 def _dominant(h: Holdings) -> list[set[int]]:
-    """(K,) the resources of which every arc of the server takes the largest part (K 6); all where it has no arc."""
-    server, result = h.instance.arcs.server, [set(range(h.instance.R)) for _ in range(h.instance.K)]
+    """(K,) the resources of which every arc of the server takes the largest part (K 6), in rationals; all where it has no arc."""
+    h, server, result = replace(h, exact=True), h.instance.arcs.server, [set(range(h.instance.R)) for _ in range(h.instance.K)]
     load = ratio(h.demand, h.pools[server])
     for i, row in zip(server.tolist(), load == load.max(axis=1)[:, None], strict=True):
         result[i] &= set(np.flatnonzero(row).tolist())
@@ -343,7 +343,7 @@ def _lacking(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any,
     users = h.instance.users
     for k, a in enumerate(here.tolist()):
         n = int(arcs.user[a])
-        options = [(_slack(h, n), {})]
+        options: list[tuple[Any, dict[str, Any]]] = [(_slack(h, n), {})]
         for r in allowed:
             if h.demand[a, r] > 0:
                 envied = np.minimum(use[:, r], above[k])

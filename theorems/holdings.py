@@ -71,7 +71,9 @@ class Holdings:
         if not self.exact:
             return self.instance.pools
         counts = self.instance.counts.tolist()
-        return np.array([[q * c for c in row] for q, row in zip(counts, self.instance.exact.capacities, strict=True)], dtype=object)
+        return np.array(
+            [[q * c for c in row] for q, row in zip(counts, self.instance.exact.capacities, strict=True)], dtype=object
+        )
 
     @cached_property
     def weights(self) -> Any:
@@ -144,7 +146,7 @@ class Holdings:
         return np.array([self._best(rows, bundle) for bundle in bundles], dtype=self.x.dtype)
 
     def _best(self, rows: Any, bundle: Any) -> Any:
-        """max sum alpha  s.t.  sum_v alpha_v row_v <= bundle, with alpha in parts of what the variant could run alone."""
+        """The largest sum alpha  s.t.  sum_v alpha_v row_v <= bundle,."""
         rows = rows[~((rows > 0) & (bundle <= 0)).any(axis=1)]
         if len(rows) == 0:
             return self.zeros(1)[0]
@@ -160,7 +162,7 @@ class Holdings:
 
 
 def ratio(part: Any, whole: Any) -> Any:
-    """part / whole of nonnegative wholes; where there is no whole: 0, or inf for a positive part."""
+    """The ratio of parts to nonnegative wholes; where there is no whole: 0, or inf for a positive part."""
     out = np.where(part > 0, np.inf, 0.0).astype(part.dtype)
     if part.dtype == object:
         out[out == 0] = Fraction(0)

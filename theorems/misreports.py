@@ -1,16 +1,17 @@
 """Properties of mechanisms: whom a lie helps, alone or together, and who loses when another user leaves.
 
 **Strategyproofness** (W 3.3, P III-B, Z II-B, D 4): nobody gains by reporting other demand vectors, other ways to run a task or
-other eligible servers; weights (D's entitlements) and max_tasks (D's request of 1) are not reported but given. What a liar gets is
-worth what its TRUE tasks can run with the bundles handed out on every server, in the best packing of its true variants; what
+other eligible servers; weights (D's entitlements) and max_tasks (1 in D) are given, not reported. What a liar gets is worth
+what its TRUE tasks can run with the bundles handed out on every server, in the best packing of its true variants; what
 lies where it may truly not run is worth nothing, and more than its true max_tasks is worth no more.
 
 **Group strategyproofness** (W 3.3): of those who lie together somebody does not gain, so the margin is the smallest gain among
 them. **Population monotonicity** (W 3.3): who stays runs no fewer tasks when somebody leaves.
 
 Margins are gains, or losses, in units of what the user's best arc could run alone. Lies are searched, so they can be found but
-never ruled out: a verdict that holds says how many were tried. A lie that is found in floating point is made simpler (numbers
-with small denominators, the truth where that is enough) and counts when rational answers confirm it, where the mechanism has them.
+never ruled out: a verdict that holds says how many were tried. A lie that is found in floating point counts when rational
+answers confirm it, where the mechanism has them, and is made simpler (numbers with small denominators, the truth where that is
+enough). Where a mechanism has several answers, all this is about the one that its method gives.
 """
 
 from collections.abc import Callable, Iterator
@@ -126,7 +127,9 @@ def judge(property: str) -> Callable[[Case, Answer], Verdict]:  # noqa: A002
 # ---- one lie, one departure -----------------------------------------------------------------------------------------
 
 
-def lying(instance: Instance, lie: Lie, answer: Answer, tolerance: float = TOLERANCE, honest: Allocation | None = None) -> Verdict:
+def lying(
+    instance: Instance, lie: Lie, answer: Answer, tolerance: float = TOLERANCE, honest: Allocation | None = None
+) -> Verdict:
     """Whether somebody among those who tell this lie does not gain; the margin is the smallest gain among them.
 
     Parameters

@@ -45,7 +45,7 @@ def check(
     allocation : tasks on arcs, and bundles where more was handed out than is used
     property : a name in PROPERTIES or the id of a mechanism, whose definition is then checked
     tolerance : the largest violation that counts as rounding; rationals know none
-    exact : whether to compute in rationals; None = where the allocation has them. Without x_exact its floats are read as decimals.
+    exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are held in floating point only: `certify` proves those
 
     Returns
