@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations import mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.holdings import Holdings, Unsolved, ratio
 from fairalloc.theorems.linear import METHODS, maximum
@@ -38,13 +40,16 @@ __all__ = [
     "bottleneck_fairness",
     "envy_freeness",
     "global_bottleneck_fairness",
+    "global_bottlenecks",
     "server_bottleneck_fairness",
+    "server_bottlenecks",
     "sharing_incentive",
     "single_resource_fairness",
     "single_server_reduction",
     "strong_sharing_incentive",
     "total_envy_freeness",
     "weak_sharing_incentive",
+    "whole_bottlenecks",
 ]
 
 NODES = 400
@@ -230,6 +235,47 @@ class _Divisions:
         return []
 
 
+# ---- where one resource decides: facts about an instance, in rationals --------------------------------------------------
+
+
+def whole_bottlenecks(instance: Instance) -> set[int]:
+    """The resources that all eligible users dominantly request at every server (K Def 2)."""
+    return set.intersection(*_dominant(instance).values())
+
+
+def server_bottlenecks(instance: Instance) -> dict[int, int]:
+    """A resource that all eligible users dominantly request, at the servers that have one (K 3.3)."""
+    return {i: min(common) for i, common in _dominant(instance).items() if common}
+
+
+def global_bottlenecks(instance: Instance) -> set[int]:
+    """The resources that are globally dominant for all users (W 3.3); none where the global dominant share is not defined."""
+    if not instance.single_variant or instance.demands_on:
+        return set()
+    demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
+    pools = _nobody(instance).pools.sum(axis=0)
+    return set(np.flatnonzero(_largest(ratio(demands, np.broadcast_to(pools, demands.shape))).all(axis=0)).tolist())
+
+
+def _dominant(instance: Instance) -> dict[int, set[int]]:
+    """The resources of which every arc of a server takes the largest part (K 6), for each server that somebody may use."""
+    h, server = _nobody(instance), instance.arcs.server
+    result: dict[int, set[int]] = {}
+    for i, row in zip(server.tolist(), _largest(ratio(h.demand, h.pools[server])), strict=True):
+        result[i] = result.get(i, set(range(instance.R))) & set(np.flatnonzero(row).tolist())
+    return result
+
+
+def _largest(parts: Any) -> Any:
+    """Where each row has its largest entry."""
+    return parts == parts.max(axis=1)[:, None]
+
+
+def _nobody(instance: Instance) -> Holdings:
+    """The exact numbers of an instance in which nothing is handed out."""
+    return Holdings(Allocation(instance, np.zeros(len(instance.arcs))), exact=True)
+
+
 # ---- one resource decides -------------------------------------------------------------------------------------------
 
 
@@ -252,8 +298,7 @@ def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
 def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all eligible users dominantly request one resource at every server, it is max-min fair (K Def 2, P III-B)."""
     name = "bottleneck-fairness"
-    dominant = _dominant(h)
-    common = set.intersection(*dominant)
+    common = whole_bottlenecks(h.instance)
     if not common:
         return _silent(name, "no resource is dominantly requested by all users at all their servers")
     rho = min(common)
@@ -265,10 +310,12 @@ def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     name = "server-bottleneck-fairness"
     if not h.instance.single_variant:
         return _silent(name, "a user has several demand vectors")
-    dominant = {i: [min(rs)] for i, rs in enumerate(_dominant(h)) if rs}
-    if not dominant:
+    local = server_bottlenecks(h.instance)
+    if not local:
         return _silent(name, "no server has a resource that all its users dominantly request")
-    return _bottlenecks(name, h, tolerance, dominant, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma)
+    return _bottlenecks(
+        name, h, tolerance, {i: [r] for i, r in local.items()}, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
+    )
 
 
 def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
@@ -277,12 +324,8 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     That is the definition of drfh for such users. In rationals the tasks are compared with the exact answer, which is unique.
     """
     name, instance = "global-bottleneck-fairness", h.instance
-    if not instance.single_variant or instance.demands_on:
-        return _silent(name, "the global dominant resource needs one demand vector a user, the same on all servers")
-    demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
-    parts = ratio(demands, np.broadcast_to(replace(h, exact=True).pools.sum(axis=0), demands.shape))
-    if not (parts == parts.max(axis=1)[:, None]).all(axis=0).any():
-        return _silent(name, "users have different global dominant resources")
+    if not global_bottlenecks(instance):
+        return _silent(name, "users have no demand vectors with the same global dominant resource")
     if not h.exact:
         margin = float(mechanism("drfh").residual(h.allocation))
         method, off = "residual of drfh", None
@@ -302,15 +345,6 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
 def _amounts(h: Holdings, r: int) -> Any:
     """(A,) what the owner of each arc gets of a resource, by weight."""
     return (h.bundles[:, :, r].sum(axis=1) / h.weights)[h.instance.arcs.user]
-
-
-def _dominant(h: Holdings) -> list[set[int]]:
-    """(K,) the resources of which every arc of the server takes the largest part (K 6), in rationals; all where it has no arc."""
-    h, server, result = replace(h, exact=True), h.instance.arcs.server, [set(range(h.instance.R)) for _ in range(h.instance.K)]
-    load = ratio(h.demand, h.pools[server])
-    for i, row in zip(server.tolist(), load == load.max(axis=1)[:, None], strict=True):
-        result[i] &= set(np.flatnonzero(row).tolist())
-    return result
 
 
 def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
