@@ -61,3 +61,8 @@ part of 1e-3 magnifies the error of x a thousand times."""
 TRAJECTORY = 1e-5
 """Distance of the trajectory's end from the market's allocation where every bottleneck has a price: both end at a residual of
 1e-6, and bottlenecks that differ little (angles of a tenth) magnify it tenfold."""
+PREMISE = 1e-8
+"""A residual up to here counts as holding where an implication is tried: ACCURACY["high"]."""
+
+IMPLIED = 1e-3
+"""A violation above this is none that a residual of PREMISE could explain: tasks of nb are within about sqrt(2 PREMISE W / w_n)."""
