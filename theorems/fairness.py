@@ -122,8 +122,8 @@ def _sharing(name: str, h: Holdings, tolerance: float, parts: Any) -> Verdict:
 def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Some division of every resource in equal totals leaves nobody with more tasks (W Defs 3 and 4).
 
-    The margin is the smallest over all such divisions of the largest gain, or where a division without gains shows that it
-    holds, that division's. Not one linear program: a user's tasks are a minimum over resources at each server, so a division is
+    The margin is the smallest over all such divisions of the largest gain (or what is proved of it within NODES choices); where
+    a division without gains shows that it holds, that division's. Not one linear program: a user's tasks are a minimum over resources at each server, so a division is
     looked for under each choice of the resource that user n runs out of at server i (branch and bound over linear programs).
     """
     name = "weak-sharing-incentive"
@@ -166,35 +166,28 @@ class _Divisions:
         rows.append(row)
 
     def verdict(self) -> Verdict:
-        name, order = "weak-sharing-incentive", count()
-        method = f"branch and bound, {METHODS[self.h.exact]}"
+        name, method, order = "weak-sharing-incentive", f"branch and bound, {METHODS[self.h.exact]}", count()
         heap: list[Any] = [(-self.low, next(order), {})]
         best, point = None, None
         for _ in range(NODES):
-            if not heap or (best is not None and heap[0][0] >= best):
+            if not heap or (best is not None and (best <= self.tolerance or heap[0][0] >= best)):
                 break
-            bound, _, chosen = heapq.heappop(heap)
-            if bound > self.tolerance:
-                witness = {"least": bound, "choices": len(heap) + 1}
-                return Verdict(
-                    name, False, float(bound), "every equal partition leaves somebody with more tasks", method, witness
-                )
+            _, _, chosen = heapq.heappop(heap)
             bound, shares = self._least(chosen)
             gains, runs = self._gains(shares)
             worst = max(gains.values(), default=-self.low)
             if best is None or worst < best:
                 best, point = worst, shares
-            if best <= self.tolerance:
-                break
             for child in self._branches(chosen, gains, runs):
                 heapq.heappush(heap, (bound, next(order), child))
-        if best is not None and best <= self.tolerance:
+        assert best is not None, "the first division was tried"
+        if best <= self.tolerance:
             sentence = "an equal partition leaves nobody with more tasks"
             return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
-        if best is not None and (not heap or heap[0][0] >= best):
-            return Verdict(
-                name, False, float(best), "every equal partition leaves somebody with more tasks", method, {"least": best}
-            )
+        least = min([best, *(node[0] for node in heap)])
+        if least > self.tolerance:
+            sentence = "every equal partition leaves somebody with more tasks"
+            return Verdict(name, False, float(least), sentence, method, {"least": least})
         return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
