@@ -88,7 +88,7 @@ def test_held_and_violated_by_the_smallest_visible_margin_in_rationals(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_held_and_violated_by_the_smallest_visible_margin_in_floating_point(name):
-    """A tenth below the tolerance it counts as held, a tenth above as violated; e is scaled until the margin is what is wanted."""
+    """A tenth below the tolerance it is held, a tenth above violated; e is scaled until the margin is what is wanted."""
 
     def margin(e):
         allocation = rebuilt(name, e)
@@ -261,7 +261,7 @@ def points(instance, seed=0):
 def test_envy_and_sharing_agree_with_the_laboratorys_judges(hypotheses):
     """trials.py packs bundles by another algorithm, corner by corner."""
     decided = set()
-    for instance in samples(hypotheses, 12):
+    for instance in samples(hypotheses, 8):
         for allocation in points(instance)[:2]:
             case = Case(instance)
             for name, judge in (("envy-freeness", envy), ("sharing-incentive", sharing)):
@@ -399,7 +399,7 @@ def test_bottleneck_fairness_is_max_min_fairness_of_one_resource():
 
 def test_floating_point_and_rationals_agree_on_every_property():
     seen = set()
-    for instance in samples(Hypotheses(one_variant=False, same_demands=False, unlimited=False), 15, seed=4):
+    for instance in samples(Hypotheses(one_variant=False, same_demands=False, unlimited=False), 8, seed=4):
         for allocation in points(instance)[1:]:
             for name in PROPERTIES:
                 exact, floats = check(instance, allocation, name), check(instance, allocation, name, exact=False)

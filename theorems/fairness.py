@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations import mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -51,6 +50,9 @@ __all__ = [
     "weak_sharing_incentive",
     "whole_bottlenecks",
 ]
+
+SOLVED = 1e-6
+"""The residual up to which an answer of drfh is one."""
 
 NODES = 400
 """Choices of who runs out of what where, after which weak sharing incentive is not decided."""
@@ -123,8 +125,8 @@ def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Some division of every resource in equal totals leaves nobody with more tasks (W Defs 3 and 4).
 
     The margin is the smallest over all such divisions of the largest gain (or what is proved of it within NODES choices); where
-    a division without gains shows that it holds, that division's. Not one linear program: a user's tasks are a minimum over resources at each server, so a division is
-    looked for under each choice of the resource that user n runs out of at server i (branch and bound over linear programs).
+    a division without gains shows that it holds, that division's. This is not one linear program: a user's tasks are a minimum
+    over resources at each server, so there is one for each choice of the resource that user n runs out of at server i.
     """
     name = "weak-sharing-incentive"
     strong = strong_sharing_incentive(h, tolerance)
@@ -314,25 +316,22 @@ def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
 def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all users have the same global dominant resource, it is max-min fair among all allocations (W 3.3, Prop 8).
 
-    That is the definition of drfh for such users. In rationals the tasks are compared with the exact answer, which is unique.
+    That is the definition of drfh for such users, with which the tasks are compared: they are unique.
     """
     name, instance = "global-bottleneck-fairness", h.instance
     if not global_bottlenecks(instance):
         return _silent(name, "users have no demand vectors with the same global dominant resource")
-    if not h.exact:
-        margin = float(mechanism("drfh").residual(h.allocation))
-        method, off = "residual of drfh", None
-    else:
-        best = solve(instance, "drfh", "exact").tasks_exact
-        if best is None:
-            return _silent(name, "the exact answer of drfh was not found")
-        gaps = abs(h.array(best) - h.tasks) / h.alone
-        off = int(np.argmax(gaps))
-        margin, method = gaps[off], "comparison with the exact answer of drfh"
+    best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
+    if not best.residual <= SOLVED:
+        raise Unsolved("the answer of drfh was not found")
+    gaps = abs(Holdings(best, h.exact).tasks - h.tasks) / h.alone
+    n = max(range(instance.N), key=lambda k: gaps[k])
+    margin, method = gaps[n], f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
     if not margin > (0 if h.exact else tolerance):
         return Verdict(name, True, float(margin), "max-min fair on the global dominant resource", method)
-    witness = {"residual": margin} if off is None else {"user": instance.users[off], "tasks": h.tasks[off]}
-    return Verdict(name, False, float(margin), "not max-min fair on the global dominant resource", method, witness)
+    fair = float(best.tasks[n])
+    sentence = f"not max-min fair: user {instance.users[n]!r} runs {float(h.tasks[n]):.6g} tasks, and {fair:.6g} by drfh"
+    return Verdict(name, False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
 
 
 def _amounts(h: Holdings, r: int) -> Any:
