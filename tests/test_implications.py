@@ -34,7 +34,7 @@ def suite():
     ]
     rng = np.random.default_rng(5)
     for kind in kinds:
-        found += [kind.sample(rng).case().instance for _ in range(3)]
+        found += [kind.sample(rng).case().instance for _ in range(2)]
     return found
 
 
