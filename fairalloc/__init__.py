@@ -13,7 +13,7 @@ from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
-from fairalloc.theorems import Certificate, Failure, Verdict, certify, check
+from fairalloc.theorems import Certificate, Failure, Verdict, certify, check, check_mechanism
 from fairalloc.theorems.market import Market, market
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "aggregate",
     "certify",
     "check",
+    "check_mechanism",
     "example",
     "expand",
     "market",

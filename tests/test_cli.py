@@ -19,6 +19,7 @@ from fairalloc.models import generators
 from fairalloc.models.jsonio import instance_document, write_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS
+from fairalloc.theorems import PROPERTIES
 
 
 @pytest.fixture
@@ -156,6 +157,19 @@ def test_check_passes_what_solve_wrote_and_fails_what_was_changed(run, tmp_path)
     verdicts = {v["property"]: v["holds"] for v in json.loads(out)}
     assert code == 1
     assert verdicts == {"feasibility": True, "non-wastefulness": True, "pareto": False, "drfh": False}
+
+
+def test_check_all_takes_every_property_that_is_about_the_instance(run, tmp_path):
+    _, out, _ = run("solve", "wang-prop4", "-m", "drfh", "--method", "exact", "--format", "json")
+    path = tmp_path / "allocation.json"
+    path.write_text(out)
+    code, out, _ = run("check", "wang-prop4", path, "--property", "all", "--format", "json")
+    verdicts = {v["property"]: v["holds"] for v in json.loads(out)}
+    assert code == 1
+    assert set(verdicts) == {*PROPERTIES, "drfh"}
+    assert {name for name, holds in verdicts.items() if holds is False} == {"sharing-incentive", "strong-sharing-incentive"}
+    assert verdicts["single-resource-fairness"] is None
+    assert run("check", "wang-prop4", path)[0] == 0, "what nobody asked for is not checked"
 
 
 NOT_PARETO = {"drf-per-server", "uniform", "mmf", "drfh-lp", "ps-dsf-tdm"}

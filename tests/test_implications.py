@@ -10,7 +10,7 @@ from tolerances import IMPLIED, PREMISE
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, InstanceError
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import solve
@@ -34,7 +34,7 @@ def suite():
     ]
     rng = np.random.default_rng(5)
     for kind in kinds:
-        found += [kind.sample(rng).case().instance for _ in range(3)]
+        found += [kind.sample(rng).case().instance for _ in range(2)]
     return found
 
 

@@ -65,4 +65,4 @@ PREMISE = 1e-8
 """A residual up to here counts as holding where an implication is tried: ACCURACY["high"]."""
 
 IMPLIED = 1e-3
-"""A violation above this is none that a residual of PREMISE could explain: tasks of nb are within about sqrt(2 PREMISE W / w_n)."""
+"""A violation that no residual of PREMISE explains: tasks of nb are off by about sqrt(2 PREMISE W / w_n)."""

@@ -5,12 +5,14 @@ if not __name__.startswith("fairalloc."):
 
 from fairalloc.theorems.certificates import Certificate, parse_certificate
 from fairalloc.theorems.certifying import Failure, certify
+from fairalloc.theorems.misreports import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.theorems.properties import BASIC, PROPERTIES, check
 from fairalloc.theorems.solution_set import SolutionSet, solution_set
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
     "BASIC",
+    "MECHANISM_PROPERTIES",
     "PROPERTIES",
     "Certificate",
     "Failure",
@@ -18,6 +20,7 @@ __all__ = [
     "Verdict",
     "certify",
     "check",
+    "check_mechanism",
     "parse_certificate",
     "solution_set",
 ]

@@ -160,11 +160,11 @@ _LEXIMIN_PARETO = "a Pareto improvement is lexicographically better for any posi
 _DRF = "with one pool all these shares are multiples of the dominant share, which has one leximin allocation of tasks"
 _MAXMIN = "with one resource every share is the amount of it by weight, and max-min fair amounts are unique (P Theorem 2)"
 _ENVY = (
-    "if m's scaled bundle ran more than x_n, then d_m >= q d_n with q phi_n x_m / phi_m > x_n; where m runs and n may, m uses n's "
+    "if m's scaled bundle ran more than x_n, d_m >= q d_n with q phi_n x_m / phi_m > x_n; where m runs and n may, m uses n's "
     "bottleneck, so z_n >= z_m there, while gamma_m <= gamma_n / q: together x_n >= q phi_n x_m / phi_m (P Theorem 2)"
 )
 _SHARE = (
-    "n's bottleneck at server i is full, so 1 <= sum over its users of x_mi / gamma_mi = sum of phi_m z_mi x_mi / x_m, which is at "
+    "n's bottleneck at server i is full, so 1 <= sum over its users of x_mi / gamma_mi = sum of phi_m z_mi x_mi / x_m, at "
     "most z_ni sum of phi_m x_mi / x_m; times gamma_ni, over all servers: sum_i gamma_ni <= (x_n / phi_n) sum phi (P Theorem 2)"
 )
 
