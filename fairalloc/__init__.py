@@ -14,6 +14,7 @@ from fairalloc.models.jsonio import read_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems import Certificate, Failure, Verdict, certify, check
+from fairalloc.theorems.market import Market, market
 
 __all__ = [
     "EXAMPLES",
@@ -24,6 +25,7 @@ __all__ = [
     "Failure",
     "Instance",
     "InstanceError",
+    "Market",
     "Mechanism",
     "Verdict",
     "aggregate",
@@ -31,6 +33,7 @@ __all__ = [
     "check",
     "example",
     "expand",
+    "market",
     "mechanism",
     "read_instance",
     "solve",

@@ -20,7 +20,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import ACCURACY, METHODS, solve
-from fairalloc.theorems import PROPERTIES, Failure, certify, check, parse_certificate
+from fairalloc.theorems import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
 
 WIDTH = 100
 ROWS = 40
@@ -57,13 +57,15 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
     command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
     command.set_defaults(run=_solve)
 
     command = commands.add_parser("check", help="hold an allocation against properties; exit 1 if one fails")
     command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json")
-    command.add_argument("--property", action="append", metavar="ID", help="default: all, and the allocation's own mechanism")
+    usual = f"{', '.join(BASIC)} and the allocation's own mechanism"
+    command.add_argument("--property", action="append", metavar="ID", help=f"'all' or one of them; default: {usual}")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
 
@@ -163,12 +165,15 @@ def _solve(options: argparse.Namespace) -> int:
     mechanism(options.mechanism).configure(**parameters)
     if options.method is not None and options.method not in METHODS:
         raise InstanceError(f"there is no method {options.method!r}: the methods are {', '.join(METHODS)}")
+    if options.trace and options.format in ("csv", "latex"):
+        raise InstanceError(f"--trace is shown in the formats table, json and jsonl, but the format is {options.format!r}")
     several = len(options.instances) > 1 or options.format == "jsonl"
     failed = False
     results: list[Allocation | dict[str, str]] = []
     for name in options.instances:
         try:
-            answer = solve(load(name), options.mechanism, options.method, options.accuracy, options.time_limit, **parameters)
+            limits = (options.accuracy, options.time_limit, options.trace)
+            answer = solve(load(name), options.mechanism, options.method, *limits, **parameters)
             result: Allocation | dict[str, str] = answer
             failed = failed or not answer.has_point
         except InstanceError as error:
@@ -255,7 +260,23 @@ def _show_table(results: Results) -> None:
         _print_table(columns, rows[:ROWS], right=range(1, len(columns)))
         if len(rows) > ROWS:
             print(f"... and {len(rows) - ROWS} more users: --format json or csv shows all")
+        _show_trace(result)
         print()
+
+
+def _show_trace(allocation: Allocation) -> None:
+    events = allocation.trace
+    if events:
+        print("trace:")
+        _print_table(list(events[0]), [[_cell(fact) for fact in event.values()] for event in events[:ROWS]])
+    if len(events) > ROWS:
+        print(f"... and {len(events) - ROWS} more events: --format json shows all")
+
+
+def _cell(fact: Any) -> str:
+    if isinstance(fact, tuple):
+        return ", ".join("/".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in fact)
+    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
 def _user_rows(allocation: Allocation) -> tuple[list[str], list[list[str]]]:
@@ -281,7 +302,8 @@ def _check(options: argparse.Namespace) -> int:
     instance = load(options.instance)
     instance = mechanism(own).home(instance) if own else instance
     allocation = parse_allocation(document, instance)
-    properties = options.property or [*PROPERTIES, *([own] if own else [])]
+    asked = {None: BASIC, ("all",): tuple(PROPERTIES)}.get(options.property and tuple(options.property))
+    properties = options.property if asked is None else [*asked, *([own] if own else [])]
     verdicts = [check(instance, allocation, name) for name in properties]
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": v.margin, "sentence": v.sentence} for v in verdicts]

@@ -5,7 +5,8 @@ r"""FDS: alpha-fairness on dominant shares, one pool (K 3.3 and its reference [2
 
 alpha = 1 is weighted proportional fairness (the nb of one pool), alpha -> infinity is drf, alpha -> 0 the largest sum of
 dominant shares. For alpha > 1 the models maximise the increasing function -log(-(alpha - 1) objective) / (alpha - 1) instead,
-the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha.
+the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha. For rational data the
+answer is irrational in general, with powers 1 / alpha and the roots of nb in it, so there are no exact answers.
 
 **Residual.** The larger of two: the first-order gain with marginal utilities sigma_n (s_n / phi_n)^-alpha, which for large alpha
 hardly sees users with large shares; and what users could have for free, sum_n (x'_n / x_n - 1) over feasible x' >= x.
@@ -18,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.gain import first_order_gain, proved
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.scaling import canonical
 from fairalloc.models.aggregation import pooled
@@ -112,15 +113,24 @@ class FairDominantShares(Mechanism):
             gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
         return {"objective": float(instance.weights @ gain)}
 
+    def bound_by_prices(self, allocation: Allocation) -> float:
+        """The larger of the gain that its prices leave possible and the free gain."""
+        if np.any(allocation.tasks <= 0):
+            return np.inf
+        return max(proved(allocation, self._marginal(allocation)), free_gain(allocation))
+
     def residual(self, allocation: Allocation) -> float:
         """The larger of the first-order gain and the free gain; inf where a user has no task."""
         if not allocation.has_point or np.any(allocation.tasks <= 0):
             return np.inf
+        return max(first_order_gain(allocation, self._marginal(allocation)), free_gain(allocation))
+
+    def _marginal(self, allocation: Allocation) -> Floats:
         sigma = global_dominant_share(allocation.instance)
         v = self.rate(allocation.instance) * allocation.tasks
-        marginal = sigma * (v / v.min()) ** -self.alpha
-        marginal[marginal < 1e-12 * marginal.max()] = 0.0  # too small to be seen beside the others: left to the free gain
-        return max(first_order_gain(allocation, marginal), free_gain(allocation))
+        result: Floats = sigma * (v / v.min()) ** -self.alpha
+        result[result < 1e-12 * result.max()] = 0.0  # too small to be seen beside the others: left to the free gain
+        return result
 
 
 def free_gain(allocation: Allocation) -> float:

@@ -31,16 +31,20 @@ def first_order_gain(allocation: Allocation, marginal: Floats) -> float:
     """
     if not allocation.has_point or not marginal @ allocation.tasks > 0:
         return np.inf
-    own = np.inf if allocation.prices is None else proved(allocation, marginal, allocation.prices[-1])
+    own = proved(allocation, marginal)
     return own if own <= PROVED else min(own, proved(allocation, marginal, referee(allocation, marginal)))
 
 
-def proved(allocation: Allocation, marginal: Floats, prices: Floats) -> float:
-    """The bound that `prices` (K, R) prove; they are rescaled by the best factor s.
+def proved(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
+    """The bound that `prices` (K, R), by default the allocation's own, prove at their best scale s; inf without prices.
 
     min over s of s sum p + sum over limited n of max(a_n - s q_n, 0) max_tasks_n, where s q_n >= a_n for users without a limit.
     It is piecewise linear and convex in s, so the best s is a kink a_n / q_n.
     """
+    if prices is None and allocation.prices is not None:
+        prices = allocation.prices[-1]
+    if prices is None or not marginal @ allocation.tasks > 0:
+        return np.inf
     instance = allocation.instance
     q = cheapest(instance, np.maximum(prices, 0.0))
     kinks = np.divide(marginal, q, out=np.where(marginal > 0, np.inf, 0.0), where=q > 0)

@@ -277,14 +277,20 @@ class Leximin(Mechanism):
         dear = (arcs.load.T @ p) - q[arcs.user]
         closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, SEPARATED))
         rows = np.where(full | now.exactly, load, now.full)
-        priced_and_rising = now.active & (q > SEPARATED * self.rate(instance))
-        if full.any() and not priced_and_rising.any():
+        # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.
+        priced = full | (now.exactly & (np.abs(p) > SEPARATED))
+        paying = (arcs.load[priced].sum(axis=0) > 0) & ~closed & now.active[arcs.user]
+        if full.any() and not paying.any():
             rows[np.argmax(np.where(full, p, 0.0))] = np.inf
         return replace(now, closed=closed, full=rows, on_face=True)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """g, the smallest weighted share: 5/7 in W Fig. 4."""
         return {"g": float((self.rate(allocation.instance) * allocation.tasks).min())}
+
+    def bound_by_prices(self, allocation: Allocation) -> float:
+        """The bound (*) at the allocation's own prices."""
+        return self._missing(allocation, allocation.prices)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest fraction of an attainable weighted share that some user misses, in [0, 1], proved by (*).

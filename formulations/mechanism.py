@@ -81,6 +81,13 @@ class Mechanism(ABC):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """What the mechanism equalises ("g") or maximises ("objective"), at this allocation."""
 
+    def bound_by_prices(self, allocation: Allocation) -> float:  # noqa: ARG002 (for those that have prices)
+        """The residual that the allocation's own prices prove on the domain, with no referee; nan where prices prove nothing.
+
+        It is all that a method can know of its own answer: above the accuracy's promise it does not claim success.
+        """
+        return float("nan")
+
     @abstractmethod
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from the definition: dimensionless, 0 when it holds, from the instance alone."""

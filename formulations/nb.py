@@ -5,7 +5,9 @@ r"""NB: the Nash bargaining allocation, which is the competitive equilibrium fro
           sum_n d_nr x_ni <= c_ir                       (Z 4, here per server)
           u_n <= max_tasks_n
 
-The dual prices p of the capacities are market prices: user n has the income w_n and buys its cheapest way to run tasks.
+The dual prices p of the capacities are market prices: user n has the income w_n and buys its cheapest way to run tasks
+(theorems/market.py). Even for rational data the answer is irrational in general: three users with d_1 = (1, 0), d_2 = (0, 1),
+d_3 = (1, 1) on a pool (1, 2) run u_3 = 1 - 1/sqrt(3) tasks of the third. So there are no exact answers, only rational bounds.
 
 **Residual.** The largest mean relative gain of K footnote 5, max over feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with
 W = sum_n w_n, proved by prices as in gain.py. By Jensen's inequality a residual rho bounds the objective gap:
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.gain import first_order_gain, proved
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -61,6 +63,12 @@ class NashBargaining(Mechanism):
         """The objective sum_n w_n log u_n."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
+
+    def bound_by_prices(self, allocation: Allocation) -> float:
+        """The gain that its prices leave possible."""
+        if np.any(allocation.tasks <= 0):
+            return np.inf
+        return proved(allocation, allocation.instance.weights / allocation.tasks)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest mean relative gain some feasible allocation offers to first order; inf where a user has no task."""

@@ -16,6 +16,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import monopoly
 from fairalloc.models.shares import gamma
 
 
@@ -63,21 +64,22 @@ def _packed(instance: Instance) -> Floats:
 
 
 def partitioned(instance: Instance) -> Instance:
-    """N K servers: row i N + n is user n's part of server i, eligible for that user alone."""
-    parts = instance.weights / instance.weights.sum()
+    """N K servers: row i N + n is user n's part of server i, eligible for that user alone; in rationals, as `exact` needs.
+
+    A task counts 1 / sum_i gamma_ni, so that without limits the objective is the sum of all parts, 1.
+    """
+    exact, everything = instance.exact, sum(instance.exact.weights)
     alone = np.zeros((instance.N, instance.K, instance.N), dtype=bool)
     users = np.arange(instance.N)
     alone[users, :, users] = instance.placement
-    best = np.zeros((instance.N, instance.K))
-    np.maximum.at(best, (instance.arcs.user, instance.arcs.server), instance.arcs.gamma)
-    on = {(n, i * instance.N + n): v for (n, i), v in instance.demands_on.items()}
+    pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
     return instance.replace(
-        capacities=(instance.pools[:, None, :] * parts[None, :, None]).reshape(-1, instance.R),
+        capacities=[[q * c * w / everything for c in capacity] for q, capacity in pools for w in exact.weights],
         counts=None,
-        weights=1.0 / best.sum(axis=1),
+        weights=[1 / tasks for tasks in monopoly(instance)],
         eligible=alone.reshape(instance.N, -1),
         servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
-        demands_on=on,
+        demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
     )
 
 

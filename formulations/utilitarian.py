@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.gain import first_order_gain
+from fairalloc.formulations.gain import first_order_gain, proved
 from fairalloc.formulations.leximin import LP
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.scaling import canonical
@@ -65,6 +65,10 @@ class Utilitarian(Mechanism):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n w_n u_n."""
         return {"objective": float(allocation.instance.weights @ allocation.tasks)}
+
+    def bound_by_prices(self, allocation: Allocation) -> float:
+        """The gain that its prices leave possible."""
+        return proved(allocation, allocation.instance.weights)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest relative gain of a feasible allocation."""

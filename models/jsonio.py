@@ -15,7 +15,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import finite, shown
+from fairalloc.models.numbers import finite, rational, shown
 
 __all__ = [
     "allocation_document",
@@ -30,6 +30,9 @@ __all__ = [
 
 INSTANCE_SCHEMA = "fairalloc-instance/1"
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
+
+SAME = 1e-9
+"""Relative distance up to which a float is the rational that stands beside it: people round to ten digits."""
 
 
 def read_json(path: str | Path) -> Any:
@@ -143,6 +146,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()} | {"iterations": allocation.iterations},
         "versions": dict(allocation.versions),
+        **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
     }
 
 
@@ -159,8 +163,10 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
         ]
     if allocation.x_exact is not None:
         parts = {instance.servers[i]: Fraction(0) for i in servers}
-        for a in np.flatnonzero(arcs.user == n):
+        for k, a in enumerate(np.flatnonzero(arcs.user == n)):
             parts[instance.servers[arcs.server[a]]] += allocation.x_exact[a]
+            if "by_arc" in user:
+                user["by_arc"][k]["tasks_exact"] = str(allocation.x_exact[a])
         user["tasks_exact"] = str(sum(parts.values()))
         user["by_server_exact"] = {server: str(tasks) for server, tasks in parts.items()}
     return user
@@ -170,19 +176,22 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     """The allocation in a document, on the given instance; its residuals are not believed but left to be computed.
 
     Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
+    Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must stand beside all of these tasks or none, and agree with them.
+    A `trace` comes back with tuples for its lists and nan for its nulls.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
     if document["schema"] != ALLOCATION_SCHEMA:
         raise InstanceError(f"the schema is {document['schema']!r}, but it must be {ALLOCATION_SCHEMA!r}")
     x = np.zeros(len(instance.arcs))
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
+    x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
     seen, filled = set(), set()
     for user in _objects(document["users"], "user", None, ("name", "by_server")):
         n = _position(instance.users, user["name"], "user")
         if n in seen:
             raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
         seen.add(n)
-        for variant, server, tasks in _entries(user, len(instance.demands[n])):
+        for variant, server, tasks, rational_tasks in _entries(user, len(instance.demands[n])):
             i = _position(instance.servers, server, "server")
             where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
             if (n, variant, i) not in position:
@@ -190,7 +199,9 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
             if (n, variant, i) in filled:
                 raise InstanceError(f"the allocation gives {where} twice")
             filled.add((n, variant, i))
-            x[position[n, variant, i]] = _tasks(tasks, user["name"], server)
+            a = position[n, variant, i]
+            x[a] = _tasks(tasks, user["name"], server)
+            x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
     for n in range(instance.N):
         if n not in seen:
             raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
@@ -201,26 +212,75 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     parameters = document.get("parameters", {})
     if not isinstance(parameters, dict):
         raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
-    return Allocation(instance, x, parameters=parameters, **names)
+    exact, trace = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", []))
+    return Allocation(instance, x, parameters=parameters, trace=trace, x_exact=exact, **names)
 
 
 # ---- pieces -----------------------------------------------------------------------------------------------------
 
 
-def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any]]:
-    """(variant, server, tasks) of one user: `by_arc` where a user has several variants, else `by_server`."""
+def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:
+    """(variant, server, tasks, rational or None) of one user: `by_arc` where a user has several variants, else `by_server`."""
     if "by_arc" in user:
-        arcs = _objects(user["by_arc"], "arc", ("server", "variant", "tasks"), ("server", "variant", "tasks"), key="server")
+        fields = ("server", "variant", "tasks")
+        arcs = _objects(user["by_arc"], "arc", (*fields, "tasks_exact"), fields, key="server")
         for arc in arcs:
             if type(arc["variant"]) is not int or not 0 <= arc["variant"] < variants:
                 what = f"a variant of user {user['name']!r} is {shown(arc['variant'])}"
                 raise InstanceError(f"{what}, but it must be an integer from 0 to {variants - 1}")
-        return [(a["variant"], a["server"], a["tasks"]) for a in arcs]
+        return [(a["variant"], a["server"], a["tasks"], a.get("tasks_exact")) for a in arcs]
     if variants > 1:
         raise InstanceError(f"user {user['name']!r} has {variants} variants, so its tasks must be given in the field 'by_arc'")
-    if not isinstance(user["by_server"], dict):
-        raise InstanceError(f"by_server of user {user['name']!r} is {shown(user['by_server'])}, but it must be a JSON object")
-    return [(0, server, tasks) for server, tasks in user["by_server"].items()]
+    for field in ("by_server", "by_server_exact"):
+        if not isinstance(user.get(field, {}), dict):
+            raise InstanceError(f"{field} of user {user['name']!r} is {shown(user[field])}, but it must be a JSON object")
+    given, exact = user["by_server"], user.get("by_server_exact", {})
+    for server in exact if exact.keys() != given.keys() else ():
+        if server not in given:
+            raise InstanceError(f"by_server_exact of user {user['name']!r} names server {shown(server)}, but by_server does not")
+    return [(0, server, tasks, exact.get(server)) for server, tasks in given.items()]
+
+
+def _exactly(value: Any, tasks: float, where: str) -> Fraction:
+    """The rational in a string, which must be the number of tasks beside it."""
+    if not isinstance(value, str):
+        raise InstanceError(f"the allocation gives {where} exactly as {shown(value)}, but a rational is a string such as '5/7'")
+    result = rational(value, f"what the allocation gives {where} exactly")
+    if not abs(float(result) - tasks) <= SAME * abs(tasks):
+        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {value!r}")
+    return result
+
+
+def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Instance) -> tuple[Fraction, ...] | None:
+    """The rationals of all arcs, None where there are none; InstanceError where some tasks have one and others have not."""
+    missing, arcs = x_exact.count(None), instance.arcs
+    if missing == len(filled):
+        return None
+    for a in [a for a, value in enumerate(x_exact) if value is None][:1]:
+        user, server = instance.users[arcs.user[a]], instance.servers[arcs.server[a]]
+        raise InstanceError(f"user {user!r} has no exact tasks on server {server!r}, but other tasks are given exactly")
+    return tuple(value for value in x_exact if value is not None)
+
+
+def _trace(value: Any) -> tuple[dict[str, Any], ...]:
+    """The events of a trace: objects of numbers, strings, truth values, and lists of these."""
+    events = _objects(value, "trace event", None, ())
+    return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
+
+
+def _fact(value: Any, what: str) -> Any:
+    if isinstance(value, dict):
+        raise InstanceError(f"{what} is {shown(value)}, but it must be a number, a string, or a list of these")
+    if isinstance(value, list):
+        return tuple(_fact(item, what) for item in value)
+    return np.nan if value is None else value
+
+
+def _plain(value: Any) -> Any:
+    """A fact of a trace as JSON: lists for tuples, null for what is not a finite number."""
+    if isinstance(value, str | bool | int):
+        return value
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else _finite(value)
 
 
 def _tasks(value: Any, user: str, server: str) -> float:

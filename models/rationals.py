@@ -18,6 +18,7 @@ __all__ = [
     "count",
     "exact_arcs",
     "global_dominant_share",
+    "monopoly",
     "share_alone",
     "task_share",
 ]
@@ -103,6 +104,17 @@ def task_share(instance: Instance) -> Rationals:
 def share_alone(instance: Instance) -> Rationals:
     """(A,) max_r d_nr / c_ir on each arc (W 3.4)."""
     return tuple(max(part for _, part in load) for load in exact_arcs(instance).load)
+
+
+def monopoly(instance: Instance) -> Rationals:
+    """(N,) sum_i gamma_ni: tasks the user could run alone on all its servers, on each in its best way (K 8)."""
+    result = [Fraction(0)] * instance.N
+    best: dict[tuple[int, int], Fraction] = {}
+    for n, i, part in zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), share_alone(instance), strict=True):
+        best[n, i] = min(part, best.get((n, i), part))
+    for (n, _), part in best.items():
+        result[n] += 1 / part
+    return tuple(result)
 
 
 def _parts(instance: Instance) -> list[list[Fraction]]:

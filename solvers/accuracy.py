@@ -14,24 +14,24 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     },
-    "CLARABEL": {  # a gap is quadratic in the error of a log program
+    "CLARABEL": {  # a gap is quadratic in the error of a log program; with its own steps, 0.99 to the boundary, it stalls earlier
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
-        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10},
-        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11},
+        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10, "max_step_fraction": 0.9},
+        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11, "max_step_fraction": 0.9},
     },
-    "SCS": {
+    "SCS": {  # where it succeeds it needs a few thousand iterations; where it does not, a million is no better
         "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},
-        "mid": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 1_000_000},
-        "high": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 10_000_000},
+        "mid": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 100_000},
+        "high": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 1_000_000},
     },
     "IPOPT": {  # native, through CVXPY, which sets bound_relax_factor to 0 itself
         "low": {"tol": 1e-7, "print_level": 0, "sb": "yes"},
-        "mid": {"tol": 1e-11, "print_level": 0, "sb": "yes"},
-        "high": {"tol": 1e-12, "print_level": 0, "sb": "yes"},
+        "mid": {"tol": 1e-12, "print_level": 0, "sb": "yes"},
+        "high": {"tol": 1e-13, "print_level": 0, "sb": "yes"},
     },
     "IPOPT in CasADi": {
         "low": {"tol": 1e-7, "bound_relax_factor": 1e-8, "print_level": 0, "sb": "yes"},
-        "mid": {"tol": 1e-11, "bound_relax_factor": 1e-12, "print_level": 0, "sb": "yes"},
-        "high": {"tol": 1e-12, "bound_relax_factor": 1e-12, "print_level": 0, "sb": "yes"},
+        "mid": {"tol": 1e-12, "bound_relax_factor": 1e-12, "print_level": 0, "sb": "yes"},
+        "high": {"tol": 1e-13, "bound_relax_factor": 1e-12, "print_level": 0, "sb": "yes"},
     },
 }

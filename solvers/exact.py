@@ -321,8 +321,8 @@ class Exact(Method):
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs on the given data; the parts of "uniform" are rounded."""
-        return isinstance(mechanism, Leximin) or type(mechanism) is Utilitarian
+        """The linear programs; the answers of "nb" and "fds" are irrational in general."""
+        return isinstance(mechanism, Leximin | Utilitarian)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSession:
         """The exact data and a HiGHS session."""

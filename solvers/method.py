@@ -1,7 +1,8 @@
 """What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
 
 Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
-that point (residuals, computed elsewhere). Seconds are split into build, compile, solve and read.
+that point (residuals, computed elsewhere). "optimal" is a claim: a method with prices makes it only where they prove the residual
+that the accuracy promises, otherwise it stopped "inaccurate". Seconds are split into build, compile, solve and read.
 """
 
 import os
@@ -22,7 +23,7 @@ import numpy as np
 
 from fairalloc.formulations.leximin import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Times
+from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.accuracy import ACCURACY
@@ -170,6 +171,11 @@ class Method(ABC):
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
+        if prices is not None:  # then all rounds ended; what is claimed must be what they prove
+            with session.phase("read"):
+                bound = mechanism.bound_by_prices(Allocation(instance, point, prices=prices))
+            if bound > ACCURACY[limits.accuracy]:
+                termination, message = "inaccurate", f"its own prices prove no more than a residual of {bound:.1e}"
         trace = tuple(session.trace)
         return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
 

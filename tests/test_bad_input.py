@@ -443,7 +443,7 @@ ALLOCATIONS = [
     (
         "allocation by_arc unknown",
         lambda: allocation_with(at("users", 0, "by_arc", [{"server": "s1", "variant": 0, "tasks": 1, "x": 1}])),
-        "arc 's1' has the unknown field 'x': the fields are server, variant, tasks",
+        "arc 's1' has the unknown field 'x': the fields are server, variant, tasks, tasks_exact",
     ),
     (
         "allocation variants without by_arc",

@@ -104,9 +104,23 @@ def test_100_small_instances_in_one_call_take_seconds(run):
     assert time.perf_counter() - start < 60
 
 
+def test_a_trace_is_shown_where_it_is_asked_for(run):
+    arguments = ("solve", "wang-pool", "-m", "drf", "--method", "progressive-filling")
+    _, out, _ = run(*arguments, "--trace", "--format", "json")
+    (event,) = json.loads(out)["trace"]
+    assert event["level"] == pytest.approx(2 / 3, rel=EXACT)
+    assert event["stopped"] == ["u1", "u2"]
+    _, table, _ = run(*arguments, "--trace")
+    assert table.splitlines()[-2].split() == ["0.666667", "pool/cpu", "u1,", "u2"]
+    assert "trace" not in run(*arguments)[1]
+    _, long, _ = run("solve", "zarchy-nb", "-m", "nb", "--method", "pdhg", "--accuracy", "high", "--trace")
+    assert "iteration" in long
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (["wang-fig2", "-m", "nb", "--trace", "--format", "csv"], "--trace is shown in the formats table, json and jsonl, but"),
         (["nope", "-m", "drfh"], "there is no file and no published example 'nope': see fairalloc list examples"),
         (["wang-fig2", "-m", "nope"], "there is no mechanism 'nope': the mechanisms are asset, drf,"),
         (["wang-fig2", "-m", "nb", "--method", "highs"], "method 'highs' does not compute 'nb': the methods that do are"),

@@ -21,7 +21,7 @@ from fairalloc.formulations.leximin import Leximin
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import EXAMPLES, example
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.rationals import exact_arcs, monopoly
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.exact import Corner, Program, optimum, solve_exactly
 from fairalloc.solvers.method import Limits, Stopped
@@ -55,6 +55,32 @@ def test_rationals_in_rationals_out(name):
     assert all(isinstance(v, Fraction) for v in allocation.x_exact)
     np.testing.assert_allclose([float(v) for v in allocation.x_exact], allocation.x, rtol=ROUNDING)
     np.testing.assert_allclose([float(v) for v in allocation.tasks_exact], allocation.tasks, rtol=ROUNDING)
+
+
+@settings(max_examples=60, deadline=None)
+@given(instances())
+def test_uniform_is_exactly_the_parts(instance):
+    """With one way to run tasks u_n = min(phi_n / sum phi times sum_i gamma_ni, max_tasks_n), in rationals throughout."""
+    allocation = solve(instance, "uniform", "exact")
+    assert allocation.termination == "optimal"
+    assert allocation.residual <= ROUNDING
+    weights, limits = instance.exact.weights, instance.exact.max_tasks
+    parts = [w / sum(weights) * alone for w, alone in zip(weights, monopoly(instance), strict=True)]
+    most = tuple(part if limit is None else min(part, limit) for part, limit in zip(parts, limits, strict=True))
+    if instance.single_variant:
+        assert allocation.tasks_exact == most
+    else:  # a mixture of ways may run more on a server than the best of them
+        assert all(u >= v for u, v in zip(allocation.tasks_exact, most, strict=True))
+    np.testing.assert_allclose(solve(instance, "uniform").tasks, allocation.tasks, rtol=EXACT)
+
+
+def test_uniform_is_certified_by_its_tasks():
+    assert str(certify(WANG, "uniform")) == "uniform: optimal, the value is 1"
+    assert certify(WANG, "uniform", solve(WANG, "uniform"))
+    failure = certify(WANG, "uniform", Allocation(WANG, [5, 1, 1, 4.9]))
+    assert failure.reason == "user 'u2' runs 5.9 tasks, but 6 in the exact answer"
+    with pytest.raises(InstanceError, match="does not compute 'fds': the methods that do are"):
+        solve(WANG, "fds", "exact")
 
 
 def test_floating_methods_have_no_rationals():

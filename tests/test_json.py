@@ -371,3 +371,74 @@ def test_altered_allocation_documents(value):
         except InstanceError:
             continue
         assert ALLOCATION.is_valid(document) or (path[-1] == "tasks" and isinstance(value, str)), path
+
+
+# ---- rationals and traces -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "mechanism"), [("wang-prop4", "drfh"), ("zarchy-rounds", "lmmf"), ("zarchy-fig1", "lmmf")])
+def test_rationals_survive(name, mechanism):
+    """By server where a user has one way to run tasks, by arc where it has several."""
+    allocation = solve(example(name).instance, mechanism, "exact")
+    document = through_text(allocation_document(allocation))
+    ALLOCATION.validate(document)
+    again = parse_allocation(document, allocation.instance)
+    assert again.x_exact == allocation.x_exact
+    assert again.tasks_exact == allocation.tasks_exact
+
+
+EXACTLY = allocation_document(solve(example("wang-prop4").instance, "drfh", "exact"))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("users", 0, "by_server_exact", "s1"), "12/7", r"gives user 'u1' tasks on server 's1' as .*, but exactly as '12/7'"),
+        (("users", 0, "by_server", "s1"), 0.5, "gives user 'u1' tasks on server 's1' as 0.5, but exactly as"),
+        (("users", 0, "by_server_exact", "s1"), 2, "exactly as 2, but a rational is a string such as '5/7'"),
+        (("users", 0, "by_server_exact", "s1"), "x", "what the allocation gives user 'u1' tasks on server 's1' exactly"),
+        (("users", 0, "by_server_exact", "s9"), "0", "by_server_exact of user 'u1' names server 's9', but by_server does not"),
+        (("users", 0, "by_server_exact"), {}, "user 'u1' has no exact tasks on server 's1', but other tasks are given exactly"),
+        (("users", 0, "by_server_exact"), [], "by_server_exact of user 'u1' is .*, but it must be a JSON object"),
+    ],
+    ids=lambda v: "-".join(map(str, v)) if isinstance(v, tuple) else None,
+)
+def test_rationals_that_do_not_fit_are_errors(path, value, sentence):
+    instance = example("wang-prop4").instance
+    assert parse_allocation(EXACTLY, instance).x_exact is not None
+    with pytest.raises(InstanceError, match=sentence):
+        parse_allocation(altered(EXACTLY, path, value), instance)
+
+
+def test_a_document_without_rationals_has_none():
+    assert parse_allocation(allocation_document(Allocation(RICH, np.zeros(5))), RICH).x_exact is None
+
+
+@pytest.mark.parametrize(("mechanism", "method"), [("drf", "progressive-filling"), ("nb", "pdhg")])
+def test_traces_survive(mechanism, method):
+    allocation = solve(example("wang-pool").instance, mechanism, method, trace=True)
+    document = through_text(allocation_document(allocation))
+    ALLOCATION.validate(document)
+    assert len(document["trace"]) == len(allocation.trace) > 0
+    assert parse_allocation(document, allocation.instance).trace == allocation.trace
+    assert "trace" not in allocation_document(solve(example("wang-pool").instance, mechanism, method))
+
+
+def test_facts_that_are_no_numbers_are_null_and_come_back_as_nan():
+    pool = example("wang-pool").instance
+    residuals = {"feasibility": 0, "definition": 0}
+    allocation = Allocation(pool, [1, 1], residuals=residuals, trace=({"residual": np.inf, "done": True},))
+    document = through_text(allocation_document(allocation))
+    ALLOCATION.validate(document)
+    assert document["trace"] == [{"residual": None, "done": True}]
+    (event,) = parse_allocation(document, pool).trace
+    assert np.isnan(event["residual"])
+
+
+@pytest.mark.parametrize("value", [{}, [1], [{"level": {}}], [{"level": [{}]}], "x", None], ids=repr)
+def test_what_is_no_trace_is_an_error(value):
+    pool = example("wang-pool").instance
+    document = allocation_document(Allocation(pool, [1, 1], residuals={"feasibility": 0, "definition": 0})) | {"trace": value}
+    assert not ALLOCATION.is_valid(document)
+    with pytest.raises(InstanceError, match="trace event"):
+        parse_allocation(document, pool)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import EXACT, MARKET, RESIDUAL, ROUNDING
 
+import fairalloc as fa
 from fairalloc.formulations.gain import proved
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import EXAMPLES, example
@@ -25,6 +26,11 @@ POOL = example("wang-pool").instance
 BOUGHT = Allocation(POOL, [45 / 11, 18 / 11])
 LIMITED = Instance([[2], [2], [2]], [[20]], max_tasks=[1, None, None])
 """Users 2 and 3 share 18 of 20: 4.5 tasks for a budget of 1, so a unit costs 1/9 and user 1 keeps 7/9."""
+
+
+def test_the_market_is_in_the_public_package():
+    assert (fa.market, fa.Market) == (market, Market)
+    assert fa.market(POOL, BOUGHT).residual <= ROUNDING
 
 
 # ---- holds ----------------------------------------------------------------------------------------------------------

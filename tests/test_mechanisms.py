@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tolerances import BARGAINING, DEGENERATE, EXACT, RESIDUAL, SHARES
+from tolerances import DEGENERATE, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance, InstanceError, generators
@@ -20,10 +20,8 @@ UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian"})  # the othe
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
 
 
-def closeness(mechanism_id, method_id="highs"):
-    """The tolerance two right answers are compared with."""
-    if mechanism_id in ("nb", "fds"):
-        return BARGAINING
+def closeness(method_id):
+    """The tolerance with which a method's answer is compared with the right one."""
     return EXACT if METHODS[method_id].kind == "exact" else SHARES
 
 
@@ -44,7 +42,7 @@ def test_published_answers(item, method):
         allocation = solve(item.instance, name, available(method))
         expected = np.array([float(v) for v in answer])
         flat = name == "nb" and item.name in ("psdsf-fig1", "dolev-utilisation")
-        np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(name, method))
+        np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(method))
         assert allocation.residual <= RESIDUAL
         computed += 1
     able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
@@ -61,7 +59,7 @@ def test_planted_answers(name, method, seed):
     size = (12, 4, 3, seed, name)
     allocation = solve(generators.planted(*size), name, available(method))
     expected = np.array([float(v) for v in generators.planted_tasks(*size)])
-    np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(name, method))
+    np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(method))
 
 
 def defined(name, instance):
@@ -74,24 +72,21 @@ def defined(name, instance):
 
 
 def agree(name, instance):
-    """Solve by every method that applies; all must meet the residual and give the same tasks, or the same value."""
+    """Solve by every method that applies; what claims success meets the residual and gives the same tasks, or the same value."""
     answers = {m.id: solve(instance, name, m.id, time_limit=120) for m in methods_for(mechanism(name), instance)}
-    first = next(iter(answers.values()))
-    for method, allocation in answers.items():
-        assert allocation.claims_success or allocation.termination == "inaccurate", (method, instance.name)
+    claims = {method: allocation for method, allocation in answers.items() if allocation.claims_success}
+    first = next(iter(claims.values()))
+    for method, allocation in claims.items():
         assert allocation.residual <= RESIDUAL, (method, instance.name)
-        tolerance = max(closeness(name), SHARES)
         if name in UNIQUE:
-            np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=tolerance, err_msg=f"{method} {instance.name}")
-        assert allocation.values == pytest.approx(first.values, rel=tolerance), (method, instance.name)
-    return len(answers)
+            np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=SHARES, err_msg=f"{method} {instance.name}")
+        assert allocation.values == pytest.approx(first.values, rel=SHARES), (method, instance.name)
+    silent = answers.keys() - claims.keys()
+    assert all(METHODS[method].kind != "exact" for method in silent), "what ends in a vertex always claims"
+    return len(claims)
 
 
-# lmmf compares numbers of tasks, which span eight orders of magnitude in this family: only `exact` is asked to (test_exact.py).
-HOPELESS = {("lmmf", "badly_scaled")}
-CASES_OF_ALL = [
-    (m, f) for m, f in product(MECHANISMS, FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5)) and (m, f) not in HOPELESS
-]
+CASES_OF_ALL = [(m, f) for m, f in product(MECHANISMS, FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5))]
 
 
 @pytest.mark.parametrize(("name", "family"), CASES_OF_ALL)
@@ -107,7 +102,7 @@ def test_several_variants_agree(name):
 def test_every_mechanism_and_family_meets():
     """No pair is silently left out: the ones that are not defined are these."""
     left_out = {(m, f) for m in MECHANISMS for f in FAMILIES} - set(CASES_OF_ALL)
-    assert left_out == HOPELESS | {
+    assert left_out == {
         ("drf", "placement"),
         ("fds", "placement"),
         ("drf", "racks"),
@@ -136,12 +131,13 @@ def small(family, seed):
 
 
 def answer(instance, name):
-    """Tasks at accuracy "high": two nb answers at "mid" may differ by more than BARGAINING where a price is 0."""
+    """Tasks at accuracy "high"."""
     return solve(instance, name, accuracy="high").tasks
 
 
 def same(name, one, other):
-    np.testing.assert_allclose(one, other, rtol=max(closeness(name), SHARES))
+    """Equal tasks; random instances may have a full capacity at price 0, which nb feels."""
+    np.testing.assert_allclose(one, other, rtol=DEGENERATE if name == "nb" else SHARES)
 
 
 @settings(max_examples=25, deadline=None)

@@ -42,7 +42,6 @@ def test_every_solver_is_in_the_table_with_what_it_computes():
     words = {
         "all": set(MECHANISMS),
         "linear": linear,
-        "linear but uniform": linear - {"uniform"},
         "nonlinear": set(MECHANISMS) - linear,
         "sequences": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin) and not isinstance(m, MaxMin)},
     }

@@ -189,7 +189,7 @@ class ProgramCertificate(Certificate):
             _must(all(c >= 0 for c in worth), "a worth is negative")
             _must(sum(c / r for c, r in zip(worth, rate, strict=True)) == 1, "the users of the bound are not worth 1 together")
             return min(r * u for r, u in zip(rate, self.tasks, strict=True))
-        _must(type(item) is Utilitarian, f"{self.mechanism!r} is not a linear program on the given data")
+        _must(isinstance(item, Utilitarian), f"{self.mechanism!r} is not a linear program on the given data")
         _must(worth == domain.exact.weights, "a worth is not the weight of its user")
         return sum((c * u for c, u in zip(worth, self.tasks, strict=True)), Fraction(0))
 

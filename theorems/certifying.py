@@ -15,6 +15,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.gain import referee
 from fairalloc.formulations.mechanism import Mechanism, cheapest
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
@@ -105,15 +106,20 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         raise Refuted("the method 'exact' does not compute this mechanism")
     solution = solve_exactly(item, item.domain(home), limits)
     x = solution.x if given is None or given.x_exact is None else given.x_exact
+    made: Certificate
     if isinstance(solution.proof, ExactProgram):
         made = ProgramCertificate(item.id, x, exact_arcs(home).tasks(x), solution.proof)
-        return made if given is None else _near_value(made, item.values(given), tolerance)
-    certificate = LeximinCertificate(item.id, x, solution.proof)
-    return certificate if given is None else _near_tasks(certificate, given, tolerance)
+    else:
+        made = LeximinCertificate(item.id, x, solution.proof)
+    if given is None:
+        return made
+    if isinstance(made, ProgramCertificate) and not isinstance(item, Uniform):
+        return _near_value(made, item.values(given), tolerance)
+    return _near_tasks(made, given, tolerance)
 
 
-def _near_tasks(certificate: LeximinCertificate, given: Allocation, tolerance: float) -> Certificate:
-    """The certificate, where the allocation has its tasks: the answer of a lexicographic mechanism is unique in tasks."""
+def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -> Certificate:
+    """The certificate, where the allocation has its tasks: they are unique in lexicographic mechanisms and in uniform."""
     tasks = np.array([float(u) for u in exact_arcs(given.instance).tasks(certificate.x)])
     far = np.abs(given.tasks - tasks) / np.maximum(tasks, given.tasks)
     n = int(np.argmax(far))
