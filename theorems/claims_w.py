@@ -15,29 +15,32 @@ import numpy as np
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.published import example
 from fairalloc.models.rationals import global_dominant_share
+from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges import (
     Row,
     as_one_pool,
+    asked,
     certain,
-    efficient,
-    envious,
     filled,
     held,
     leximin_in,
-    monotone,
     numbers,
     ruling,
     strict_lying,
-    weak_sharing,
 )
 from fairalloc.theorems.linear import maximum
+from fairalloc.theorems.misreports import judge as asking
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.statement import Hypotheses, Statement
-from fairalloc.theorems.trials import Answer, Judge, attempted, envy, lying, proved, sharing
+from fairalloc.theorems.trials import Answer
 from fairalloc.theorems.verdict import Verdict
 
 F = Fraction
+
+ENVY, PARETO, SHARING = (asking(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
+LYING = asking("group-strategyproofness")
+WEAK, MONOTONE = asking("weak-sharing-incentive"), asking("population-monotonicity")
 
 BASIC = Hypotheses(everywhere=True, positive=True, equal_weights=True, users=2)
 """W 3.1: positive demands, everybody may run everywhere, unlimited tasks, equal weights."""
@@ -45,15 +48,14 @@ BASIC = Hypotheses(everywhere=True, positive=True, equal_weights=True, users=2)
 EXTENDED = Hypotheses(everywhere=True, positive=True, unlimited=False, users=2)
 """W 5.1: weights and finite tasks."""
 
+FINITE = replace(EXTENDED, equal_weights=True)
+"""W 5.1: finite tasks alone."""
+
 ONE_SERVER = Hypotheses(one_server=True, everywhere=True, positive=True, equal_weights=True, users=2)
 """W 3.4: the entire pool as one server."""
 
 FIG2 = Case(example("wang-fig2").instance)
 PROP4 = Case(example("wang-prop4").instance)
-
-
-def _about(mechanism: str, judge: Judge) -> dict[str, Any]:
-    return {"trial": attempted(mechanism, judge), "confirm": proved(mechanism, judge), "mechanism": mechanism}
 
 
 def _one(name: str, text: str, place: str, case: Case, confirm: Any, note: str = "") -> Statement:
@@ -145,22 +147,15 @@ def _programs(case: Case, exact: bool) -> Verdict:
     """The values of (5), which lets shares differ, and of (6), which equalises them."""
     instance = case.instance
     share = np.array(global_dominant_share(instance), dtype=object)
-    h = certain(instance, "drfh-lp") if exact else held(attempted_allocation(instance))
+    h = certain(instance, "drfh-lp") if exact else held(solve(instance, "drfh-lp"))
     g5 = (h.array(share) * h.tasks / h.weights).min()
     g6 = _equalised(h, h.array(share) / h.weights)
     gap = abs(g5 - g6) / g5
     return ruling(h, "equivalence", gap, f"(5) has the value {g5} and (6) {g6}")
 
 
-def attempted_allocation(instance: Instance) -> Any:
-    """W's program in floating point."""
-    from fairalloc.solvers import solve
-
-    return solve(instance, "drfh-lp")
-
-
 def _equalised(h: Any, rate: Any) -> Any:
-    """max g with sum_l g_il = g for all users, as (6) is printed: written with two inequalities, shares are per task."""
+    """Max g with sum_l g_il = g for all users, as (6) is printed: written with two inequalities, shares are per task."""
     instance, arcs = h.instance, h.instance.arcs
     size = len(arcs) + 1
     rows, sides = [], []
@@ -171,6 +166,10 @@ def _equalised(h: Any, rate: Any) -> Any:
             row[own] = h.demand[own, r] / rate[arcs.user[own]]
             rows.append(row), sides.append(h.pools[i, r])
     scale = h.array([1])[0]
+    for n in np.flatnonzero(np.isfinite(instance.max_tasks)):
+        row = h.zeros(size)
+        row[np.flatnonzero(arcs.user == n)] = scale
+        rows.append(row), sides.append(rate[n] * h.limits[n])
     for n in range(instance.N):
         for sign in (1, -1):
             row = h.zeros(size)
@@ -207,18 +206,32 @@ def _normalised(case: Case, printed: Sequence[tuple[str, str, str]]) -> Sequence
     for k, rows in enumerate(exact.demands, 1):
         found[f"D_{k}"] = [d / t for d, t in zip(rows[0], totals, strict=True)]
         found[f"d_{k}"] = [d / max(found[f"D_{k}"]) for d in found[f"D_{k}"]]
-    return [(f"{name} of {what}", text, found[name][r]) for name, *texts in printed for r, (what, text) in enumerate(zip(("CPU", "memory"), texts, strict=True))]
+    return [
+        (f"{name} of {what}", text, found[name][r])
+        for name, *texts in printed
+        for r, (what, text) in enumerate(zip(("CPU", "memory"), texts, strict=True))
+    ]
 
 
 def _fig2(case: Case) -> Sequence[Row]:
-    vectors = (("c_1", "1/7", "6/7"), ("c_2", "6/7", "1/7"), ("D_1", "1/70", "1/14"), ("d_1", "1/5", "1"), ("D_2", "1/14", "1/70"), ("d_2", "1", "1/5"))
+    vectors = (
+        ("c_1", "1/7", "6/7"),
+        ("c_2", "6/7", "1/7"),
+        ("D_1", "1/70", "1/14"),
+        ("d_1", "1/5", "1"),
+        ("D_2", "1/14", "1/70"),
+        ("d_2", "1", "1/5"),
+    )
     return _normalised(case, vectors)
 
 
 def _fig3(case: Case) -> Sequence[Row]:
     h = certain(case.instance, "drf-per-server")
     return [
-        *((f"tasks of user {n + 1} on server {i + 1}", printed, v) for (n, i, printed), v in zip(((0, 0, "5"), (0, 1, "1"), (1, 0, "1"), (1, 1, "5")), h.x, strict=True)),
+        *(
+            (f"tasks of user {n + 1} on server {i + 1}", printed, v)
+            for (n, i, printed), v in zip(((0, 0, "5"), (0, 1, "1"), (1, 0, "1"), (1, 1, "5")), h.x, strict=True)
+        ),
         ("CPU of user 1 on server 1", "1", h.bundles[0, 0, 0]),
         ("CPU of user 2 on server 1", "1", h.bundles[1, 0, 0]),
         ("tasks of user 1", "6", h.tasks[0]),
@@ -242,15 +255,31 @@ def _partitions(case: Case) -> Sequence[Row]:
     rows: list[Row] = []
     for name, parts in (("(a)", first), ("(b)", second)):
         for n, own in enumerate(parts):
-            rows += [(f"{what} of user {n + 1} in {name}", "7", own[0][r] + own[1][r]) for r, what in enumerate(("CPU", "memory"))]
-    tasks = [[sum((_tasks_in(a, d) for a in own), F(0)) for own, d in zip(parts, (one, two), strict=True)] for parts in (first, second)]
-    return [*rows, *((f"whether user {n + 1} runs different numbers of tasks", "1", F(tasks[0][n] != tasks[1][n])) for n in (0, 1))]
+            rows += [
+                (f"{what} of user {n + 1} in {name}", "7", own[0][r] + own[1][r]) for r, what in enumerate(("CPU", "memory"))
+            ]
+    tasks = [
+        [sum((_tasks_in(a, d) for a in own), F(0)) for own, d in zip(parts, (one, two), strict=True)] for parts in (first, second)
+    ]
+    return [
+        *rows,
+        *((f"whether user {n + 1} runs different numbers of tasks", "1", F(tasks[0][n] != tasks[1][n])) for n in (0, 1)),
+    ]
 
 
 def _prop4(case: Case) -> Sequence[Row]:
-    vectors = (("c_1", "1/5", "2/5"), ("c_2", "4/5", "3/5"), ("D_1", "1/5", "1/5"), ("D_2", "3/5", "2/5"), ("d_1", "1", "1"), ("d_2", "1", "2/3"))
+    vectors = (
+        ("c_1", "1/5", "2/5"),
+        ("c_2", "4/5", "3/5"),
+        ("D_1", "1/5", "1/5"),
+        ("D_2", "3/5", "2/5"),
+        ("d_1", "1", "1"),
+        ("d_2", "1", "2/3"),
+    )
     h, share = certain(case.instance, "drfh"), global_dominant_share(case.instance)
-    part = sum((_tasks_in([c / 2 for c in row], case.instance.exact.demands[1][0]) for row in case.instance.exact.capacities), F(0))
+    part = sum(
+        (_tasks_in([c / 2 for c in row], case.instance.exact.demands[1][0]) for row in case.instance.exact.capacities), F(0)
+    )
     shares: list[Row] = [(f"global dominant share of user {n + 1}", "12/25", share[n] * h.tasks[n]) for n in (0, 1)]
     return [*_normalised(case, vectors), *shares, ("share of user 2 in the partition of each server", "1/2", share[1] * part)]
 
@@ -264,8 +293,12 @@ def _partitioned(case: Case) -> Verdict:
         mean = sum((_tasks_in(row, rows[0]) / n for row in exact.capacities), F(0))
         worst = max(worst, abs(parts - mean))
     totals = [sum(column, F(0)) for column in zip(*exact.capacities, strict=True)]
-    uneven = any(sum((c / n for c in column), F(0)) != t / n for column, t in zip(zip(*exact.capacities, strict=True), totals, strict=True))
-    return Verdict("partition", not uneven and worst <= 0, float(max(worst, F(uneven))), "the mean differs", "rational arithmetic")
+    uneven = any(
+        sum((c / n for c in column), F(0)) != t / n for column, t in zip(zip(*exact.capacities, strict=True), totals, strict=True)
+    )
+    return Verdict(
+        "partition", not uneven and worst <= 0, float(max(worst, F(uneven))), "the mean differs", "rational arithmetic"
+    )
 
 
 # ---- section 3.4: how little per-server DRF may use -----------------------------------------------------------------
@@ -283,11 +316,13 @@ def _arbitrarily_low(count: int) -> Case:
 
 
 def _wasteful(case: Case, answer: Answer) -> Verdict:
-    """Some resource is used to a third at least, unless nobody could use it."""
+    """Some resource is used at least two fifths as much as under DRFH."""
     h = held(answer(case.told))
-    used = h.bundles.sum(axis=(0, 1)) / np.where(h.pools.sum(axis=0) > 0, h.pools.sum(axis=0), 1)
-    third = h.array(["1/3"])[0] if h.exact else 1 / 3
-    return ruling(h, "utilisation", third - used.max(), f"no resource is used to more than {used.max()}")
+    fair = certain(case.told, "drfh") if h.exact else held(solve(case.told, "drfh"))
+    used, could = h.bundles.sum(axis=(0, 1)), fair.bundles.sum(axis=(0, 1))
+    most = max(u / c for u, c in zip(used, could, strict=True) if c > 0)
+    margin = h.array(["2/5"])[0] - most if h.exact else 0.4 - most
+    return ruling(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
 
 
 # ---- section 4.6 ----------------------------------------------------------------------------------------------------
@@ -295,7 +330,10 @@ def _wasteful(case: Case, answer: Answer) -> Verdict:
 
 def _common_resource(instance: Instance) -> int:
     """The resource that is globally dominant for all users; InstanceError where there is none."""
-    totals = [sum((q * c[r] for q, c in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)), F(0)) for r in range(instance.R)]
+    totals = [
+        sum((q * c[r] for q, c in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)), F(0))
+        for r in range(instance.R)
+    ]
     common = set(range(instance.R))
     for rows in instance.exact.demands:
         parts = [d / t if t else F(0) for d, t in zip(rows[0], totals, strict=True)]
@@ -314,7 +352,7 @@ def _as_if_alone(case: Case, answer: Answer) -> Verdict:
     """Everybody has what it would have of the common resource if that were the only one: w_n / W of it."""
     r, h = _common_resource(case.told), held(answer(case.told))
     amounts = h.bundles[:, :, r].sum(axis=1)
-    short = (h.weights / h.weights.sum() - amounts / h.pools[:, r].sum())
+    short = h.weights / h.weights.sum() - amounts / h.pools[:, r].sum()
     n = int(np.argmax([float(s) for s in short]))
     return ruling(h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} misses {short[n]} of the common resource")
 
@@ -340,6 +378,8 @@ def _fitness(case: Case) -> Sequence[Row]:
 
 def fitness(demand: Sequence[Fraction], rest: Sequence[Fraction]) -> Fraction:
     """H of W (9): the smaller, the better the task fits to what is left of the server."""
+    if not demand[0]:
+        raise InstanceError("(9) divides by the demand of the first resource")
     return sum((abs(d / demand[0] - c / rest[0]) for d, c in zip(demand, rest, strict=True)), F(0))
 
 
@@ -378,7 +418,9 @@ def _best_fit_no_better(case: Case) -> Verdict:
     share = global_dominant_share(case.instance)
     poorest = [min(s * u for s, u in zip(share, whole_tasks(case.instance, best), strict=True)) for best in (False, True)]
     margin = poorest[1] - poorest[0]
-    return Verdict("best-fit", margin <= 0, float(margin), f"the least share is {poorest[1]} instead of {poorest[0]}", "rational arithmetic")
+    return Verdict(
+        "best-fit", margin <= 0, float(margin), f"the least share is {poorest[1]} instead of {poorest[0]}", "rational arithmetic"
+    )
 
 
 def _first_fit_no_better(case: Case) -> Verdict:
@@ -393,7 +435,18 @@ def _first_fit_no_better(case: Case) -> Verdict:
 TABLE1 = Case(
     Instance(
         [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]],
-        [["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"], [1, 1], ["1/4", "1/4"], ["1/2", "3/25"], ["1/2", "3/100"], ["1/2", "97/100"], [1, "1/2"], ["1/2", "3/50"]],
+        [
+            ["1/2", "1/2"],
+            ["1/2", "1/4"],
+            ["1/2", "3/4"],
+            [1, 1],
+            ["1/4", "1/4"],
+            ["1/2", "3/25"],
+            ["1/2", "3/100"],
+            ["1/2", "97/100"],
+            [1, "1/2"],
+            ["1/2", "3/50"],
+        ],
         counts=[6732, 3863, 1001, 795, 126, 52, 5, 5, 3, 1],
     )
 )
@@ -416,7 +469,10 @@ def _table2(_: Case) -> Sequence[Row]:
 def _fig5(_: Case) -> Sequence[Row]:
     """40% of 52.75 CPUs at 0.2 a task and 62% of 51.32 of memory at 0.3 must be the same number of tasks: they are 106."""
     tasks = F(106)
-    return [("CPU share of user 1", "0.40", tasks / 5 / F("52.75")), ("memory share of user 1", "0.62", tasks * 3 / 10 / F("51.32"))]
+    return [
+        ("CPU share of user 1", "0.40", tasks / 5 / F("52.75")),
+        ("memory share of user 1", "0.62", tasks * 3 / 10 / F("51.32")),
+    ]
 
 
 def _missing(what: str) -> Any:
@@ -426,7 +482,9 @@ def _missing(what: str) -> Any:
     return confirm
 
 
-_TRACES = "the paper names neither the sample of servers nor the jobs taken from the traces, and the traces are not in the package"
+_TRACES = (
+    "the paper names neither the sample of servers nor the jobs taken from the traces, and the traces are not in the package"
+)
 
 
 def _measured(number: str, text: str, place: str) -> Statement:
@@ -438,14 +496,26 @@ _PROOF9 = "the old answer without the user who leaves is feasible in (8), and al
 
 statements = [
     # ---- section 2
-    _one("W.S2.drf", "DRF gives the two users of the pool of 9 CPUs and 18 GB 3 and 2 tasks, shares of 2/3, and leaves 2 GB.", "W 2", Case(example("wang-pool").instance), numbers(_pool)),
-    _one("W.Fig1", "On the two servers of Fig. 1 user 1 alone runs at most two tasks, one on each, and what it demands the most is CPU on one and memory on the other.", "W 2, Fig. 1", Case(example("wang-fig1").instance), numbers(_split_pool)),
+    _one(
+        "W.S2.drf",
+        "DRF gives the two users of the pool of 9 CPUs and 18 GB 3 and 2 tasks, shares of 2/3, and leaves 2 GB.",
+        "W 2",
+        Case(example("wang-pool").instance),
+        numbers(_pool),
+    ),
+    _one(
+        "W.Fig1",
+        "On the two servers of Fig. 1 user 1 alone runs at most two tasks, one on each, and what it demands the most is CPU on one and memory on the other.",
+        "W 2, Fig. 1",
+        Case(example("wang-fig1").instance),
+        numbers(_split_pool),
+    ),
     Statement(
         "W.S2.infeasible",
         "The DRF allocation may not be possible to implement on heterogeneous servers.",
         "W 2",
         "some",
-        **_about("drfh", realisable),
+        **asked("drfh", realisable),
         hypotheses=BASIC,
         printed=Case(example("wang-fig1").instance),
         property="realises-drf",
@@ -455,7 +525,7 @@ statements = [
         "The DRF allocation is valid when the system contains multiple homogeneous servers.",
         "W 2",
         "all",
-        **_about("drfh", realisable),
+        **asked("drfh", realisable),
         hypotheses=replace(BASIC, identical_servers=True),
         property="realises-drf",
     ),
@@ -467,39 +537,44 @@ statements = [
             f"DRF satisfies {words} when the entire resource pool is one server.",
             "W 3.4, cited from Ghodsi et al. and Parkes et al.",
             "all",
-            **_about("drf", judge),
+            **asked("drf", judge),
             hypotheses=ONE_SERVER,
-            lies=2 * (judge is lying),
+            lies=2 * (judge is LYING),
             property=name,
         )
         for name, words, judge in (
-            ("envy-freeness", "envy-freeness", envy),
-            ("pareto", "Pareto optimality", efficient),
-            ("group-strategyproofness", "group strategyproofness", lying),
-            ("sharing-incentive", "the sharing incentive", sharing),
-            ("population-monotonicity", "population monotonicity", monotone),
+            ("envy-freeness", "envy-freeness", ENVY),
+            ("pareto", "Pareto optimality", PARETO),
+            ("group-strategyproofness", "group strategyproofness", LYING),
+            ("sharing-incentive", "the sharing incentive", SHARING),
+            ("population-monotonicity", "population monotonicity", MONOTONE),
         )
     ),
-    _one("W.Fig3", "DRF on each server of Fig. 2 alone gives both users 6 tasks: 5 and 1, 1 and 5.", "W 3.4, Fig. 3", FIG2, numbers(_fig3)),
+    _one(
+        "W.Fig3",
+        "DRF on each server of Fig. 2 alone gives both users 6 tasks: 5 and 1, 1 and 5.",
+        "W 3.4, Fig. 3",
+        FIG2,
+        numbers(_fig3),
+    ),
     Statement(
         "W.S3.4.pareto",
         "DRF applied to each server separately violates Pareto optimality.",
         "W 3.4, Fig. 3",
         "some",
-        **_about("drf-per-server", efficient),
+        **asked("drf-per-server", PARETO),
         hypotheses=BASIC,
         printed=FIG2,
         property="pareto",
     ),
     Statement(
         "W.S3.4.low",
-        "Per-server DRF may lead to arbitrarily low resource utilisation; here: to less than a third of every resource.",
+        "Per-server DRF may lead to arbitrarily low resource utilisation; here: to less than two fifths of what DRFH uses.",
         "W 3.4 (the example is not printed)",
         "some",
-        attempted("drf-per-server", _wasteful),
-        proved("drf-per-server", _wasteful),
-        BASIC,
-        printed=_arbitrarily_low(4),
+        **asked("drf-per-server", _wasteful),
+        hypotheses=BASIC,
+        printed=_arbitrarily_low(3),
         note="n users, n servers, n resources, server i short of resource i which only user i hardly needs: utilisation tends to 1/n",
     ),
     # ---- section 4
@@ -529,18 +604,20 @@ statements = [
         "Solving (6) is all of DRFH: the lexicographic answer gives everybody the share g.",
         "W 4.1 and 4.3",
         "all",
-        **_about("drfh", _in_rounds),
+        **asked("drfh", _in_rounds),
         hypotheses=replace(BASIC, equal_weights=False),
         property="one-round",
         proof="Proposition 2: what a user has above g could be split among all",
     ),
-    _one("W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)),
+    _one(
+        "W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)
+    ),
     Statement(
         "W.P1",
         "The DRFH allocation is envy-free.",
         "W Proposition 1",
         "all",
-        **_about("drfh", envy),
+        **asked("drfh", ENVY),
         hypotheses=BASIC,
         property="envy-freeness",
         table="W.List",
@@ -551,7 +628,7 @@ statements = [
         "The DRFH allocation is Pareto optimal.",
         "W Proposition 2",
         "all",
-        **_about("drfh", efficient),
+        **asked("drfh", PARETO),
         hypotheses=BASIC,
         property="pareto",
         table="W.List",
@@ -562,7 +639,7 @@ statements = [
         "The allocation obtained by solving (6) is Pareto optimal.",
         "W Proposition 2, to the letter",
         "all",
-        **_about("drfh-lp", efficient),
+        **asked("drfh-lp", PARETO),
         hypotheses=BASIC,
         property="pareto",
         note="without positive demands, unlimited tasks or placement everywhere one program is not enough",
@@ -572,7 +649,7 @@ statements = [
         "DRFH is group strategyproof: of a coalition that misreports, somebody does not gain.",
         "W Proposition 3",
         "all",
-        **_about("drfh", lying),
+        **asked("drfh", LYING),
         hypotheses=BASIC,
         lies=2,
         property="group-strategyproofness",
@@ -583,7 +660,7 @@ statements = [
         "Of a coalition that misreports, some member schedules fewer tasks if another schedules more.",
         "W 3.3, the words before the formula",
         "all",
-        **_about("drfh", strict_lying),
+        **asked("drfh", strict_lying),
         hypotheses=BASIC,
         lies=2,
         property="strict-group-strategyproofness",
@@ -594,14 +671,26 @@ statements = [
         "DRFH does not satisfy strong sharing incentive.",
         "W Proposition 4",
         "some",
-        **_about("drfh", sharing),
+        **asked("drfh", SHARING),
         hypotheses=BASIC,
         printed=PROP4,
         property="sharing-incentive",
         table="W.List",
     ),
-    _one("W.P4.numbers", "The vectors of Proposition 4, shares of 12/25 under DRFH, and 1/2 for user 2 in the partition of each server.", "W Proposition 4", PROP4, numbers(_prop4)),
-    _one("W.S4.5.partitions", "Two equal partitions of Fig. 2, 7 CPUs and 7 GB each, give the same user different numbers of tasks.", "W 4.5", FIG2, numbers(_partitions)),
+    _one(
+        "W.P4.numbers",
+        "The vectors of Proposition 4, shares of 12/25 under DRFH, and 1/2 for user 2 in the partition of each server.",
+        "W Proposition 4",
+        PROP4,
+        numbers(_prop4),
+    ),
+    _one(
+        "W.S4.5.partitions",
+        "Two equal partitions of Fig. 2, 7 CPUs and 7 GB each, give the same user different numbers of tasks.",
+        "W 4.5",
+        FIG2,
+        numbers(_partitions),
+    ),
     Statement(
         "W.S4.5.mean",
         "The per-server partition is an equal partition, and its tasks are the mean of giving each server to a random user.",
@@ -617,7 +706,7 @@ statements = [
         "DRFH satisfies weak sharing incentive: some equal partition gives nobody more tasks.",
         "W Proposition 5",
         "all",
-        **_about("drfh", weak_sharing),
+        **asked("drfh", WEAK),
         hypotheses=BASIC,
         property="weak-sharing-incentive",
         table="W.List",
@@ -627,7 +716,7 @@ statements = [
         "When all servers are of the same specification, strong sharing incentive is guaranteed.",
         "W 4.5.3",
         "all",
-        **_about("drfh", sharing),
+        **asked("drfh", SHARING),
         hypotheses=replace(BASIC, identical_servers=True),
         property="sharing-incentive",
     ),
@@ -636,7 +725,7 @@ statements = [
         "When all servers are of the same specification, DRFH reduces to DRF.",
         "W 4.5.3",
         "all",
-        **_about("drfh", as_one_pool),
+        **asked("drfh", as_one_pool),
         hypotheses=replace(BASIC, identical_servers=True),
         property="identical-servers-reduction",
     ),
@@ -645,7 +734,7 @@ statements = [
         "Applying DRF to each server separately retains strong sharing incentive.",
         "W 4.5.3",
         "all",
-        **_about("drf-per-server", sharing),
+        **asked("drf-per-server", SHARING),
         hypotheses=BASIC,
         property="sharing-incentive",
     ),
@@ -654,7 +743,7 @@ statements = [
         "DRFH leads to the same allocation as DRF when all resources are in one server.",
         "W Proposition 6",
         "all",
-        **_about("drfh", as_one_pool),
+        **asked("drfh", as_one_pool),
         hypotheses=replace(BASIC, one_server=True),
         property="single-server-reduction",
         table="W.List",
@@ -664,7 +753,7 @@ statements = [
         "The DRFH allocation satisfies single-resource fairness.",
         "W Proposition 7",
         "all",
-        **_about("drfh", as_one_pool),
+        **asked("drfh", as_one_pool),
         hypotheses=replace(BASIC, one_resource=True),
         property="single-resource-fairness",
         table="W.List",
@@ -674,7 +763,7 @@ statements = [
         "If all users have the same global dominant resource, DRFH gives a max-min fair allocation of that resource.",
         "W Proposition 8",
         "all",
-        **_about("drfh", leximin_in(_amounts)),
+        **asked("drfh", leximin_in(_amounts)),
         hypotheses=BASIC,
         property="bottleneck-fairness",
         table="W.List",
@@ -685,7 +774,7 @@ statements = [
         "If all users have the same global dominant resource, DRFH gives everybody what it would get of that resource alone.",
         "W Proposition 8, read as in the all-in-one model (3.3: 'reduced to')",
         "all",
-        **_about("drfh", _as_if_alone),
+        **asked("drfh", _as_if_alone),
         hypotheses=BASIC,
         note="another resource may run out on a server although it is globally less demanded; it holds for identical servers",
     ),
@@ -694,7 +783,7 @@ statements = [
         "With identical servers, users of one global dominant resource each get what they would get of that resource alone.",
         "the true form of W.P8.alone",
         "all",
-        **_about("drfh", _as_if_alone),
+        **asked("drfh", _as_if_alone),
         hypotheses=replace(BASIC, identical_servers=True),
     ),
     Statement(
@@ -702,7 +791,7 @@ statements = [
         "The DRFH allocation satisfies population monotonicity.",
         "W Proposition 9",
         "all",
-        **_about("drfh", monotone),
+        **asked("drfh", MONOTONE),
         hypotheses=BASIC,
         property="population-monotonicity",
         table="W.List",
@@ -713,22 +802,29 @@ statements = [
         Statement(
             f"W.S5.1.{number}",
             f"{words} extends to weighted users with a finite number of tasks.",
-            f"W 5.1, of Proposition {number[1:]}",
+            f"W 5.1, of Proposition {number[1]}",
             "all",
-            **_about("drfh", judge),
+            **asked("drfh", judge),
             hypotheses=hypotheses,
             lies=2 * (judge is strict_lying),
             property=name,
         )
         for number, name, words, judge, hypotheses in (
-            ("P1", "envy-freeness", "Envy-freeness", envious, EXTENDED),
-            ("P2", "pareto", "Pareto optimality", efficient, EXTENDED),
+            ("P1", "envy-freeness", "Envy-freeness", ENVY, EXTENDED),
+            ("P2", "pareto", "Pareto optimality", PARETO, EXTENDED),
             ("P3", "group-strategyproofness", "Group strategyproofness", strict_lying, EXTENDED),
-            ("P5", "weak-sharing-incentive", "Weak sharing incentive", weak_sharing, EXTENDED),
+            ("P5", "weak-sharing-incentive", "Weak sharing incentive (finite tasks)", WEAK, FINITE),
+            (
+                "P5.weights",
+                "weak-sharing-incentive",
+                "Weak sharing incentive as defined, with 1/n for everybody,",
+                WEAK,
+                EXTENDED,
+            ),
             ("P6", "single-server-reduction", "Single-server DRF", as_one_pool, replace(EXTENDED, one_server=True)),
             ("P7", "single-resource-fairness", "Single-resource fairness", as_one_pool, replace(EXTENDED, one_resource=True)),
             ("P8", "bottleneck-fairness", "Bottleneck fairness", leximin_in(_amounts), EXTENDED),
-            ("P9", "population-monotonicity", "Population monotonicity", monotone, EXTENDED),
+            ("P9", "population-monotonicity", "Population monotonicity", MONOTONE, EXTENDED),
         )
     ),
     Statement(
@@ -736,7 +832,7 @@ statements = [
         "With finite tasks the allocation is accomplished in at most n rounds.",
         "W 5.1",
         "run",
-        **_about("drfh", _few_rounds),
+        **asked("drfh", _few_rounds),
         hypotheses=EXTENDED,
         proof="a round ends when a user has all its tasks or nothing is left for anybody",
     ),
@@ -783,12 +879,35 @@ statements = [
     ),
     # ---- section 6
     _one("W.Table1", "Table 1 is a cluster of 12K servers.", "W Table 1 and section 6", TABLE1, numbers(_table1)),
-    _one("W.Table2", "14 slots on the maximum server lead to the highest overall utilisation, of both CPU and memory.", "W Table 2 and 6.2", TABLE1, numbers(_table2), "the printed table has more CPU utilisation at 16 slots"),
-    _one("W.Fig5.numbers", "40% of the CPUs and 62% of the memory are one number of tasks of user 1.", "W 6.1, Fig. 5", TABLE1, numbers(_fig5)),
-    _measured("1", "Best-Fit DRFH precisely achieves the DRFH allocation at all times: shares of 44% for two users, of 26% for three.", "W 6.1, Fig. 5"),
+    _one(
+        "W.Table2",
+        "14 slots on the maximum server lead to the highest overall utilisation, of both CPU and memory.",
+        "W Table 2 and 6.2",
+        TABLE1,
+        numbers(_table2),
+        "the printed table has more CPU utilisation at 16 slots",
+    ),
+    _one(
+        "W.Fig5.numbers",
+        "40% of the CPUs and 62% of the memory are one number of tasks of user 1.",
+        "W 6.1, Fig. 5",
+        TABLE1,
+        numbers(_fig5),
+    ),
+    _measured(
+        "1",
+        "Best-Fit DRFH precisely achieves the DRFH allocation at all times: shares of 44% for two users, of 26% for three.",
+        "W 6.1, Fig. 5",
+    ),
     _measured("2.slots", "The utilisations of the Slots scheduler in Table 2.", "W 6.2, Table 2"),
-    _measured("2.utilisation", "Both DRFH schedulers use significantly more than Slots, and Best-Fit uniformly more than First-Fit.", "W 6.2, Fig. 6"),
+    _measured(
+        "2.utilisation",
+        "Both DRFH schedulers use significantly more than Slots, and Best-Fit uniformly more than First-Fit.",
+        "W 6.2, Fig. 6",
+    ),
     _measured("2.times", "The larger the job, the more Best-Fit DRFH shortens its completion time.", "W 6.2, Fig. 7"),
-    _measured("2.ratio", "Around 20% of the users have all tasks completed under Best-Fit DRFH but not under Slots.", "W 6.2, Fig. 8"),
+    _measured(
+        "2.ratio", "Around 20% of the users have all tasks completed under Best-Fit DRFH but not under Slots.", "W 6.2, Fig. 8"
+    ),
     _measured("3", "Only 2% of the users see fewer tasks finished under DRFH than in a dedicated cloud.", "W 6.3, Fig. 9"),
 ]

@@ -23,9 +23,9 @@ from fairalloc.theorems.certifying import certify
 from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.judges import (
     Row,
+    asked,
     bargained,
     certain,
-    efficient,
     furthest,
     happiest,
     held,
@@ -35,12 +35,16 @@ from fairalloc.theorems.judges import (
     strict_lying,
 )
 from fairalloc.theorems.market import market
+from fairalloc.theorems.misreports import judge as asking
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.statement import Hypotheses, Statement
-from fairalloc.theorems.trials import Answer, Judge, Undecided, attempted, envy, lying, proved, sharing
+from fairalloc.theorems.trials import Answer, Judge, Undecided
 from fairalloc.theorems.verdict import Verdict
 
 F = Fraction
+
+ENVY, PARETO, SHARING = (asking(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
+LYING = asking("group-strategyproofness")
 
 ONE_POOL = Hypotheses(one_server=True, one_variant=False, equal_weights=True, users=2)
 """Z II-A: one pool, several demand vectors, users of equal weight."""
@@ -57,11 +61,21 @@ _LIE7 = Lie((1,), (((F(1, 3), F(2, 3)),),), (None,))
 
 EX3 = Case(example("zarchy-ex3").instance)
 PROP7 = Case(example("zarchy-prop7").instance)
+HELPING = Case(
+    Instance([[[1, 0, 0]], [[0, 1, 0]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
+    Lie((1, 2), (((F(0), F(1), F(0)), (F(0), F(1), F(0))), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
+)
+"""User 3 can run one task whatever it says, and takes it from user 1 instead of user 2."""
+
+STALLS = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
+"""User 1 is placed in round 1; users 2 and 3 share what is left, and each could have more at the cost of the other."""
+
 PROP8 = Case(example("zarchy-prop8").instance)
 
 
-def _about(mechanism: str, judge: Judge) -> dict[str, Any]:
-    return {"trial": attempted(mechanism, judge), "confirm": proved(mechanism, judge), "mechanism": mechanism}
+def _tried(mechanism: str, judge: Judge) -> dict[str, Any]:
+    """As `asked`, for statements that are no cell of the matrix."""
+    return asked(mechanism, judge) | {"mechanism": ""}
 
 
 def _one(name: str, text: str, place: str, case: Case, confirm: Any, note: str = "") -> Statement:
@@ -109,7 +123,9 @@ def _homogeneous(case: Case, exact: bool) -> Verdict:
     h, (first, _) = _bundles(case, exact)
     u = _utilities(h, first)
     factors = (F(1, 3), F(7)) if exact else (1 / 3, 7.0)
-    gaps = [abs(w - g * a) / h.alone[n] for g in factors for n, (a, w) in enumerate(zip(u, _utilities(h, first * g), strict=True))]
+    gaps = [
+        abs(w - g * a) / h.alone[n] for g in factors for n, (a, w) in enumerate(zip(u, _utilities(h, first * g), strict=True))
+    ]
     return ruling(h, "homogeneity", max(gaps), "the utility of a multiple is not the multiple of the utility")
 
 
@@ -193,7 +209,7 @@ def _wasteful_mmf(case: Case, exact: bool) -> Verdict:
     allocation = Allocation(case.instance, np.array([float(v) for v in point]), x_exact=point if exact else None)
     if not happiest(case, lambda _: allocation).holds:
         raise InstanceError("the point is not max-min fair")
-    return efficient(case, lambda _: allocation)
+    return PARETO(case, lambda _: allocation)
 
 
 # ---- mechanisms as they are printed ---------------------------------------------------------------------------------
@@ -255,16 +271,17 @@ def _few_steps(case: Case) -> Verdict:
         counts.append(allocation.iterations if good and allocation.iterations is not None else 10 * STEPS)
         if counts[-1] <= STEPS:
             break
-    return Verdict("polynomial-time", min(counts) <= STEPS, min(counts) - STEPS, f"{min(counts)} iterations", "two interior-point codes")
+    return Verdict(
+        "polynomial-time", min(counts) <= STEPS, min(counts) - STEPS, f"{min(counts)} iterations", "two interior-point codes"
+    )
 
 
 def _splits(case: Case, answer: Answer) -> Verdict:
     """With one resource everybody has an equal part of it (in proportion to the weights)."""
     h = held(answer(case.told))
-    least = h.zeros(h.instance.N)
-    for n in range(h.instance.N):
-        least[n] = h.demand[h.own(n), 0].min()
-    part = h.tasks * least / h.pools[0, 0]
+    if not h.pools[:, 0].sum():
+        raise InstanceError("there is none of the first resource")
+    part = h.bundles[:, :, 0].sum(axis=1) / h.pools[:, 0].sum()
     expected = h.weights / h.weights.sum()
     far = [abs(a - b) for a, b in zip(part, expected, strict=True)]
     n = int(np.argmax([float(f) for f in far]))
@@ -291,7 +308,9 @@ def _market_exact(case: Case) -> Verdict:
     budgets, tasks = case.told.exact.weights, arcs.tasks(certificate.x)
     far = max(abs(float(s * u / w - 1)) for s, u, w in zip(costs, tasks, budgets, strict=True))
     allowed = float(10 * (2 * certificate.gap / min(budgets)) ** F(1, 2)) + 1e-12
-    return Verdict("market", far <= allowed, far, f"somebody spends {1 + far} of its income", "rational arithmetic on a certificate")
+    return Verdict(
+        "market", far <= allowed, far, f"somebody spends {1 + far} of its income", "rational arithmetic on a certificate"
+    )
 
 
 # ---- Lemma 4 and what is handed out beyond need ----------------------------------------------------------------------
@@ -397,7 +416,10 @@ def _rounds(case: Case) -> Sequence[Row]:
 def _nb_example(case: Case) -> Sequence[Row]:
     """(4, 4) each: prices of 1 for each resource as a whole prove it."""
     x, prices = (F(0), F(2), F(0), F(2)), (F(1), F(1))
-    return [("whether two tasks each are the Nash bargain", "1", F(bargained(case.instance, x, prices))), ("product", "4", x[1] * x[3])]
+    return [
+        ("whether two tasks each are the Nash bargain", "1", F(bargained(case.instance, x, prices))),
+        ("product", "4", x[1] * x[3]),
+    ]
 
 
 def _endowment(case: Case) -> Sequence[Row]:
@@ -410,15 +432,24 @@ def _endowment(case: Case) -> Sequence[Row]:
 
 def _prop7(case: Case) -> Sequence[Row]:
     told = _LIE7.told(case.instance)
-    truth, lie = Holdings(Allocation(case.instance, [1.2, 0.8], x_exact=(F(6, 5), F(4, 5))), True), Holdings(Allocation(told, [1, 1], x_exact=(F(1), F(1))), True)
+    truth, lie = (
+        Holdings(Allocation(case.instance, [1.2, 0.8], x_exact=(F(6, 5), F(4, 5))), True),
+        Holdings(Allocation(told, [1, 1], x_exact=(F(1), F(1))), True),
+    )
     rows: list[Row] = [
-        ("whether 6/5 and 4/5 tasks are the Nash bargain", "1", F(bargained(case.instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2))))),
+        (
+            "whether 6/5 and 4/5 tasks are the Nash bargain",
+            "1",
+            F(bargained(case.instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2)))),
+        ),
         ("whether 1 and 1 tasks are the Nash bargain after the lie", "1", F(bargained(told, (F(1), F(1)), (F(1), F(1))))),
     ]
     for n, printed in enumerate((("12/15", "6/15"), ("3/15", "9/15"))):
         rows += [(f"resource {r + 1} of user {n + 1}", text, truth.bundles[n, 0, r]) for r, text in enumerate(printed)]
     for n, printed in enumerate((("2/3", "1/3"), ("1/3", "2/3"))):
-        rows += [(f"resource {r + 1} of user {n + 1} after the lie", text, lie.bundles[n, 0, r]) for r, text in enumerate(printed)]
+        rows += [
+            (f"resource {r + 1} of user {n + 1} after the lie", text, lie.bundles[n, 0, r]) for r, text in enumerate(printed)
+        ]
     after = [truth.utilities(n, lie.bundles[n : n + 1])[0] for n in (0, 1)]
     return [*rows, ("u_1 after the lie", "1", after[0]), ("u_2 after the lie", "0.83", after[1])]
 
@@ -446,7 +477,9 @@ def _pivot_example(_: Case) -> Sequence[Row]:
 
 
 def _undecided(_: Case) -> Verdict:
-    return Verdict("extension", None, float("nan"), "not decided: instances have no f of a vector, only numbers of tasks", "not run")
+    return Verdict(
+        "extension", None, float("nan"), "not decided: instances have no f of a vector, only numbers of tasks", "not run"
+    )
 
 
 # ---- the statements -------------------------------------------------------------------------------------------------
@@ -485,7 +518,7 @@ def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, p
         text,
         "Z V, the table for simplex demands",
         quantifier,
-        **(_about(mechanism, judge) | {"hypotheses": SIMPLEX, "property": property, "table": "Z.Table2"} | more),
+        **(asked(mechanism, judge) | {"hypotheses": SIMPLEX, "property": property, "table": "Z.Table2"} | more),
     )
 
 
@@ -498,10 +531,36 @@ _MARKET = "utilities are concave and homogeneous of degree 1, so this is the Eis
 
 statements = [
     # ---- sections I to III
-    _one("Z.I.toy", "A user with two ways of running tasks completes two tasks where with one way only one is possible.", "Z I", Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])), numbers(_toy), "epsilon = 1/10"),
-    _one("Z.Fig1", "The optimal packing of user 1's demands in (11, 11, 13) is 5, 1 and 2.5, a utility of 8.5.", "Z II-A, Fig. 1", Case(example("zarchy-fig1").instance), numbers(_fig1), "(31/6, 2/3, 35/12) packs 35/4"),
-    _one("Z.Ex1", "In Example 1 MMF and LMMF give both users a utility of 3.", "Z III-A, Example 1, Fig. 2", Case(example("zarchy-ex1").instance), numbers(_ex1)),
-    _one("Z.Ex2", "In Example 2 LMMF outputs (1, 0, 0) and (0, 1, 1).", "Z III-A, Example 2, Fig. 3", Case(example("zarchy-ex2").instance), numbers(_ex2)),
+    _one(
+        "Z.I.toy",
+        "A user with two ways of running tasks completes two tasks where with one way only one is possible.",
+        "Z I",
+        Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
+        numbers(_toy),
+        "epsilon = 1/10",
+    ),
+    _one(
+        "Z.Fig1",
+        "The optimal packing of user 1's demands in (11, 11, 13) is 5, 1 and 2.5, a utility of 8.5.",
+        "Z II-A, Fig. 1",
+        Case(example("zarchy-fig1").instance),
+        numbers(_fig1),
+        "(31/6, 2/3, 35/12) packs 35/4",
+    ),
+    _one(
+        "Z.Ex1",
+        "In Example 1 MMF and LMMF give both users a utility of 3.",
+        "Z III-A, Example 1, Fig. 2",
+        Case(example("zarchy-ex1").instance),
+        numbers(_ex1),
+    ),
+    _one(
+        "Z.Ex2",
+        "In Example 2 LMMF outputs (1, 0, 0) and (0, 1, 1).",
+        "Z III-A, Example 2, Fig. 3",
+        Case(example("zarchy-ex2").instance),
+        numbers(_ex2),
+    ),
     Statement(
         "Z.MMF.pareto",
         "MMF can be suboptimal: a max-min fair allocation need not be Pareto optimal.",
@@ -519,30 +578,48 @@ statements = [
         "MMF maximises the utility of the least happy user.",
         "Z III-A, (2)",
         "all",
-        **_about("lmmf", happiest),
+        **asked("lmmf", happiest),
         hypotheses=ONE_POOL,
         note="tried on LMMF, which is MMF too",
     ),
-    _one("Z.III.rounds", "For the three users of III-A the rounds are at 1 and 2: utilities 1, 1 and 2.", "Z III-A", Case(example("zarchy-rounds").instance), numbers(_rounds)),
+    _one(
+        "Z.III.rounds",
+        "For the three users of III-A the rounds are at 1 and 2: utilities 1, 1 and 2.",
+        "Z III-A",
+        Case(example("zarchy-rounds").instance),
+        numbers(_rounds),
+    ),
     Statement(
         "Z.III.procedure",
         "The iterations of LMMF as printed continue until all users are placed, and then output the fair allocation.",
         "Z III-A, to the letter",
         "all",
-        attempted("lmmf", _as_printed),
-        proved("lmmf", _as_printed),
-        ONE_POOL,
+        **_tried("lmmf", _as_printed),
+        hypotheses=ONE_POOL,
+        printed=STALLS,
         note="rounds t >= 2 protect only users placed before; protecting everybody, as round 1 does, is right (Z.P3)",
     ),
-    _one("Z.III.endowment", "Equal endowments give both users 1/2 where NB gives each the resource it needs.", "Z III-B", Case(example("zarchy-endowment").instance), numbers(_endowment)),
-    _one("Z.III.nb", "In a pool of (8, 8) NB allocates (4, 4) to each user: two tasks each, a product of 4.", "Z III-B", Case(example("zarchy-nb").instance), numbers(_nb_example)),
+    _one(
+        "Z.III.endowment",
+        "Equal endowments give both users 1/2 where NB gives each the resource it needs.",
+        "Z III-B",
+        Case(example("zarchy-endowment").instance),
+        numbers(_endowment),
+    ),
+    _one(
+        "Z.III.nb",
+        "In a pool of (8, 8) NB allocates (4, 4) to each user: two tasks each, a product of 4.",
+        "Z III-B",
+        Case(example("zarchy-nb").instance),
+        numbers(_nb_example),
+    ),
     # ---- section IV
     Statement(
         "Z.P1",
         "LMMF is computationally efficient; here: it takes at most n linear programs.",
         "Z Proposition 1",
         "run",
-        **_about("lmmf", _few_rounds),
+        **asked("lmmf", _few_rounds),
         hypotheses=ONE_POOL,
         property="polynomial-time",
         table="Z.Table1",
@@ -561,9 +638,27 @@ statements = [
         table="Z.Table1",
     ),
     _points("Z.C1", "Mixtures of feasible allocations are feasible.", "Z Claim 1", _mixture_fits, "capacities are linear"),
-    _points("Z.L1", "The utility of a mixture is at least the mixture of the utilities.", "Z Lemma 1", _concave, "mixtures of packings fit"),
-    _points("Z.L2", "The utility is continuous along mixtures.", "Z Lemma 2", _continuous, "the value of a feasible bounded LP is continuous in its right-hand side"),
-    _points("Z.P5.homogeneous", "The utility is homogeneous: u(g X) = g u(X).", "Z Proposition 5, (5) and (6)", _homogeneous, "packings scale"),
+    _points(
+        "Z.L1",
+        "The utility of a mixture is at least the mixture of the utilities.",
+        "Z Lemma 1",
+        _concave,
+        "mixtures of packings fit",
+    ),
+    _points(
+        "Z.L2",
+        "The utility is continuous along mixtures.",
+        "Z Lemma 2",
+        _continuous,
+        "the value of a feasible bounded LP is continuous in its right-hand side",
+    ),
+    _points(
+        "Z.P5.homogeneous",
+        "The utility is homogeneous: u(g X) = g u(X).",
+        "Z Proposition 5, (5) and (6)",
+        _homogeneous,
+        "packings scale",
+    ),
     _one("Z.D2", "The pivot users of the illustration of Definition 2.", "Z IV-B, Definition 2", EX3, numbers(_pivot_example)),
     _points(
         "Z.C2",
@@ -591,9 +686,8 @@ statements = [
         "If a pivot user i of Y with respect to Y' has u_i(Y'_i) > u_i(Y_i), then Y is not LMMF.",
         "Z Corollary 1",
         "all",
-        attempted("lmmf", _corollary1(False)),
-        proved("lmmf", _corollary1(False)),
-        replace(ONE_POOL, points=1),
+        **_tried("lmmf", _corollary1(False)),
+        hypotheses=replace(ONE_POOL, points=1),
         note="Y is the answer of lmmf; another pivot with the same utility may lose (Z.Cor1.all)",
     ),
     Statement(
@@ -601,9 +695,8 @@ statements = [
         "If all pivot users of Y with respect to Y' have more in Y', then Y is not LMMF.",
         "Z Corollary 1, the true form",
         "all",
-        attempted("lmmf", _corollary1(True)),
-        proved("lmmf", _corollary1(True)),
-        replace(ONE_POOL, points=1),
+        **_tried("lmmf", _corollary1(True)),
+        hypotheses=replace(ONE_POOL, points=1),
         proof="a small step towards Y' raises all of them, and changes only users who have more",
     ),
     Statement(
@@ -611,7 +704,7 @@ statements = [
         "The LMMF mechanism is lexicographically max-min fair.",
         "Z Proposition 3",
         "all",
-        **_about("lmmf", leximin),
+        **asked("lmmf", leximin),
         hypotheses=ONE_POOL,
         property="leximin",
         table="Z.Table1",
@@ -622,26 +715,52 @@ statements = [
         "LMMF is Pareto optimal.",
         "Z Claim 3",
         "all",
-        **_about("lmmf", efficient),
+        **asked("lmmf", PARETO),
         hypotheses=ONE_POOL,
         property="pareto",
         table="Z.Table1",
         proof="more for one and less for nobody would be lexicographically larger",
     ),
-    _one("Z.Ex3", "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 the resource is divided equally.", "Z IV, Example 3", EX3, numbers(_ex3)),
+    _one(
+        "Z.Ex3",
+        "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 the resource is divided equally.",
+        "Z IV, Example 3",
+        EX3,
+        numbers(_ex3),
+    ),
     Statement(
         "Z.P4",
         "LMMF violates envy-freeness.",
         "Z Proposition 4, Example 3",
         "some",
-        **_about("lmmf", envy),
+        **asked("lmmf", ENVY),
         hypotheses=ONE_POOL,
         printed=EX3,
         property="envy-freeness",
         table="Z.Table1",
     ),
-    Statement("Z.P5.EF", "NB is envy-free.", "Z Proposition 5", "all", **_about("nb", envy), hypotheses=ONE_POOL, property="envy-freeness", table="Z.Table1", proof=_MARKET),
-    Statement("Z.P5.PO", "NB is Pareto optimal.", "Z Proposition 5", "all", **_about("nb", efficient), hypotheses=ONE_POOL, property="pareto", table="Z.Table1", proof="the product would be larger"),
+    Statement(
+        "Z.P5.EF",
+        "NB is envy-free.",
+        "Z Proposition 5",
+        "all",
+        **asked("nb", ENVY),
+        hypotheses=ONE_POOL,
+        property="envy-freeness",
+        table="Z.Table1",
+        proof=_MARKET,
+    ),
+    Statement(
+        "Z.P5.PO",
+        "NB is Pareto optimal.",
+        "Z Proposition 5",
+        "all",
+        **asked("nb", PARETO),
+        hypotheses=ONE_POOL,
+        property="pareto",
+        table="Z.Table1",
+        proof="the product would be larger",
+    ),
     Statement(
         "Z.P5.CEEI",
         "The allocation of NB is that of a competitive equilibrium from equal incomes.",
@@ -659,7 +778,7 @@ statements = [
         "NB is not lexicographically max-min fair.",
         "Z IV-B, after Proposition 5",
         "some",
-        **_about("nb", leximin),
+        **asked("nb", leximin),
         hypotheses=ONE_POOL,
         printed=EX3,
         property="leximin",
@@ -670,7 +789,7 @@ statements = [
         "NB always splits a single resource equally.",
         "Z IV-B, after Proposition 5",
         "all",
-        **_about("nb", _splits),
+        **asked("nb", _splits),
         hypotheses=replace(ONE_POOL, one_resource=True),
         property="equal-split",
         proof="the product of x_n / d_n is largest where the product of the x_n is",
@@ -680,7 +799,7 @@ statements = [
         "LMMF is not strategyproof.",
         "Z Proposition 6",
         "some",
-        **_about("lmmf", lying),
+        **asked("lmmf", LYING),
         hypotheses=ONE_POOL,
         lies=1,
         printed=Case(EX3.instance, _LIE6),
@@ -692,36 +811,59 @@ statements = [
         "NB is not strategyproof.",
         "Z Proposition 7",
         "some",
-        **_about("nb", lying),
+        **asked("nb", LYING),
         hypotheses=ONE_POOL,
         lies=1,
         printed=Case(PROP7.instance, _LIE7),
         property="strategyproofness",
         table="Z.Table1",
     ),
-    _one("Z.P7.numbers", "The allocations of Proposition 7, and utilities of 1 and 0.83 after the lie.", "Z Proposition 7", PROP7, numbers(_prop7), "(1/3, 2/3) is worth 8/9 to user 2; the claim stands"),
+    _one(
+        "Z.P7.numbers",
+        "The allocations of Proposition 7, and utilities of 1 and 0.83 after the lie.",
+        "Z Proposition 7",
+        PROP7,
+        numbers(_prop7),
+        "(1/3, 2/3) is worth 8/9 to user 2; the claim stands",
+    ),
     Statement(
         "Z.P8",
         "LMMF violates the sharing incentive.",
         "Z Proposition 8",
         "some",
-        **_about("lmmf", sharing),
+        **asked("lmmf", SHARING),
         hypotheses=ONE_POOL,
         printed=PROP8,
         property="sharing-incentive",
         table="Z.Table1",
     ),
-    _one("Z.P8.numbers", "In Proposition 8, u_2(E) = 3/2 and u_2(Y_2) = 1/2.", "Z Proposition 8", PROP8, numbers(_prop8), "(1, 0, 0) runs one task; the claim stands"),
-    Statement("Z.P9", "NB satisfies the sharing incentive.", "Z Proposition 9", "all", **_about("nb", sharing), hypotheses=ONE_POOL, property="sharing-incentive", table="Z.Table1", proof="an equal part of everything costs a user's income"),
+    _one(
+        "Z.P8.numbers",
+        "In Proposition 8, u_2(E) = 3/2 and u_2(Y_2) = 1/2.",
+        "Z Proposition 8",
+        PROP8,
+        numbers(_prop8),
+        "(1, 0, 0) runs one task; the claim stands",
+    ),
+    Statement(
+        "Z.P9",
+        "NB satisfies the sharing incentive.",
+        "Z Proposition 9",
+        "all",
+        **asked("nb", SHARING),
+        hypotheses=ONE_POOL,
+        property="sharing-incentive",
+        table="Z.Table1",
+        proof="an equal part of everything costs a user's income",
+    ),
     # ---- section V
     Statement(
         "Z.L4",
         "Over simplex demands, what LMMF gives a user packs no more tasks of any other simplex demands: u_i(Y_i) >= u'_i(Y_i).",
         "Z Lemma 4",
         "all",
-        attempted("lmmf", _lemma4(False)),
-        proved("lmmf", _lemma4(False)),
-        SIMPLEX,
+        **_tried("lmmf", _lemma4(False)),
+        hypotheses=SIMPLEX,
         lies=1,
         proof="a task takes one unit in all, and Y_i is u_i(Y_i) units if it holds nothing unused",
         note="Y_i is what the tasks take, as the proof assumes",
@@ -731,9 +873,8 @@ statements = [
         "Lemma 4 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
         "Z Lemma 4, to the letter",
         "all",
-        attempted("lmmf", _lemma4(True)),
-        proved("lmmf", _lemma4(True)),
-        SIMPLEX,
+        **_tried("lmmf", _lemma4(True)),
+        hypotheses=SIMPLEX,
         lies=1,
         note="the proof's 'Y_i is a convex combination of the demand vectors' needs that nothing unused is handed out",
     ),
@@ -742,7 +883,7 @@ statements = [
         "LMMF over simplex demands is strategyproof.",
         "Z Theorem 1",
         "all",
-        **_about("lmmf", lying),
+        **asked("lmmf", LYING),
         hypotheses=SIMPLEX,
         lies=1,
         property="strategyproofness",
@@ -755,7 +896,7 @@ statements = [
         "LMMF over simplex demands is group strategyproof: not all who lie together gain.",
         "Z V, after Theorem 1",
         "all",
-        **_about("lmmf", lying),
+        **asked("lmmf", LYING),
         hypotheses=SIMPLEX,
         lies=2,
         property="group-strategyproofness",
@@ -767,9 +908,10 @@ statements = [
         "Over simplex demands, if a liar of a coalition gains, another is worse off.",
         "Z V, the words after Theorem 1",
         "all",
-        **_about("lmmf", strict_lying),
+        **asked("lmmf", strict_lying),
         hypotheses=SIMPLEX,
         lies=2,
+        printed=HELPING,
         property="strict-group-strategyproofness",
         note="a user whom its lie costs nothing can help another; only 'not all gain' is true (Z.T1.GSP)",
     ),
@@ -778,7 +920,7 @@ statements = [
         "LMMF over simplex demands is envy-free.",
         "Z Theorem 2",
         "all",
-        **_about("lmmf", envy),
+        **asked("lmmf", ENVY),
         hypotheses=SIMPLEX,
         property="envy-freeness",
         table="Z.Table2",
@@ -789,31 +931,72 @@ statements = [
         "Theorem 2 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
         "Z Theorem 2, to the letter",
         "all",
-        attempted("lmmf", _envy_with_leftovers),
-        proved("lmmf", _envy_with_leftovers),
-        SIMPLEX,
+        **_tried("lmmf", _envy_with_leftovers),
+        hypotheses=SIMPLEX,
         note="Definition 1 is about utilities only",
     ),
     _cell("LMMF.CE", "LMMF over simplex demands takes at most n linear programs.", "lmmf", _few_rounds, "run", "polynomial-time"),
-    _cell("LMMF.SI", "LMMF is not SI under simplex demands: the example of Proposition 8.", "lmmf", sharing, "some", "sharing-incentive", printed=PROP8),
-    _cell("LMMF.PO", "LMMF over simplex demands is Pareto optimal.", "lmmf", efficient, "all", "pareto"),
+    _cell(
+        "LMMF.SI",
+        "LMMF is not SI under simplex demands: the example of Proposition 8.",
+        "lmmf",
+        SHARING,
+        "some",
+        "sharing-incentive",
+        printed=PROP8,
+    ),
+    _cell("LMMF.PO", "LMMF over simplex demands is Pareto optimal.", "lmmf", PARETO, "all", "pareto"),
     _cell("LMMF.LMMF", "LMMF over simplex demands is lexicographically max-min fair.", "lmmf", leximin, "all", "leximin"),
-    _cell("NB.CE", "NB over simplex demands takes few iterations.", "nb", envy, "run", "polynomial-time", trial=_few_steps, confirm=_few_steps),
-    _cell("NB.EF", "NB over simplex demands is envy-free.", "nb", envy, "all", "envy-freeness"),
-    _cell("NB.SI", "NB over simplex demands satisfies the sharing incentive.", "nb", sharing, "all", "sharing-incentive"),
-    _cell("NB.PO", "NB over simplex demands is Pareto optimal.", "nb", efficient, "all", "pareto"),
-    _cell("NB.LMMF", "NB over simplex demands is not lexicographically max-min fair.", "nb", leximin, "some", "leximin", printed=PROP7),
-    _cell("NB.SP", "NB over simplex demands is not strategyproof.", "nb", lying, "some", "strategyproofness", printed=Case(PROP7.instance, _LIE7), lies=1),
-    _cell("NB.GSP", "NB over simplex demands is not group strategyproof.", "nb", lying, "some", "group-strategyproofness", printed=Case(PROP7.instance, _LIE7), lies=2),
+    _cell(
+        "NB.CE",
+        "NB over simplex demands takes few iterations.",
+        "nb",
+        ENVY,
+        "run",
+        "polynomial-time",
+        trial=_few_steps,
+        confirm=_few_steps,
+    ),
+    _cell("NB.EF", "NB over simplex demands is envy-free.", "nb", ENVY, "all", "envy-freeness"),
+    _cell("NB.SI", "NB over simplex demands satisfies the sharing incentive.", "nb", SHARING, "all", "sharing-incentive"),
+    _cell("NB.PO", "NB over simplex demands is Pareto optimal.", "nb", PARETO, "all", "pareto"),
+    _cell(
+        "NB.LMMF",
+        "NB over simplex demands is not lexicographically max-min fair.",
+        "nb",
+        leximin,
+        "some",
+        "leximin",
+        printed=PROP7,
+    ),
+    _cell(
+        "NB.SP",
+        "NB over simplex demands is not strategyproof.",
+        "nb",
+        LYING,
+        "some",
+        "strategyproofness",
+        printed=Case(PROP7.instance, _LIE7),
+        lies=1,
+    ),
+    _cell(
+        "NB.GSP",
+        "NB over simplex demands is not group strategyproof.",
+        "nb",
+        LYING,
+        "some",
+        "group-strategyproofness",
+        printed=Case(PROP7.instance, _LIE7),
+        lies=2,
+    ),
     # ---- section VI
     Statement(
         "Z.VI.EF",
         "The results for LMMF hold even if each user has a different f: envy-freeness over simplex demands, with f_n(u) = u / w_n.",
         "Z VI, of Theorem 2",
         "all",
-        attempted("lmmf", _plain_envy),
-        proved("lmmf", _plain_envy),
-        replace(SIMPLEX, equal_weights=False),
+        **_tried("lmmf", _plain_envy),
+        hypotheses=replace(SIMPLEX, equal_weights=False),
         note="true for one f that all users share",
     ),
     Statement(
@@ -821,11 +1004,17 @@ statements = [
         "The results for LMMF hold even if each user has a different f: strategyproofness over simplex demands, with f_n(u) = u / w_n.",
         "Z VI, of Theorem 1",
         "all",
-        attempted("lmmf", lying),
-        proved("lmmf", lying),
-        replace(SIMPLEX, equal_weights=False),
+        **_tried("lmmf", LYING),
+        hypotheses=replace(SIMPLEX, equal_weights=False),
         lies=2,
         proof=_EXCHANGE + "; f_n is known, so it orders a user's utilities in the same way under both reports",
     ),
-    _one("Z.VI.unique", "When f is strictly concave, the LMMF outcome is unique.", "Z VI", EX3, _undecided, "utilities here are numbers of tasks; these are unique, bundles are not"),
+    _one(
+        "Z.VI.unique",
+        "When f is strictly concave, the LMMF outcome is unique.",
+        "Z VI",
+        EX3,
+        _undecided,
+        "utilities here are numbers of tasks; these are unique, bundles are not",
+    ),
 ]

@@ -1,4 +1,4 @@
-"""Judges beyond those of trials.py, used by the claims: what is asked of an allocation, in floats or in rationals.
+"""Judges beyond those of properties.py and misreports.py, for the claims: what is asked of an allocation, in floats or rationals.
 
 Each is a function of a case and of `answer`, as in trials.py. Margins are in tasks as parts of what the user's best server runs
 alone, so that one tolerance fits all.
@@ -6,7 +6,6 @@ alone, so that one tolerance fits all.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import permutations, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,40 +14,35 @@ from fairalloc.formulations import mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
+from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.certificates import nb_gap
 from fairalloc.theorems.certifying import Failure, certify
-from fairalloc.theorems.holdings import Holdings, ratio
+from fairalloc.theorems.holdings import Holdings, Unsolved, ratio
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.properties import TOLERANCE
-from fairalloc.theorems.trials import Answer, Judge, Undecided
+from fairalloc.theorems.trials import Answer, Judge, Undecided, attempted, proved
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
     "Row",
     "as_one_pool",
+    "asked",
     "bargained",
     "certain",
-    "efficient",
-    "envious",
     "filled",
     "furthest",
     "happiest",
     "held",
     "leximin",
     "leximin_in",
-    "monotone",
     "numbers",
     "ruling",
     "strict_lying",
-    "weak_sharing",
 ]
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """What it is, how it is printed, and what it is."""
-
-CHOICES = 128
-"""Linear programs at most for one question about equal partitions."""
 
 
 def held(allocation: Allocation) -> Holdings:
@@ -72,7 +66,7 @@ def ruling(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
 
 
 def furthest(h: Holdings, worth: Any, floors: Any) -> Any:
-    """max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
+    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
     instance, arcs = h.instance, h.instance.arcs
     limited = np.flatnonzero(np.isfinite(instance.max_tasks))
     load = h.zeros(instance.K * instance.R, len(arcs))
@@ -89,15 +83,34 @@ def furthest(h: Holdings, worth: Any, floors: Any) -> Any:
     return best.value
 
 
+def asked(mechanism: str, judge: Judge) -> dict[str, Any]:
+    """How a statement about a mechanism is tried and confirmed; a violation in floats that rationals deny is none.
+
+    The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
+    """
+    quick, exact = attempted(mechanism, _safe(judge)), proved(mechanism, _safe(judge))
+
+    def trial(case: Case) -> Verdict:
+        verdict = quick(case)
+        if verdict.holds is not False:
+            return verdict
+        again = exact(case)
+        return verdict if again.holds is False else again
+
+    return {"trial": trial, "confirm": exact, "mechanism": mechanism}
+
+
+def _safe(judge: Judge) -> Judge:
+    def safe(case: Case, answer: Answer) -> Verdict:
+        try:
+            return judge(case, answer)
+        except Unsolved as reason:
+            raise Undecided(str(reason)) from None
+
+    return safe
+
+
 # ---- judges ---------------------------------------------------------------------------------------------------------
-
-
-def efficient(case: Case, answer: Answer) -> Verdict:
-    """No feasible allocation gives everybody as much and somebody more (W 3.3, Z II-B)."""
-    h = held(answer(case.told))
-    floors = h.tasks if h.exact else h.tasks * (1 - 1e-9)
-    gain = furthest(h, 1 / h.alone, floors) - (h.tasks / h.alone).sum()
-    return ruling(h, "pareto", gain, "all users together can gain this many parts of their best servers while nobody loses")
 
 
 def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
@@ -117,7 +130,8 @@ def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
             only[n] = 1 / h.alone[n]
             gains.append(furthest(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
         n = int(np.argmax([float(g) for g in gains]))
-        sentence = f"user {h.instance.users[n]!r} runs {h.tasks[n]} tasks and can gain while nobody falls below it"
+        user, tasks = h.instance.users[n], float(h.tasks[n])
+        sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"
         return ruling(h, "leximin", gains[n], sentence)
 
     return judge
@@ -130,26 +144,8 @@ leximin = leximin_in(lambda instance: [Fraction(1)] * instance.N)
 def happiest(case: Case, answer: Answer) -> Verdict:
     """The least number of tasks is as large as it can be (Z II-B, MMF)."""
     h = held(answer(case.told))
-    best = certain(h.instance, "mmf") if h.exact else None
-    most = best.tasks.min() if best else held(_solved(h.instance, "mmf")).tasks.min()
+    most = (certain(h.instance, "mmf") if h.exact else held(solve(h.instance, "mmf"))).tasks.min()
     return ruling(h, "max-min", (most - h.tasks.min()) / h.alone.min(), f"the poorest runs {h.tasks.min()} tasks of {most}")
-
-
-def _solved(instance: Instance, name: str) -> Allocation:
-    from fairalloc.solvers import solve
-
-    return solve(instance, name)
-
-
-def envious(case: Case, answer: Answer) -> Verdict:
-    """Nobody could run more of the tasks it has with another's resources, scaled by the weights (W 3.3, 5.1)."""
-    h = held(answer(case.told))
-    worst: tuple[Any, int, int] = (-h.alone.max(), 0, 0)
-    for n, m in permutations(range(h.instance.N), 2):
-        better = h.utilities(n, h.bundles[m : m + 1] * (h.weights[n] / h.weights[m]))[0]
-        worst = max(worst, ((better - h.tasks[n]) / h.alone[n], n, m))
-    _, n, m = worst
-    return ruling(h, "envy-freeness", worst[0], f"user {h.instance.users[n]!r} against {h.instance.users[m]!r}")
 
 
 def strict_lying(case: Case, answer: Answer) -> Verdict:
@@ -163,36 +159,6 @@ def strict_lying(case: Case, answer: Answer) -> Verdict:
     harmless = min(gains) >= (0 if h.exact else -TOLERANCE)
     sentence = ", ".join(f"{h.instance.users[n]!r} runs {u} for {h.tasks[n]}" for n, u in zip(users, after, strict=True))
     return ruling(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by lying user {sentence}")
-
-
-def monotone(case: Case, answer: Answer) -> Verdict:
-    """When a user leaves, nobody who stays runs fewer tasks (W 3.3, population monotonicity)."""
-    instance = case.told
-    if instance.N < 2:
-        raise InstanceError("population monotonicity needs two users")
-    h = held(answer(instance))
-    worst: tuple[Any, int, int] = (-h.alone.max(), 0, 0)
-    for gone in range(instance.N):
-        stay = [n for n in range(instance.N) if n != gone]
-        after = held(answer(_only(instance, stay)))
-        worst = max(worst, *((((h.tasks[n] - after.tasks[k]) / h.alone[n]), n, gone) for k, n in enumerate(stay)))
-    margin, n, gone = worst
-    sentence = f"user {instance.users[n]!r} loses {margin} of its best server when {instance.users[gone]!r} leaves"
-    return ruling(h, "population-monotonicity", margin, sentence)
-
-
-def _only(instance: Instance, stay: Sequence[int]) -> Instance:
-    exact = instance.exact
-    return Instance(
-        [exact.demands[n] for n in stay],
-        exact.capacities,
-        weights=[exact.weights[n] for n in stay],
-        counts=instance.counts,
-        eligible=instance.placement[list(stay)],
-        max_tasks=[exact.max_tasks[n] for n in stay],
-        demands_on={(k, i): rows for k, n in enumerate(stay) for (m, i), rows in exact.demands_on.items() if m == n},
-        users=[instance.users[n] for n in stay],
-    )
 
 
 def as_one_pool(case: Case, answer: Answer) -> Verdict:
@@ -225,73 +191,6 @@ def filled(instance: Instance) -> list[Fraction]:
         full = {r for r, c in enumerate(left) if c == 0}
         active -= {n for n in active if tasks[n] == limits[n] or any(demand[n][r] for r in full)}
     return tasks
-
-
-def weak_sharing(case: Case, answer: Answer) -> Verdict:
-    """Some equal partition gives nobody more tasks (W Definitions 3 and 4).
-
-    What a user runs in a partition is a sum of minima, one for each server, so at most u_n iff for some choice of one resource
-    for each server the sum of what these allow is: a linear program for each choice. Where there are too many choices, W's
-    own construction and the partition of each server are tried, and if both fail nothing is decided.
-    """
-    h = held(answer(case.told))
-    part = h.weights / h.weights.sum()
-    pairs = sorted(set(zip(h.instance.arcs.user.tolist(), h.instance.arcs.server.tolist(), strict=True)))
-    demand = {(n, i): h.demand[a] for a, (n, i) in enumerate(zip(h.instance.arcs.user, h.instance.arcs.server, strict=True))}
-    choices = [np.flatnonzero(demand[pair] > 0).tolist() for pair in pairs]
-    if np.prod([float(len(c)) for c in choices]) <= CHOICES:
-        excess = min(_least_excess(h, part, dict(zip(pairs, chosen, strict=True)), demand) for chosen in product(*choices))
-        sentence = f"in every equal partition somebody runs more, by {excess} of its best server at least"
-        return ruling(h, "weak-sharing-incentive", excess, sentence)
-    gaps = [_most_gain(h, partition) for partition in (_constructed(h, part), part[:, None, None] * h.pools) if partition is not None]
-    margin = min(gaps)
-    verdict = ruling(h, "weak-sharing-incentive", margin, "an equal partition gives nobody more tasks")
-    return verdict if verdict.holds else Verdict(verdict.property, None, np.nan, "not decided: W's partition gives more", "")
-
-
-def _least_excess(h: Holdings, part: Any, chosen: dict[tuple[int, int], int], demand: dict[tuple[int, int], Any]) -> Any:
-    """min t >= 0 such that a partition exists in which the chosen resources allow user n at most u_n + t alone_n tasks."""
-    size_n, size_k, size_r = h.instance.N, h.instance.K, h.instance.R
-    index = np.arange(size_n * size_k * size_r).reshape(size_n, size_k, size_r)
-    unit = np.where(h.pools > 0, h.pools, 1)
-    totals = h.pools.sum(axis=0)
-    rows, sides = [], []
-    for i, r in product(range(size_k), range(size_r)):  # what is handed out, in parts of the capacity
-        row = h.zeros(index.size + 1)
-        row[index[:, i, r]] = 1
-        rows.append(row), sides.append(h.pools[i, r] / unit[i, r])
-    for n, r in product(range(size_n), range(size_r)):
-        row = h.zeros(index.size + 1)
-        row[index[n, :, r]] = -unit[:, r]
-        rows.append(row), sides.append(-part[n] * totals[r])
-    for n in range(size_n):
-        row = h.zeros(index.size + 1)
-        for i in range(size_k):
-            if (n, i) in chosen:
-                r = chosen[n, i]
-                row[index[n, i, r]] += unit[i, r] / demand[n, i][r] / h.alone[n]
-        row[-1] = -1
-        rows.append(row), sides.append(h.tasks[n] / h.alone[n])
-    cost = h.zeros(index.size + 1)
-    cost[-1] = -1
-    best = maximum(cost, np.array(rows), np.array(sides), h.exact)
-    if best is None:
-        raise Undecided("a linear program was not solved")
-    return -best.value
-
-
-def _constructed(h: Holdings, part: Any) -> Any:
-    """W's partition: everybody's allocation, and of what is left what it lacks to its part of each resource."""
-    totals, left = h.pools.sum(axis=0), h.pools - h.bundles.sum(axis=0)
-    lacking = part[:, None] * totals - h.bundles.sum(axis=1)
-    if (lacking < 0).any():
-        return None
-    return h.bundles + left * ratio(lacking, left.sum(axis=0))[:, None, :]
-
-
-def _most_gain(h: Holdings, partition: Any) -> Any:
-    gains = [(h.utilities(n, partition[n : n + 1])[0] - h.tasks[n]) / h.alone[n] for n in range(h.instance.N)]
-    return max(gains)
 
 
 # ---- printed numbers ------------------------------------------------------------------------------------------------
