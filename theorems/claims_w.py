@@ -1,8 +1,8 @@
 """The claims of W (DRFH): what each assumes, how it is tried, and how a violation is confirmed.
 
-W has one lemma and nine propositions (sections 4.1 to 4.6 and the appendix), the programs (4) to (8) that it calls equivalent, the
-extension to weights and finite tasks (5.1), the fitness (9) and its example (5.2), two tables and nine figures. What its section 6
-measured on the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
+W has one lemma and nine propositions (4.1 to 4.6 and the appendix), programs (4) to (6) that it calls equivalent, the extension
+to weights and finite tasks (5.1), the fitness (9) with its example (5.2), two tables and nine figures. What section 6 measured on
+the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ from fairalloc.theorems.judges import (
     as_one_pool,
     asked,
     certain,
+    few_rounds,
     filled,
     held,
     leximin_in,
@@ -31,7 +32,6 @@ from fairalloc.theorems.judges import (
 )
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.misreports import judge as asking
-from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.trials import Answer
 from fairalloc.theorems.verdict import Verdict
@@ -158,24 +158,25 @@ def _equalised(h: Any, rate: Any) -> Any:
     """Max g with sum_l g_il = g for all users, as (6) is printed: written with two inequalities, shares are per task."""
     instance, arcs = h.instance, h.instance.arcs
     size = len(arcs) + 1
-    rows, sides = [], []
-    for i in range(instance.K):
-        for r in range(instance.R):
-            row = h.zeros(size)
-            own = np.flatnonzero(arcs.server == i)
-            row[own] = h.demand[own, r] / rate[arcs.user[own]]
-            rows.append(row), sides.append(h.pools[i, r])
+    rows: list[Any] = []
+    sides: list[Any] = []
     scale = h.array([1])[0]
-    for n in np.flatnonzero(np.isfinite(instance.max_tasks)):
+
+    def at_most(entries: Any, values: Any, side: Any, last: Any = 0) -> None:
         row = h.zeros(size)
-        row[np.flatnonzero(arcs.user == n)] = scale
-        rows.append(row), sides.append(rate[n] * h.limits[n])
+        row[entries], row[-1] = values, last * scale
+        rows.append(row)
+        sides.append(side)
+
+    for i in range(instance.K):
+        own = np.flatnonzero(arcs.server == i)
+        for r in range(instance.R):
+            at_most(own, h.demand[own, r] / rate[arcs.user[own]], h.pools[i, r])
     for n in range(instance.N):
         for sign in (1, -1):
-            row = h.zeros(size)
-            row[np.flatnonzero(arcs.user == n)] = sign * scale
-            row[-1] = -sign * scale
-            rows.append(row), sides.append(0 * scale)
+            at_most(h.own(n), sign * scale, 0 * scale, -sign)
+        if np.isfinite(instance.max_tasks[n]):
+            at_most(h.own(n), scale, rate[n] * h.limits[n])
     cost = h.zeros(size)
     cost[-1] = 1
     best = maximum(cost, np.array(rows), np.array(sides), h.exact)
@@ -360,15 +361,6 @@ def _as_if_alone(case: Case, answer: Answer) -> Verdict:
 # ---- section 5 ------------------------------------------------------------------------------------------------------
 
 
-def _few_rounds(case: Case, answer: Answer) -> Verdict:
-    """As many rounds as the answer has different levels, at most n."""
-    h = held(answer(case.told))
-    rate = h.array(list(global_dominant_share(case.told))) / h.weights
-    levels = sorted(rate * h.tasks)
-    count = 1 + sum(bool(b > a * (1 if h.exact else 1 + TOLERANCE)) for a, b in zip(levels[:-1], levels[1:], strict=True))
-    return ruling(h, "rounds", count - h.instance.N, f"{count} rounds for {h.instance.N} users")
-
-
 def _fitness(case: Case) -> Sequence[Row]:
     """(9) on the printed vectors: H(i, l) = || D_i / D_i1 - c_l / c_l1 ||_1."""
     ((demand,),) = case.instance.exact.demands
@@ -384,7 +376,9 @@ def fitness(demand: Sequence[Fraction], rest: Sequence[Fraction]) -> Fraction:
 
 
 def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int]:
-    """(N,) whole tasks by progressive filling: the user with the lowest share is served, on the first server that fits or the best."""
+    """(N,) whole tasks by progressive filling: the poorest user is served, on the first server that fits or on the best."""
+    if not instance.single_variant or instance.demands_on:
+        raise InstanceError("about users with one demand vector")
     exact, share = instance.exact, global_dominant_share(instance)
     rest = [list(c) for c, q in zip(exact.capacities, instance.counts.tolist(), strict=True) for _ in range(q)]
     tasks, active = [0] * instance.N, set(range(instance.N))
@@ -505,7 +499,7 @@ statements = [
     ),
     _one(
         "W.Fig1",
-        "On the two servers of Fig. 1 user 1 alone runs at most two tasks, one on each, and what it demands the most is CPU on one and memory on the other.",
+        "On the servers of Fig. 1 user 1 alone runs two tasks, one on each; it demands CPU the most on one, memory on the other.",
         "W 2, Fig. 1",
         Case(example("wang-fig1").instance),
         numbers(_split_pool),
@@ -575,7 +569,7 @@ statements = [
         **asked("drf-per-server", _wasteful),
         hypotheses=BASIC,
         printed=_arbitrarily_low(3),
-        note="n users, n servers, n resources, server i short of resource i which only user i hardly needs: utilisation tends to 1/n",
+        note="n users, n servers, n resources, server i short of resource i, which only user i hardly needs: it tends to 1/n",
     ),
     # ---- section 4
     Statement(
@@ -586,7 +580,7 @@ statements = [
         _lemma1_floats,
         _lemma1,
         Hypotheses(one_server=True, everywhere=True, positive=True),
-        proof="both say that A_r / D_r is the same for all r: what is above the least of them can be taken away, what is at it cannot",
+        proof="both say that A_r / D_r is the same for all r: what is above the least can be taken away, what is at it cannot",
         note="the capacity of the case's server is A_il",
     ),
     Statement(
@@ -832,7 +826,7 @@ statements = [
         "With finite tasks the allocation is accomplished in at most n rounds.",
         "W 5.1",
         "run",
-        **asked("drfh", _few_rounds),
+        **few_rounds("drfh"),
         hypotheses=EXTENDED,
         proof="a round ends when a user has all its tasks or nothing is left for anybody",
     ),

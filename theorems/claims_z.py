@@ -26,6 +26,7 @@ from fairalloc.theorems.judges import (
     asked,
     bargained,
     certain,
+    few_rounds,
     furthest,
     happiest,
     held,
@@ -250,14 +251,6 @@ def _most(h: Holdings, n: int, floors: Any) -> Any:
     return furthest(h, only, floors * slack)
 
 
-def _few_rounds(case: Case, answer: Answer) -> Verdict:
-    """At most n linear programs: as many as there are different utilities."""
-    h = held(answer(case.told))
-    levels = sorted(h.tasks)
-    count = 1 + sum(bool(b > a * (1 if h.exact else 1 + TOLERANCE)) for a, b in zip(levels[:-1], levels[1:], strict=True))
-    return ruling(h, "polynomial-time", count - h.instance.N, f"{count} linear programs for {h.instance.N} users")
-
-
 STEPS = 100
 """Iterations of an interior-point code that no case of these sizes needs; theory says O(sqrt(size) log(1/accuracy))."""
 
@@ -433,8 +426,8 @@ def _endowment(case: Case) -> Sequence[Row]:
 def _prop7(case: Case) -> Sequence[Row]:
     told = _LIE7.told(case.instance)
     truth, lie = (
-        Holdings(Allocation(case.instance, [1.2, 0.8], x_exact=(F(6, 5), F(4, 5))), True),
-        Holdings(Allocation(told, [1, 1], x_exact=(F(1), F(1))), True),
+        Holdings(Allocation(case.instance, np.array([1.2, 0.8]), x_exact=(F(6, 5), F(4, 5))), True),
+        Holdings(Allocation(told, np.ones(2), x_exact=(F(1), F(1))), True),
     )
     rows: list[Row] = [
         (
@@ -523,9 +516,9 @@ def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, p
 
 
 _EXCHANGE = (
-    "Y and Y' are max-min fair for D and D', and u'_i >= u_i at Y'. If all liars gain, start from one: somebody j has less in Y' "
-    "though no more than it in Y; j tells the truth, so under D' somebody k with no more than j in Y' has less in Y; k gains, and "
-    "so on, always lower, without end"
+    "Y and Y' are max-min fair for D and D', and u'_i >= u_i at Y'. If all liars gain, start from one, i: it has more in Y', so "
+    "some j with v_j <= v_i in Y has less in Y' and tells the truth; j has more in Y, so some k with v'_k <= v'_j under D' has "
+    "less in Y, by Lemma 4 or because it tells the truth; go on from k: always lower, without end"
 )
 _MARKET = "utilities are concave and homogeneous of degree 1, so this is the Eisenberg-Gale program of equal incomes"
 
@@ -619,7 +612,7 @@ statements = [
         "LMMF is computationally efficient; here: it takes at most n linear programs.",
         "Z Proposition 1",
         "run",
-        **asked("lmmf", _few_rounds),
+        **few_rounds("lmmf"),
         hypotheses=ONE_POOL,
         property="polynomial-time",
         table="Z.Table1",
@@ -723,7 +716,7 @@ statements = [
     ),
     _one(
         "Z.Ex3",
-        "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 the resource is divided equally.",
+        "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 equal parts.",
         "Z IV, Example 3",
         EX3,
         numbers(_ex3),
@@ -935,7 +928,16 @@ statements = [
         hypotheses=SIMPLEX,
         note="Definition 1 is about utilities only",
     ),
-    _cell("LMMF.CE", "LMMF over simplex demands takes at most n linear programs.", "lmmf", _few_rounds, "run", "polynomial-time"),
+    Statement(
+        "Z.V.LMMF.CE",
+        "LMMF over simplex demands takes at most n linear programs.",
+        "Z V, the table for simplex demands",
+        "run",
+        **few_rounds("lmmf"),
+        hypotheses=SIMPLEX,
+        property="polynomial-time",
+        table="Z.Table2",
+    ),
     _cell(
         "LMMF.SI",
         "LMMF is not SI under simplex demands: the example of Proposition 8.",
@@ -992,7 +994,7 @@ statements = [
     # ---- section VI
     Statement(
         "Z.VI.EF",
-        "The results for LMMF hold even if each user has a different f: envy-freeness over simplex demands, with f_n(u) = u / w_n.",
+        "Envy-freeness over simplex demands holds even if each user has a different f, here f_n(u) = u / w_n.",
         "Z VI, of Theorem 2",
         "all",
         **_tried("lmmf", _plain_envy),
@@ -1001,7 +1003,7 @@ statements = [
     ),
     Statement(
         "Z.VI.SP",
-        "The results for LMMF hold even if each user has a different f: strategyproofness over simplex demands, with f_n(u) = u / w_n.",
+        "Strategyproofness over simplex demands holds even if each user has a different f, here f_n(u) = u / w_n.",
         "Z VI, of Theorem 1",
         "all",
         **_tried("lmmf", LYING),

@@ -16,7 +16,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.certificates import nb_gap
+from fairalloc.theorems.certificates import LeximinCertificate, nb_gap
 from fairalloc.theorems.certifying import Failure, certify
 from fairalloc.theorems.holdings import Holdings, Unsolved, ratio
 from fairalloc.theorems.linear import maximum
@@ -30,6 +30,7 @@ __all__ = [
     "asked",
     "bargained",
     "certain",
+    "few_rounds",
     "filled",
     "furthest",
     "happiest",
@@ -98,6 +99,28 @@ def asked(mechanism: str, judge: Judge) -> dict[str, Any]:
         return verdict if again.holds is False else again
 
     return {"trial": trial, "confirm": exact, "mechanism": mechanism}
+
+
+def few_rounds(mechanism: str) -> dict[str, Any]:
+    """How "at most n rounds" is tried: the linear programs of `highs:leximin`, and the rounds of a certificate."""
+
+    def counted(instance: Instance, count: int, method: str) -> Verdict:
+        most = instance.N
+        return Verdict("polynomial-time", count <= most, count - most, f"{count} linear programs for {most} users", method)
+
+    def trial(case: Case) -> Verdict:
+        prices = solve(case.told, mechanism, "highs:leximin").prices
+        if prices is None:
+            raise InstanceError("the rounds are not known")
+        return counted(case.told, len(prices), "HiGHS")
+
+    def confirm(case: Case) -> Verdict:
+        certificate = certify(case.told, mechanism)
+        if not isinstance(certificate, LeximinCertificate):
+            return Verdict("polynomial-time", None, np.nan, f"not decided: {certificate}", "certificate")
+        return counted(case.told, len(certificate.rounds), "certificate")
+
+    return {"trial": trial, "confirm": confirm, "mechanism": mechanism}
 
 
 def _safe(judge: Judge) -> Judge:
