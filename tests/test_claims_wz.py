@@ -118,13 +118,8 @@ def test_prices_prove_a_bargain_and_no_other_allocation():
 
 def test_numbers_are_compared_to_the_last_printed_digit():
     case = Case(example("zarchy-ex3").instance)
-    for printed, value, right in (
-        ("0.83", F(5, 6), True),
-        ("0.83", F(8, 9), False),
-        ("2/3", F(2, 3), True),
-        ("2/3", F(67, 100), False),
-    ):
-        confirm = judges.numbers(lambda _, p=printed, v=value: [("a number", p, v)])
+    for printed, value, right in (("0.83", "5/6", True), ("0.83", "8/9", False), ("2/3", "2/3", True), ("2/3", "67/100", False)):
+        confirm = judges.numbers(lambda _, p=printed, v=F(value): [("a number", p, v)])
         assert confirm(case).holds is right
 
 
@@ -135,7 +130,7 @@ def test_whole_tasks_by_hand():
 
 
 def test_violations_of_the_lemmas_are_seen():
-    """A utility that is not concave does not exist, so the checks are shown an instance with limits, where it is not homogeneous."""
+    """With a limit a utility is not homogeneous; a wasteful bundle is not in proportion, so Lemma 1 says the same of both."""
     limited = Case(Instance([[1], [1]], [[2]], max_tasks=[1, 1]), points=((F(1), F(0)), (F(0), F(1))))
     assert not claims_z._homogeneous(limited, True).holds
     assert claims_z._homogeneous(Case(Instance([[1], [1]], [[2]]), points=limited.points), True).holds
