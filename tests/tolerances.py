@@ -28,3 +28,9 @@ ROUNDING = 1e-12
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""
+
+PREMISE = 1e-8
+"""A residual up to here counts as holding where an implication is tried: ACCURACY["high"]."""
+
+IMPLIED = 1e-3
+"""A violation that no residual of PREMISE explains: tasks of nb are off by about sqrt(2 PREMISE W / w_n)."""

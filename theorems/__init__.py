@@ -5,7 +5,19 @@ if not __name__.startswith("fairalloc."):
 
 from fairalloc.theorems.certificates import Certificate, parse_certificate
 from fairalloc.theorems.certifying import Failure, certify
+from fairalloc.theorems.misreports import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.theorems.properties import BASIC, PROPERTIES, check
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["BASIC", "PROPERTIES", "Certificate", "Failure", "Verdict", "certify", "check", "parse_certificate"]
+__all__ = [
+    "BASIC",
+    "MECHANISM_PROPERTIES",
+    "PROPERTIES",
+    "Certificate",
+    "Failure",
+    "Verdict",
+    "certify",
+    "check",
+    "check_mechanism",
+    "parse_certificate",
+]

@@ -28,7 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations import mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.holdings import Holdings, Unsolved, ratio
 from fairalloc.theorems.linear import METHODS, maximum
@@ -38,14 +39,20 @@ __all__ = [
     "bottleneck_fairness",
     "envy_freeness",
     "global_bottleneck_fairness",
+    "global_bottlenecks",
     "server_bottleneck_fairness",
+    "server_bottlenecks",
     "sharing_incentive",
     "single_resource_fairness",
     "single_server_reduction",
     "strong_sharing_incentive",
     "total_envy_freeness",
     "weak_sharing_incentive",
+    "whole_bottlenecks",
 ]
+
+SOLVED = 1e-6
+"""The residual up to which an answer of drfh is one."""
 
 NODES = 400
 """Choices of who runs out of what where, after which weak sharing incentive is not decided."""
@@ -117,9 +124,9 @@ def _sharing(name: str, h: Holdings, tolerance: float, parts: Any) -> Verdict:
 def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Some division of every resource in equal totals leaves nobody with more tasks (W Defs 3 and 4).
 
-    The margin is the smallest over all such divisions of the largest gain, or where a division without gains shows that it
-    holds, that division's. Not one linear program: a user's tasks are a minimum over resources at each server, so a division is
-    looked for under each choice of the resource that user n runs out of at server i (branch and bound over linear programs).
+    The margin is the smallest over all such divisions of the largest gain (or what is proved of it within NODES choices); where
+    a division without gains shows that it holds, that division's. This is not one linear program: a user's tasks are a minimum
+    over resources at each server, so there is one for each choice of the resource that user n runs out of at server i.
     """
     name = "weak-sharing-incentive"
     strong = strong_sharing_incentive(h, tolerance)
@@ -161,35 +168,28 @@ class _Divisions:
         rows.append(row)
 
     def verdict(self) -> Verdict:
-        name, order = "weak-sharing-incentive", count()
-        method = f"branch and bound, {METHODS[self.h.exact]}"
+        name, method, order = "weak-sharing-incentive", f"branch and bound, {METHODS[self.h.exact]}", count()
         heap: list[Any] = [(-self.low, next(order), {})]
         best, point = None, None
         for _ in range(NODES):
-            if not heap or (best is not None and heap[0][0] >= best):
+            if not heap or (best is not None and (best <= self.tolerance or heap[0][0] >= best)):
                 break
-            bound, _, chosen = heapq.heappop(heap)
-            if bound > self.tolerance:
-                witness = {"least": bound, "choices": len(heap) + 1}
-                return Verdict(
-                    name, False, float(bound), "every equal partition leaves somebody with more tasks", method, witness
-                )
+            _, _, chosen = heapq.heappop(heap)
             bound, shares = self._least(chosen)
             gains, runs = self._gains(shares)
             worst = max(gains.values(), default=-self.low)
             if best is None or worst < best:
                 best, point = worst, shares
-            if best <= self.tolerance:
-                break
             for child in self._branches(chosen, gains, runs):
                 heapq.heappush(heap, (bound, next(order), child))
-        if best is not None and best <= self.tolerance:
+        assert best is not None, "the first division was tried"
+        if best <= self.tolerance:
             sentence = "an equal partition leaves nobody with more tasks"
             return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
-        if best is not None and (not heap or heap[0][0] >= best):
-            return Verdict(
-                name, False, float(best), "every equal partition leaves somebody with more tasks", method, {"least": best}
-            )
+        least = min([best, *(node[0] for node in heap)])
+        if least > self.tolerance:
+            sentence = "every equal partition leaves somebody with more tasks"
+            return Verdict(name, False, float(least), sentence, method, {"least": least})
         return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
@@ -230,6 +230,47 @@ class _Divisions:
         return []
 
 
+# ---- where one resource decides: facts about an instance, in rationals --------------------------------------------------
+
+
+def whole_bottlenecks(instance: Instance) -> set[int]:
+    """The resources that all eligible users dominantly request at every server (K Def 2)."""
+    return set.intersection(*_dominant(instance).values())
+
+
+def server_bottlenecks(instance: Instance) -> dict[int, int]:
+    """A resource that all eligible users dominantly request, at the servers that have one (K 3.3)."""
+    return {i: min(common) for i, common in _dominant(instance).items() if common}
+
+
+def global_bottlenecks(instance: Instance) -> set[int]:
+    """The resources that are globally dominant for all users (W 3.3); none where the global dominant share is not defined."""
+    if not instance.single_variant or instance.demands_on:
+        return set()
+    demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
+    pools = _nobody(instance).pools.sum(axis=0)
+    return set(np.flatnonzero(_largest(ratio(demands, np.broadcast_to(pools, demands.shape))).all(axis=0)).tolist())
+
+
+def _dominant(instance: Instance) -> dict[int, set[int]]:
+    """The resources of which every arc of a server takes the largest part (K 6), for each server that somebody may use."""
+    h, server = _nobody(instance), instance.arcs.server
+    result: dict[int, set[int]] = {}
+    for i, row in zip(server.tolist(), _largest(ratio(h.demand, h.pools[server])), strict=True):
+        result[i] = result.get(i, set(range(instance.R))) & set(np.flatnonzero(row).tolist())
+    return result
+
+
+def _largest(parts: Any) -> Any:
+    """Where each row has its largest entry."""
+    return parts == parts.max(axis=1)[:, None]
+
+
+def _nobody(instance: Instance) -> Holdings:
+    """The exact numbers of an instance in which nothing is handed out."""
+    return Holdings(Allocation(instance, np.zeros(len(instance.arcs))), exact=True)
+
+
 # ---- one resource decides -------------------------------------------------------------------------------------------
 
 
@@ -252,8 +293,7 @@ def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
 def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all eligible users dominantly request one resource at every server, it is max-min fair (K Def 2, P III-B)."""
     name = "bottleneck-fairness"
-    dominant = _dominant(h)
-    common = set.intersection(*dominant)
+    common = whole_bottlenecks(h.instance)
     if not common:
         return _silent(name, "no resource is dominantly requested by all users at all their servers")
     rho = min(common)
@@ -265,52 +305,38 @@ def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     name = "server-bottleneck-fairness"
     if not h.instance.single_variant:
         return _silent(name, "a user has several demand vectors")
-    dominant = {i: [min(rs)] for i, rs in enumerate(_dominant(h)) if rs}
-    if not dominant:
+    local = server_bottlenecks(h.instance)
+    if not local:
         return _silent(name, "no server has a resource that all its users dominantly request")
-    return _bottlenecks(name, h, tolerance, dominant, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma)
+    return _bottlenecks(
+        name, h, tolerance, {i: [r] for i, r in local.items()}, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
+    )
 
 
 def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all users have the same global dominant resource, it is max-min fair among all allocations (W 3.3, Prop 8).
 
-    That is the definition of drfh for such users. In rationals the tasks are compared with the exact answer, which is unique.
+    That is the definition of drfh for such users, with which the tasks are compared: they are unique.
     """
     name, instance = "global-bottleneck-fairness", h.instance
-    if not instance.single_variant or instance.demands_on:
-        return _silent(name, "the global dominant resource needs one demand vector a user, the same on all servers")
-    demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
-    parts = ratio(demands, np.broadcast_to(replace(h, exact=True).pools.sum(axis=0), demands.shape))
-    if not (parts == parts.max(axis=1)[:, None]).all(axis=0).any():
-        return _silent(name, "users have different global dominant resources")
-    if not h.exact:
-        margin = float(mechanism("drfh").residual(h.allocation))
-        method, off = "residual of drfh", None
-    else:
-        best = solve(instance, "drfh", "exact").tasks_exact
-        if best is None:
-            return _silent(name, "the exact answer of drfh was not found")
-        gaps = abs(h.array(best) - h.tasks) / h.alone
-        off = int(np.argmax(gaps))
-        margin, method = gaps[off], "comparison with the exact answer of drfh"
+    if not global_bottlenecks(instance):
+        return _silent(name, "users have no demand vectors with the same global dominant resource")
+    best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
+    if not best.residual <= SOLVED:
+        raise Unsolved("the answer of drfh was not found")
+    gaps = abs(Holdings(best, h.exact).tasks - h.tasks) / h.alone
+    n = max(range(instance.N), key=lambda k: gaps[k])
+    margin, method = gaps[n], f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
     if not margin > (0 if h.exact else tolerance):
         return Verdict(name, True, float(margin), "max-min fair on the global dominant resource", method)
-    witness = {"residual": margin} if off is None else {"user": instance.users[off], "tasks": h.tasks[off]}
-    return Verdict(name, False, float(margin), "not max-min fair on the global dominant resource", method, witness)
+    fair = float(best.tasks[n])
+    sentence = f"not max-min fair: user {instance.users[n]!r} runs {float(h.tasks[n]):.6g} tasks, and {fair:.6g} by drfh"
+    return Verdict(name, False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
 
 
 def _amounts(h: Holdings, r: int) -> Any:
     """(A,) what the owner of each arc gets of a resource, by weight."""
     return (h.bundles[:, :, r].sum(axis=1) / h.weights)[h.instance.arcs.user]
-
-
-def _dominant(h: Holdings) -> list[set[int]]:
-    """(K,) the resources of which every arc of the server takes the largest part (K 6), in rationals; all where it has no arc."""
-    h, server, result = replace(h, exact=True), h.instance.arcs.server, [set(range(h.instance.R)) for _ in range(h.instance.K)]
-    load = ratio(h.demand, h.pools[server])
-    for i, row in zip(server.tolist(), load == load.max(axis=1)[:, None], strict=True):
-        result[i] &= set(np.flatnonzero(row).tolist())
-    return result
 
 
 def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:

@@ -1,8 +1,8 @@
 """What follows from what: implications between the definitions of mechanisms and properties of one allocation, with proofs.
 
-An arrow says that every allocation with the premise has the conclusion, on the instances named in `when`. Premises and conclusions
-are names that `check` takes. Each arrow has a proof in a sentence, or a source, and is used in both directions: forwards, and
-a violated conclusion shows that the premise is violated. tests/test_implications.py tries both on a suite.
+An arrow says that every allocation with the premise has the conclusion, on the instances of which `when` is true. Premises and
+conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source, and is used in both directions:
+forwards, and a violated conclusion shows that the premise is violated. tests/test_implications.py tries both on a suite.
 
 Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations that hand out more are not covered).
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
+from fairalloc.theorems.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete"]
@@ -83,8 +84,8 @@ def _implied(name: str, holds: bool, sentence: str, arrow: Implication, source: 
 # ---- when -----------------------------------------------------------------------------------------------------------
 
 
-def _about(test: Callable[[Instance], bool]) -> Callable[[Allocation], bool]:
-    return lambda allocation: test(allocation.instance)
+def _about(*tests: Callable[[Instance], bool]) -> Callable[[Allocation], bool]:
+    return lambda allocation: all(test(allocation.instance) for test in tests)
 
 
 def _equal_weights(instance: Instance) -> bool:
@@ -100,6 +101,14 @@ def _plain(instance: Instance) -> bool:
     return instance.single_variant and not instance.demands_on
 
 
+def _one_server(instance: Instance) -> bool:
+    return instance.K == 1
+
+
+def _one_kind(instance: Instance) -> bool:
+    return instance.R == 1
+
+
 def _one_pool(instance: Instance) -> bool:
     return instance.K == 1 and _plain(instance)
 
@@ -111,6 +120,23 @@ def _one_resource(instance: Instance) -> bool:
 def _game(instance: Instance) -> bool:
     """What the game of K knows: one demand vector a user and no limits."""
     return instance.single_variant and _unlimited(instance)
+
+
+def _server_bottleneck(instance: Instance) -> bool:
+    return instance.single_variant and bool(server_bottlenecks(instance))
+
+
+def _global_bottleneck(instance: Instance) -> bool:
+    return bool(global_bottlenecks(instance))
+
+
+def _bottleneck(instance: Instance) -> bool:
+    """K Definition 2, and demands that are the same on all servers."""
+    return _plain(instance) and bool(whole_bottlenecks(instance))
+
+
+def _plain_game(instance: Instance) -> bool:
+    return _game(instance) and _plain(instance)
 
 
 def _has(value: float) -> Callable[[Allocation], bool]:
@@ -134,12 +160,12 @@ _LEXIMIN_PARETO = "a Pareto improvement is lexicographically better for any posi
 _DRF = "with one pool all these shares are multiples of the dominant share, which has one leximin allocation of tasks"
 _MAXMIN = "with one resource every share is the amount of it by weight, and max-min fair amounts are unique (P Theorem 2)"
 _ENVY = (
-    "if m's scaled bundle ran more than x_n, d_m >= q d_n with q phi_n x_m / phi_m > x_n where n demands anything; at a server both "
-    "use n has a bottleneck that m uses too, so z_n >= z_m there, while gamma_m <= gamma_n / q: x_n >= q phi_n x_m / phi_m"
+    "if m's scaled bundle ran more than x_n, d_m >= q d_n with q phi_n x_m / phi_m > x_n; where m runs and n may, m uses n's "
+    "bottleneck, so z_n >= z_m there, while gamma_m <= gamma_n / q: together x_n >= q phi_n x_m / phi_m (P Theorem 2)"
 )
 _SHARE = (
-    "n's bottleneck at server i is full, so 1 <= sum over its users of x_mi / gamma_mi = sum of phi_m z_mi x_mi / x_m <= z_ni sum of "
-    "phi_m x_mi / x_m; times gamma_ni and summed over servers, sum_i gamma_ni <= (x_n / phi_n) sum_m phi_m (P Theorem 2, K Theorem 3)"
+    "n's bottleneck at server i is full, so 1 <= sum over its users of x_mi / gamma_mi = sum of phi_m z_mi x_mi / x_m, at "
+    "most z_ni sum of phi_m x_mi / x_m; times gamma_ni, over all servers: sum_i gamma_ni <= (x_n / phi_n) sum phi (P Theorem 2)"
 )
 
 IMPLICATIONS: tuple[Implication, ...] = (
@@ -148,9 +174,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "strong-sharing-incentive", "weak-sharing-incentive", "equal parts of every server are an equal partition (W 4.5)"
     ),
-    Implication(
-        "weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", _about(lambda k: k.K == 1)
-    ),
+    Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", _about(_one_server)),
     Implication("sharing-incentive", "strong-sharing-incentive", "phi_n / sum phi is 1 / N", _about(_equal_weights)),
     Implication("strong-sharing-incentive", "sharing-incentive", "phi_n / sum phi is 1 / N", _about(_equal_weights)),
     Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", _about(_plain)),
@@ -158,17 +182,13 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication("server-bottleneck-fairness", "feasibility", "by definition"),
     Implication("single-resource-fairness", "feasibility", "by definition"),
     Implication("single-server-reduction", "feasibility", "by definition"),
-    Implication(
-        "single-resource-fairness", "bottleneck-fairness", "the one resource is the bottleneck", _about(lambda k: k.R == 1)
-    ),
-    Implication(
-        "bottleneck-fairness", "single-resource-fairness", "the one resource is the bottleneck", _about(lambda k: k.R == 1)
-    ),
+    Implication("single-resource-fairness", "bottleneck-fairness", "the one resource is the bottleneck", _about(_one_kind)),
+    Implication("bottleneck-fairness", "single-resource-fairness", "the one resource is the bottleneck", _about(_one_kind)),
     Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, _about(_one_pool)),
     Implication(
         "single-server-reduction",
         "envy-freeness",
-        "if n envied m, m would use more than phi_m z_n of n's dominant resource, so z_m > z_n, and use n's bottleneck (Ghodsi et al.)",
+        "if n envied m, m would use n's bottleneck, and more than phi_m z_n of n's dominant resource: z_m > z_n (Ghodsi et al.)",
         _about(_one_pool),
     ),
     Implication(
@@ -197,7 +217,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
     ),
     *(Implication(name, "single-resource-fairness", _MAXMIN, _about(_one_resource)) for name in ("drfh", "tsf")),
     *(Implication("single-resource-fairness", name, _MAXMIN, _about(_one_resource)) for name in ("drfh", "tsf")),
-    Implication("drfh", "global-bottleneck-fairness", "shares of one global dominant resource (W Prop 8)"),
+    Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", _about(_global_bottleneck)),
     # ---- markets
     Implication("nb", "envy-freeness", "at nb's prices m's bundle costs at most phi_m, so n could buy it scaled (Z Prop 5)"),
     Implication("nb", "sharing-incentive", "everything costs at most sum phi, so n could buy its part of it (Z Prop 9)"),
@@ -205,7 +225,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
         "nb",
         "server-bottleneck-fairness",
         "who runs on i has z_mi = 1 / sum_r p_ir c_ir there, as all pay for the bottleneck, and nobody has less (K Theorem 4)",
-        _about(_game),
+        _about(_game, _server_bottleneck),
     ),
     # ---- parts of servers
     Implication("uniform", "sharing-incentive", "it is the uniform allocation"),
@@ -216,30 +236,28 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication("alpha-pf-vds", "nb", "(K 16) summed over servers is the optimality of nb (K Theorem 2)", _has(1.0)),
     Implication("nb", "alpha-pf-vds", "the optimality of nb, server by server (K Theorem 2)", _has(1.0)),
     Implication("alpha-pf-vds", "ps-dsf", "the definition at alpha = inf", _has(np.inf)),
-    Implication("ps-dsf", "envy-freeness", _ENVY, _about(lambda k: _game(k) and _plain(k))),
+    Implication("ps-dsf", "envy-freeness", _ENVY, _about(_plain_game)),
     Implication("ps-dsf", "sharing-incentive", _SHARE, _about(_game)),
     Implication(
         "ps-dsf",
         "server-bottleneck-fairness",
-        "n's bottleneck takes no larger part of any task than the dominant one, so that is full as well, and who uses one uses both",
-        _about(_game),
+        "tasks take no larger part of n's bottleneck than of the dominant resource, so that is full too, by the same users",
+        _about(_game, _server_bottleneck),
     ),
     Implication(
         "ps-dsf",
         "bottleneck-fairness",
         "amounts compare like z_ni at each server (P Theorem 2)",
-        _about(lambda k: _game(k) and _plain(k)),
+        _about(_game, _bottleneck),
     ),
     Implication("ps-dsf-tdm", "feasibility", "time sharing never needs more than a divisible server has"),
     Implication("ps-dsf-tdm", "sharing-incentive", "as for ps-dsf, with time as the one resource", _about(_game)),
-    Implication(
-        "ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", _about(lambda k: _game(k) and _plain(k))
-    ),
+    Implication("ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", _about(_plain_game)),
     Implication(
         "server-bottleneck-fairness",
         "bottleneck-fairness",
         "with one resource for all servers z_ni is the amount by weight over c_ir",
-        _about(_plain),
+        _about(_bottleneck),
     ),
 )
 """All arrows between properties of one allocation."""

@@ -85,7 +85,7 @@ def check_mechanism(
     --------
     >>> lies = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
     >>> lies.holds, lies.witness["lie"].users
-    (False, (1,))
+    (False, (0,))
     """
     item = find_mechanism(mechanism).configure(**parameters)
     home = item.home(instance)
