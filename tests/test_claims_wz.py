@@ -119,8 +119,8 @@ def test_prices_prove_a_bargain_and_no_other_allocation():
 def test_numbers_are_compared_to_the_last_printed_digit():
     case = Case(example("zarchy-ex3").instance)
     for printed, value, right in (("0.83", "5/6", True), ("0.83", "8/9", False), ("2/3", "2/3", True), ("2/3", "67/100", False)):
-        confirm = judges.numbers(lambda _, p=printed, v=F(value): [("a number", p, v)])
-        assert confirm(case).holds is right
+        rows = [("a number", printed, F(value))]
+        assert judges.numbers(lambda _, rows=rows: rows)(case).holds is right
 
 
 def test_whole_tasks_by_hand():

@@ -3,6 +3,8 @@
 W has one lemma and nine propositions (4.1 to 4.6 and the appendix), programs (4) to (6) that it calls equivalent, the extension
 to weights and finite tasks (5.1), the fitness (9) with its example (5.2), two tables and nine figures. What section 6 measured on
 the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
+
+60 statements in all; `place` says where each claim stands.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,9 @@
 
 Z has three claims, four lemmas, one corollary, nine propositions and two theorems, three examples, two tables with 12 and 14
 cells, and remarks between them: the group strategyproofness of LMMF after Theorem 1, the single resource that NB splits equally,
-the utilities f of section VI. `printed` procedures are followed to the letter where the print differs from the definition.
+the utilities f of section VI. Where the print differs from the definition, statements about the print follow it to the letter.
+
+58 statements in all; `place` says where each claim stands.
 """
 
 from collections.abc import Sequence
