@@ -93,7 +93,7 @@ def _plan(
             for method in methods:
                 fingerprint, able = described[case.name]
                 if method.id in able:
-                    what = (suite_id, case.name, fingerprint, case.mechanism, method.id)
+                    what = (suite_id, case.name, fingerprint, case.label, method.id)
                     yield Job(*what, repeat=repeat, **settings)
 
 
@@ -149,7 +149,7 @@ class _Server:
 
     def describe(self, suite: str, case: Case) -> tuple[str, list[str]]:
         """The fingerprint of a case's instance, and the ids of the methods that compute its mechanism on it."""
-        request = {"suite": suite, "case": case.name, "mechanism": case.mechanism, "solvers": self._solvers}
+        request = {"suite": suite, "case": case.name, "solvers": self._solvers}
         answer = self._ask(request) or {"error": f"its process ended: {self._last_words()}"}
         if "error" in answer:
             raise BenchmarkError(f"the case {case.name!r} of the suite {suite!r} cannot be built: {answer['error']}")

@@ -1,9 +1,11 @@
 """Suites: what is solved. A suite is one small file `suite_*.py` in this folder that defines `SUITE`; it is found, not listed."""
 
 import importlib
+import json
 import pkgutil
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from fairalloc.models import Instance, InstanceError
 
@@ -16,11 +18,17 @@ class BenchmarkError(InstanceError):
 
 @dataclass(frozen=True)
 class Case:
-    """One instance under one mechanism; `build` is called where the case is solved, not before."""
+    """One instance under one mechanism with its parameters; `build` is called where the case is solved, not before."""
 
     name: str
     mechanism: str
     build: Callable[[], Instance]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The mechanism as records and reports name it, such as "alpha-pf-vds alpha=3"."""
+        return " ".join([self.mechanism, *(f"{name}={json.dumps(value)}" for name, value in self.parameters.items())])
 
 
 @dataclass(frozen=True)

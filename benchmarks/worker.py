@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,7 +57,8 @@ def _instance(suite: str, case: str) -> Instance:
 def _described(request: Answer) -> Answer:
     """The fingerprint of the case's instance, and the methods that compute its mechanism there."""
     try:
-        instance, item = _instance(request["suite"], request["case"]), mechanism(request["mechanism"])
+        instance, case = _instance(request["suite"], request["case"]), find_suite(request["suite"]).case(request["case"])
+        item = mechanism(case.mechanism).configure(**case.parameters)
         methods = importlib.import_module(request["solvers"]).METHODS
         fit = [key for key, method in methods.items() if method.computes(item) and not method.applies(item, instance)]
         return {"fingerprint": fingerprint(instance), "methods": fit}
@@ -165,26 +166,29 @@ def _run(job: Answer, instance: Instance, pipe: int) -> Answer:
     before = set(sys.modules)
     try:
         solve = importlib.import_module(job["solvers"]).solve
-        _warm_up(solve, job)
+        case = find_suite(job["suite"]).case(job["case"])
+        options = {"method": job["method"], "accuracy": job["accuracy"], "time_limit": job["time_limit"], **case.parameters}
+        asked = partial(solve, mechanism=case.mechanism, **options)
+        _warm_up(asked)
         modules = [name for name in sys.modules if name not in before]
         os.write(pipe, _WARM)
-        return _measure(solve, job, instance) | {"modules": modules}
+        return _measure(asked, instance) | {"modules": modules}
     except MemoryError:
         return {"termination": "memory", "message": f"over the memory limit of {job['memory_mb']} MB"}
     except Exception as error:
         return {"termination": "error", "message": f"{type(error).__name__}: {error}"}
 
 
-def _warm_up(solve: Callable[..., Allocation], job: Answer) -> None:
+def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
     """First calls import and set up; what goes wrong here goes wrong again where it counts."""
     tiny = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="warm-up")
     with contextlib.suppress(Exception):
-        solve(tiny, job["mechanism"], method=job["method"], accuracy=job["accuracy"], time_limit=job["time_limit"])
+        asked(tiny)
 
 
-def _measure(solve: Callable[..., Allocation], job: Answer, instance: Instance) -> Answer:
+def _measure(asked: Callable[[Instance], Allocation], instance: Instance) -> Answer:
     start = time.perf_counter()
-    allocation = solve(instance, job["mechanism"], method=job["method"], accuracy=job["accuracy"], time_limit=job["time_limit"])
+    allocation = asked(instance)
     wall = time.perf_counter() - start
     times = allocation.times
     return {

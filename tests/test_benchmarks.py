@@ -347,7 +347,7 @@ def test_a_case_whose_data_changed_leaves_its_old_rows_out(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda p: run("nosuch", p), "there is no suite 'nosuch': the suites are first, layers"),
+        (lambda p: run("nosuch", p), "there is no suite 'nosuch': the suites are first, game, game-size, layers"),
         (lambda p: fake_run(p, "nosuch"), "there is no method 'nosuch': the methods are highs"),
         (lambda p: fake_run(p, "absent"), "the method 'absent' is not available: install <it> first"),
         (lambda p: fake_run(p, accuracy="nosuch"), "the accuracy is 'nosuch', but it must be one of low, mid"),
