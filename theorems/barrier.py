@@ -106,7 +106,9 @@ def along(at: Point, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fracti
         return Fraction(int(coefficient.p), int(coefficient.q))
 
     x = [series(a, b) for a, b in zip(at.x, v, strict=True)]
-    spare = [1 - sum((series(row[j], ZERO) * u for row, u in zip(at.r, x, strict=True)), series(ZERO, ZERO)) for j in range(len(at.s))]
+    spare = [
+        1 - sum((series(row[j], ZERO) * u for row, u in zip(at.r, x, strict=True)), series(ZERO, ZERO)) for j in range(len(at.s))
+    ]
     logs = [slope(-((s / series(a, ZERO)).log())) for s, a in zip(spare, at.s, strict=True)]
     normal = [sum((series(r, ZERO) / s for r, s in zip(row, spare, strict=True)), series(ZERO, ZERO)) for row in at.r]
     return logs, [slope(u * n) for u, n in zip(x, normal, strict=True)], [slope(n) for n in normal]
@@ -118,7 +120,7 @@ def barrier_value(d: Requests, x: Floats) -> float:
 
 
 def central(d: Requests, c: float, weights: Floats | None = None) -> Floats:
-    """(N,) the maximum of  sum_i e_i log x_i + (1 / c) sum_j w_j log s_j  by a damped Newton method in log x; w = 1 unless given."""
+    """(N,) the maximum of  sum_i e_i log x_i + (1 / c) sum_j w_j log s_j  by a damped Newton method in log x; default w = 1."""
     r = np.hstack([d.matrix(), np.eye(len(d.parts))])
     e = np.array([float(v) for v in d.entitlement])
     w = np.ones(r.shape[1]) if weights is None else weights

@@ -6,8 +6,8 @@ so that no choice among allocations decides. "Where the trajectory ends" is one 
 
 Statements whose id ends in `.true` are not D's: they say what is true where D's claim is not.
 
-No statements are made of definitions, of opinions ("quite different in their philosophy", "seems the simplest"), of the claim that
-NJC is harder to compute because bottlenecks are not known beforehand (section 4; the market takes polynomial time), of (4), (9)
+No statements are made of definitions, of opinions ("different in their philosophy", "seems the simplest"), of the claim that NJC
+is harder to compute because bottlenecks are not known beforehand (section 4; the market takes polynomial time), of (4), (9)
 and (10), which are steps of arithmetic, of the curves of 5.3 (the two users' special case of 5.4), and of section 6. Misprints
 that leave no formula to try ((13), its compact form) are in docs/ERRATA.md.
 """
@@ -74,7 +74,10 @@ def _greedy_steps(d: Requests) -> Facts:
     return [
         ("at (1, 0, 0) user 1 has all it asks for", first[0] == 1 and max(loads(d, first)) <= 1),
         ("with x_1 = 1 resource 3 is full at x_2 = 2/3", full(d, second) == [2] and max(loads(d, second)) == 1),
-        ("at (1, 2/3, 0) user 2 has its entitlement of resource 2 alone, and complains", enough == [1] and 1 not in full(d, second)),
+        (
+            "at (1, 2/3, 0) user 2 has its entitlement of resource 2 alone, and complains",
+            enough == [1] and 1 not in full(d, second),
+        ),
         ("at (1, 2/3) user 2 complains", complaint(two, second[:2]) > 0),
         ("at (3/4, 1, 0) neither of users 1 and 2 complains", complaint(two, third[:2]) == 0),
         ("a solution for all three exists", bool(by_polytopes(d))),
@@ -97,7 +100,10 @@ def _fig2_njc(d: Requests) -> Facts:
     third = Fraction(1, 3)
     return [
         ("resource 1 alone is full", full(d, x) == [0]),
-        ("the allocation is (1/3, 2/30), (1/3, 2/30), (1/3, 2/3), and the only one", not more and held == _fig2(third, third, third)),
+        (
+            "the allocation is (1/3, 2/30), (1/3, 2/30), (1/3, 2/3), and the only one",
+            not more and held == _fig2(third, third, third),
+        ),
     ]
 
 
@@ -187,12 +193,14 @@ def _segment(d: Requests) -> Facts:
 
 
 def _segment_weights(d: Requests) -> Facts:
-    """x = (1/2, 1/2, 1/2), p = (2/5, 3/5) fulfil the optimality conditions of the market, where every trajectory ends."""
+    """X = (1/2, 1/2, 1/2), p = (2/5, 3/5) fulfil the optimality conditions of the market, where every trajectory ends."""
     x, p = numbers("1/2", "1/2", "1/2"), numbers("2/5", "3/5")
     market = [sum(p[j] * r for j, r in part.items()) == e / v for v, part, e in zip(x, d.parts, d.entitlement, strict=True)]
     market += [load == 1 for load in loads(d, x)]
     case = _example("dolev-segment")
-    ends = [say.trajectory(d, 1e-6, weighting=say._weighting(Case(case.instance, parameters={"heavy": h}))).x[-1] for h in (1, 5, 20)]
+    ends = [
+        say.trajectory(d, 1e-6, weighting=say.weighting(Case(case.instance, parameters={"heavy": h}))).x[-1] for h in (1, 5, 20)
+    ]
     far = max(float(abs(end - 0.5).max()) for end in ends)
     facts = [("the market's allocation is (1/2, 1/2, 1/2)", all(market))]
     other = f"weights 1, 5, 20 of the first resource give other ends than (1/2, 1/2, 1/2), which are {far:.0e} from it"
@@ -203,7 +211,7 @@ def _circle(d: Requests) -> Facts:
     x = (Fraction(1, 3),) * 4
     return [
         ("1/3 for all is a solution with four bottlenecks", complaint(d, x) == 0 and full(d, x) == [0, 1, 2, 3]),
-        ("all get more than their entitlement", all(v * r > e for v, part, e in say._users(d, x) for r in part.values())),
+        ("all get more than their entitlement", all(v * r > e for v, part, e in say.users(d, x) for r in part.values())),
     ]
 
 
@@ -325,8 +333,8 @@ _DEFINITION = [
 # ---- section 4: attributes --------------------------------------------------------------------------------------------
 
 _SAME_PROFILE = (
-    "The market's allocation maximises sum_i e_i log x_i; with another bound on x_i alone it stays the same where x_i < both bounds, "
-    "and else the liar has all it may use under the smaller bound: never more after than before, in one allocation before and one after."
+    "The market's allocation maximises sum_i e_i log x_i; with another bound on x_i alone it stays where it is below both, "
+    "and else the liar has all it may use under the smaller bound: never more after than before, in one NJC allocation each."
 )
 
 _ATTRIBUTES = [
@@ -356,7 +364,7 @@ _ATTRIBUTES = [
         "D 4, second attribute",
         "all",
         *two_ways(say.lying),
-        POOL,
+        USERS,
         lies=1,
         mechanism="njc",
         property="strategyproofness",
@@ -408,7 +416,7 @@ _ATTRIBUTES = [
         attempted("nb", say.market_envy),
         proved("nb", say.market_envy),
         EQUALS,
-        proof="x_n < 1 spends all of e_n = x_n sum_j p_j r_nj; what m holds costs at most e_m = e_n, so n could run no more with it.",
+        proof="x_n < 1 spends all of e_n = x_n sum_j p_j r_nj; what m holds costs at most e_m = e_n, so n runs no more with it.",
     ),
     Statement(
         "D.S4.envy-free.step",
@@ -426,7 +434,7 @@ _ATTRIBUTES = [
 _BESIDE_DRF = [
     _one(
         "S4.counting",
-        "20%, 7% and 37% of three resources count as 64/300 in asset fairness, 37/100 in DRF, 20/100 if the cpu is the bottleneck.",
+        "20%, 7% and 37% of three resources count as 64/300 in asset fairness, 37/100 in DRF, 20/100 if the cpu is full.",
         "D 4",
         Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),
         printed(_counting),
@@ -440,7 +448,13 @@ _BESIDE_DRF = [
         POOL,
         proof="A user with tasks left stops rising only because a resource that it uses is full.",
     ),
-    _one("S4.fig2-njc", "Fig. 2: NJC gives (1/3, 2/30) twice and (1/3, 2/3).", "D 4, Fig. 2", _example("dolev-fig2"), printed(_fig2_njc)),
+    _one(
+        "S4.fig2-njc",
+        "Fig. 2: NJC gives (1/3, 2/30) twice and (1/3, 2/3).",
+        "D 4, Fig. 2",
+        _example("dolev-fig2"),
+        printed(_fig2_njc),
+    ),
     _one(
         "S4.fig2-drf",
         "Fig. 2: DRF gives (0.4, 0.08) twice and (0.2, 0.4).",
@@ -544,7 +558,7 @@ _EXISTENCE = [
         "all",
         *two_ways(say.existence),
         ZEROS,
-        proof="The market's optimum is one for e > 0 (njc.py); for e >= 0 a limit of such, as bottlenecks and reasons are finitely many.",
+        proof="The market's optimum is one for e > 0 (njc.py); for e >= 0 a limit of such: reasons are finitely many.",
     ),
     Statement(
         "D.S5.dummies",
@@ -627,7 +641,13 @@ _EXISTENCE = [
         POOL,
         proof="D has an interior, so each facet has one inequality with the right side 1, and what remains are the facets.",
     ),
-    _one("S5.2.fig3", "Fig. 3: (2/3, 11/12) would use 13/12 of resource 1.", "D 5.2, Fig. 3", _example("dolev-fig3"), printed(_fig3)),
+    _one(
+        "S5.2.fig3",
+        "Fig. 3: (2/3, 11/12) would use 13/12 of resource 1.",
+        "D 5.2, Fig. 3",
+        _example("dolev-fig3"),
+        printed(_fig3),
+    ),
     Statement(
         "D.S5.2.simplex",
         "The region of legal allocations is a simplex.",
@@ -662,7 +682,7 @@ _EXISTENCE = [
         "all",
         *two_ways(say.unique_for_two),
         USERS,
-        proof="docs/ERRATA.md: of two solutions one user has more at each, and the two justifying resources contradict each other.",
+        proof="docs/ERRATA.md: of two solutions one user has more at each, and the two reasons contradict each other.",
     ),
     Statement(
         "D.S5.3.not-unique",
@@ -676,7 +696,7 @@ _EXISTENCE = [
     _one("S5.3.fig5", "Fig. 5: (0.6, 0.9) for e = (0.4, 0.6).", "D 5.3, Fig. 5", _example("dolev-fig5"), printed(_fig5)),
     _one(
         "S5.3.fig5-ratios",
-        "Fig. 5: if e_2 / e_1 > 2, user 2 is given all and user 1 the rest, more than its entitlement; the opposite if it is < 1/2.",
+        "Fig. 5: if e_2 / e_1 > 2, user 2 is given all, and user 1 the rest, more than its entitlement; if < 1/2 the opposite.",
         "D 5.3, Fig. 5",
         _example("dolev-fig5"),
         printed(_fig5_ratios),
@@ -686,8 +706,8 @@ _EXISTENCE = [
 # ---- section 5.4 ----------------------------------------------------------------------------------------------------------
 
 _CONVERGES = (
-    "x(t) is the central path of max sum e log x over D with the barrier sum w log s / c: the gap is at most sum w / c, and the optimum is "
-    "unique (njc_ode.py)."
+    "x(t) is the central path of max sum e log x over D with the barrier sum w log s / c: the gap is at most sum w / c, and the "
+    "optimum is unique (njc_ode.py)."
 )
 
 _TRAJECTORY = [
@@ -770,7 +790,7 @@ _TRAJECTORY = [
         say.exists_by_integration,
         say.exists_by_newton,
         POOL,
-        proof="For every c > 0 one x maximises the strictly concave sum e log x - f(x) / c, and f grows with c from 0 to infinity.",
+        proof="For every c > 0 one x maximises the strictly concave sum e log x - f(x) / c, and f grows with c from 0 on.",
     ),
     Statement(
         "D.L2",

@@ -4,8 +4,8 @@ r"""What claims of D are tried and confirmed with: D (1)-(2) as printed, and two
     by_equations    the solutions of every N of the equations  sum_i x_i r_ij = 1,  x_i = 1,  x_i r_ij = e_i  that have one and
                     fulfil (1)-(2); a vertex of P_I is the solution of N such equations, so none is missing
 
-Both are in rationals. What a claim says of an allocation is a margin that is convex in x (a maximum of linear functions), so it is
-largest over all NJC allocations at a vertex; where a margin is not convex, a violation is one nevertheless.
+Both are in rationals. What a claim says of an allocation is a margin that is mostly convex in x (a maximum of linear functions),
+so it is largest over all NJC allocations at a vertex; where a margin is not convex, a violation is one nevertheless.
 
 The parameter `unentitled` of a case is the number of its last users who are entitled to nothing, which D Theorem 1 allows; other
 users share by their weights.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.njc_ode import Path, trajectory
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.njc_ode import Path, trajectory
 from fairalloc.theorems.barrier import Point, along, barrier_value, central, point, with_dummies
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.complaints import (
@@ -42,6 +42,74 @@ from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.trials import Answer
 from fairalloc.theorems.verdict import Verdict
 
+__all__ = [
+    "NEAR",
+    "at_points",
+    "barrier_signs",
+    "both_kinds",
+    "boundary_by_integration",
+    "boundary_by_newton",
+    "common_bottleneck",
+    "cut_back",
+    "dominated",
+    "drf_meets_a_bottleneck",
+    "drf_of",
+    "dummies",
+    "envy",
+    "equation_8",
+    "equation_13",
+    "exact_entitlement",
+    "existence",
+    "exists_by_integration",
+    "exists_by_newton",
+    "expense",
+    "gradient",
+    "greedy",
+    "harm",
+    "ignored",
+    "incremental",
+    "limit_by_integration",
+    "limit_by_newton",
+    "limit_is_fair_by_integration",
+    "limit_is_fair_by_newton",
+    "linear",
+    "lying",
+    "market_envy",
+    "mimicry",
+    "no_scarcity",
+    "numbers",
+    "on_boundary",
+    "one_bottleneck_set",
+    "order_of_names",
+    "order_of_rows",
+    "printed",
+    "printed_11",
+    "reduced",
+    "renormalised_requests",
+    "room_for_entitlements",
+    "same_as_drf",
+    "same_as_drf_if_asked",
+    "satisfied",
+    "scaled_request",
+    "serial_is_fair",
+    "sharing",
+    "simplex",
+    "small_requests",
+    "starts_at_zero",
+    "steep",
+    "summed_11",
+    "symmetric",
+    "trajectory",
+    "unique_for_more",
+    "unique_for_two",
+    "unique_velocity",
+    "users",
+    "uses_less_than_drf",
+    "uses_more_than_drf",
+    "vanishing_numerators",
+    "weighting",
+]
+
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
 
@@ -51,21 +119,23 @@ NEAR = 1e-5
 def expense(d: Requests, x: Rationals) -> Finding:
     """Nobody can get more while all others keep what they have: some resource it uses is full (D 3, D 4)."""
     spare = [1 - load for load in loads(d, x)]
-    gains = [(min([1 - v, *(spare[j] / r for j, r in part.items())]), i) for i, (v, part) in enumerate(zip(x, d.parts, strict=True))]
+    gains = [
+        (min([1 - v, *(spare[j] / r for j, r in part.items())]), i) for i, (v, part) in enumerate(zip(x, d.parts, strict=True))
+    ]
     gain, i = max(gains)
     return gain, f"at x = {text(x)} user {i + 1} could have {x[i] + gain} of its request and nobody less"
 
 
 def sharing(d: Requests, x: Rationals) -> Finding:
     """x_i >= y, the part of its request that i can run with e_i of each resource (D 4)."""
-    gaps = [(min([ONE, *(e / r for r in part.values())]) - v, i) for i, (v, part, e) in enumerate(_users(d, x))]
+    gaps = [(min([ONE, *(e / r for r in part.values())]) - v, i) for i, (v, part, e) in enumerate(users(d, x))]
     gap, i = max(gaps)
     return gap, f"at x = {text(x)} user {i + 1} could have {x[i] + gap} of its request with its entitlement alone"
 
 
 def exact_entitlement(d: Requests, x: Rationals) -> Finding:
     """x_i r_ij = e_i for some j, as D 4 says on the way to the sharing incentive."""
-    gaps = [(min(abs(v * r - e) for r in part.values()), i) for i, (v, part, e) in enumerate(_users(d, x))]
+    gaps = [(min(abs(v * r - e) for r in part.values()), i) for i, (v, part, e) in enumerate(users(d, x))]
     gap, i = max(gaps)
     return gap, f"at x = {text(x)} user {i + 1} has its entitlement, no more and no less, of no resource"
 
@@ -85,7 +155,7 @@ def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
 
 def small_requests(d: Requests, x: Rationals) -> Finding | None:
     """Who asks for less than e_i of everything gets it all (D 3)."""
-    gaps = [(1 - v, i) for i, (v, part, e) in enumerate(_users(d, x)) if max(part.values()) < e]
+    gaps = [(1 - v, i) for i, (v, part, e) in enumerate(users(d, x)) if max(part.values()) < e]
     if not gaps:
         return None
     gap, i = max(gaps)
@@ -103,9 +173,7 @@ def cut_back(d: Requests, x: Rationals) -> Finding | None:
     """With one bottleneck only those who request more than e_i of it are cut back (D 3)."""
     bottlenecks = full(d, x)
     gaps = [
-        (e - part.get(bottlenecks[0], ZERO), i)
-        for i, (v, part, e) in enumerate(_users(d, x))
-        if len(bottlenecks) == 1 and v < 1
+        (e - part.get(bottlenecks[0], ZERO), i) for i, (v, part, e) in enumerate(users(d, x)) if len(bottlenecks) == 1 and v < 1
     ]
     if not gaps:
         return None
@@ -119,7 +187,7 @@ def on_boundary(d: Requests, x: Rationals) -> Finding:
 
 
 def linear(d: Requests, x: Rationals) -> Finding:
-    """x fulfils (1)-(2), and the linear system of its own bottlenecks (D 5.2)."""
+    """X fulfils (1)-(2), and the linear system of its own bottlenecks (D 5.2)."""
     low = d.lowest(full(d, x))
     gap = max([complaint(d, x), *(least - v for v, least in zip(x, low, strict=True))])
     return gap, f"x = {text(x)} does not fulfil both (3) and the linear system of its bottlenecks"
@@ -137,7 +205,9 @@ def dummies(case: Case) -> Verdict:
     r = with_dummies(d)
     total = [sum((v * row[j] for v, row in zip(x, r, strict=True)), ZERO) for j in range(len(r[0]))]
     bottlenecks = [j for j, load in enumerate(total) if load == 1]
-    fair = max(total) <= 1 and all(any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True))
+    fair = max(total) <= 1 and all(
+        any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True)
+    )
     same = fair == (complaint(d, x) == 0)
     return Verdict("njc", same, -1.0 if same else 1.0, f"x = {text(x)} is fair by one of the two only", "rational arithmetic")
 
@@ -184,7 +254,7 @@ def serial_is_fair(case: Case, _: Route) -> Finding:
 
 
 def greedy(case: Case, _: Route) -> Finding:
-    """Serving one user after the other, none complains at its turn (D 3 denies it). It gets nothing by taking less than it can."""
+    """Serving one user after the other, none complains at its turn (D 3 denies it); taking less than it can helps nobody."""
     d = data(case)
     found = []
     for k in range(1, len(d.parts) + 1):
@@ -378,7 +448,9 @@ def reduced(d: Requests, i: int) -> Requests:
     """The others, with entitlements and requests multiplied as in D 5.1."""
     others = [k for k in range(len(d.parts)) if k != i]
     parts = tuple({j: r / (1 - d.parts[i].get(j, ZERO)) for j, r in d.parts[k].items()} for k in others)
-    return Requests(parts, tuple(d.entitlement[k] / (1 - d.entitlement[i]) for k in others), tuple(d.unit[k] for k in others), d.R)
+    return Requests(
+        parts, tuple(d.entitlement[k] / (1 - d.entitlement[i]) for k in others), tuple(d.unit[k] for k in others), d.R
+    )
 
 
 def _modest(d: Requests) -> list[int]:
@@ -462,7 +534,11 @@ def printed_11(at: Point) -> tuple[Any, Any, str]:
     """(11) differentiated as printed: each sum_k x'_k r_kj / s_j is 1."""
     v = at.velocity()
     rates = along(at, v)[0]
-    return [rates[0]], [ONE], f"at x = {text(at.x)} on the trajectory of e = {text(at.e)} the left side for resource 1 is {rates[0]}"
+    return (
+        [rates[0]],
+        [ONE],
+        f"at x = {text(at.x)} on the trajectory of e = {text(at.e)} the left side for resource 1 is {rates[0]}",
+    )
 
 
 def summed_11(at: Point) -> tuple[Any, Any, str]:
@@ -511,7 +587,7 @@ def steep(at: Point) -> tuple[Any, Any, str]:
 
 
 def barrier_signs(case: Case, exact: bool) -> Verdict:
-    """f is positive inside of D and infinite on its boundary (D Remark 1)."""
+    """F is positive inside of D and infinite on its boundary (D Remark 1)."""
     d, x = data(case), _given(case)
     edge = min(x) == 0 or max(x) == 1 or max(loads(d, x)) == 1
     infinite = max(x) == 1 or max(loads(d, x)) == 1
@@ -528,15 +604,17 @@ def starts_at_zero(case: Case, exact: bool) -> Verdict:
         raise InstanceError("f is infinite there")
     zero = max(loads(d, x)) == 0 and max(x) == 0 if exact else barrier_value(d, np.array([float(v) for v in x])) == 0
     same = zero == (max(x) == 0)
-    return Verdict("njc", same, -1.0 if same else 1.0, f"f is 0 at x = {text(x)}", "rational arithmetic" if exact else "floating point")
+    return Verdict(
+        "njc", same, -1.0 if same else 1.0, f"f is 0 at x = {text(x)}", "rational arithmetic" if exact else "floating point"
+    )
 
 
 def both_kinds(check: Callable[[Case, bool], Verdict]) -> Trials:
     """A check in floating point and in rationals."""
-    return lambda case: check(case, False), lambda case: check(case, True)  # noqa: FBT003
+    return lambda case: check(case, False), lambda case: check(case, True)
 
 
-def fulfils_12(case: Case, d: Requests, path: Path, x: Floats) -> float:
+def fulfils_12(d: Requests, path: Path, x: Floats) -> float:
     """The largest relative error of (12) at x."""
     s = path.spare(x)
     left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
@@ -554,7 +632,7 @@ def exists_by_integration(case: Case) -> Verdict:
     d = data(case)
     way = trajectory(d, 1e-3)
     path = Path(d, Limits())
-    errors = [fulfils_12(case, d, path, x) for x in way.x[1:]]
+    errors = [fulfils_12(d, path, x) for x in way.x[1:]]
     errors += [abs(barrier_value(d, x) - t) / t for t, x in zip(way.t[1:], way.x[1:], strict=True)]
     return _seen(max(errors) - NEAR * 100, "the integrated trajectory misses (11) or (12)", "integration")
 
@@ -563,9 +641,9 @@ def exists_by_newton(case: Case) -> Verdict:
     """There are points that fulfil (12) for several c, and f grows with c."""
     d = data(case)
     path, points = Path(d, Limits()), [central(data(case), c) for c in SCALES]
-    errors = [fulfils_12(case, d, path, x) for x in points]
+    errors = [fulfils_12(d, path, x) for x in points]
     values = [barrier_value(d, x) for x in points]
-    grows = all(a < b for a, b in zip(values, values[1:], strict=False))
+    grows = all(a < b for a, b in pairwise(values))
     return _seen(max(errors) - NEAR if grows else 1.0, "no point fulfils (12)", "Newton's method")
 
 
@@ -588,25 +666,25 @@ def boundary_by_newton(case: Case) -> Verdict:
 
 def limit_by_integration(case: Case) -> Verdict:
     """With any weights of the resources the end of the trajectory is as good as the market's allocation up to sum w / c."""
-    d, w = data(case), _weighting(case)
+    d, w = data(case), weighting(case)
     path = Path(d, Limits(), w)
     return _as_good(case, d, path, w, trajectory(d, 1e-5, weighting=w).x[-1], "integration")
 
 
 def limit_by_newton(case: Case) -> Verdict:
     """The same at a point of Newton's method."""
-    d, w = data(case), _weighting(case)
+    d, w = data(case), weighting(case)
     return _as_good(case, d, Path(d, Limits(), w), w, central(d, 1e3, w), "Newton's method")
 
 
 def _as_good(case: Case, d: Requests, path: Path, w: Floats, x: Floats, how: str) -> Verdict:
-    """sum e log x* - sum e log x <= sum w / c: the optimum is unique, so x(t) tends to it as c grows (see njc_ode.py)."""
+    """The loss sum e log x* - sum e log x <= sum w / c: the optimum is unique, so x(t) tends to it as c grows (njc_ode.py)."""
     best = np.array(fractions(d, solve(case.instance, "njc", "njc-market")), dtype=float)
     lost = float(path.e @ (np.log(best) - np.log(x)))
     return _seen(lost - float(w.sum()) / path.scale(x) - NEAR, f"{lost:.3g} is lost against the market's allocation", how)
 
 
-def _weighting(case: Case) -> Floats:
+def weighting(case: Case) -> Floats:
     """1 for all resources but the first, which has the parameter `heavy`."""
     w = np.ones(case.instance.R + case.instance.N)
     w[0] = float(case.parameters.get("heavy", 1))
@@ -643,11 +721,14 @@ def vanishing_numerators(case: Case, route: Route) -> Finding:
     if len(found) > 1:
         raise InstanceError("the claim is tried where the only NJC allocation must be the limit")
     x = found[0]
-    gaps = [(abs(v * part.get(j, ZERO) - e), i, j) for j in full(d, x) for i, (v, part, e) in enumerate(_users(d, x))]
+    gaps = [(abs(v * part.get(j, ZERO) - e), i, j) for j in full(d, x) for i, (v, part, e) in enumerate(users(d, x))]
     if not gaps:
         raise InstanceError("there is no bottleneck")
     gap, i, j = max(gaps)
-    return gap, f"the limit is x = {text(x)}, and the numerator for user {i + 1} and its full resource {j + 1} tends to {gap}, not 0"
+    return (
+        gap,
+        f"the limit is x = {text(x)}, and the numerator for user {i + 1} and its full resource {j + 1} tends to {gap}, not 0",
+    )
 
 
 # ---- printed examples -------------------------------------------------------------------------------------------------
@@ -694,7 +775,7 @@ def drf_of(d: Requests) -> Rationals:
 # ---- pieces -----------------------------------------------------------------------------------------------------------
 
 
-def _users(d: Requests, x: Sequence[Any]) -> list[tuple[Any, Any, Fraction]]:
+def users(d: Requests, x: Sequence[Any]) -> list[tuple[Any, Any, Fraction]]:
     return list(zip(x, d.parts, d.entitlement, strict=True))
 
 
