@@ -124,8 +124,10 @@ class Requests:
     def lowest(self, bottlenecks: Collection[int]) -> Rationals:
         """(N,) l_i(I); 0 for a user with e_i = 0, whom any bottleneck answers (D Theorem 1 allows it)."""
         most = (max((r for j, r in part.items() if j in bottlenecks), default=Fraction(0)) for part in self.parts)
-        rest = {0: Fraction(0)} if bottlenecks else {}
-        return tuple(e / r if r > e else rest.get(e, Fraction(1)) for r, e in zip(most, self.entitlement, strict=True))
+        answered = len(bottlenecks) > 0
+        return tuple(
+            e / r if r > e else Fraction(0 if e == 0 and answered else 1) for r, e in zip(most, self.entitlement, strict=True)
+        )
 
     def bottlenecks(self, x: Sequence[Fraction]) -> frozenset[int]:
         """The resources that x fills."""

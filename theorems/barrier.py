@@ -126,6 +126,8 @@ def central(d: Requests, c: float, weights: Floats | None = None) -> Floats:
     w = np.ones(r.shape[1]) if weights is None else weights
 
     def value(y: Floats) -> float:
+        if y.max() >= 0:
+            return -np.inf
         s = 1.0 - np.exp(y) @ r
         return float(e @ y + w @ np.log(s) / c) if s.min() > 0 else -np.inf
 
@@ -142,4 +144,5 @@ def central(d: Requests, c: float, weights: Floats | None = None) -> Floats:
         while value(y + size * step) < now and size > 1e-12:
             size /= 2
         y = y + size * step
-    return np.exp(y)
+    result: Floats = np.exp(y)
+    return result

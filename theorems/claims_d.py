@@ -22,7 +22,20 @@ from fairalloc.models.published import example
 from fairalloc.models.rationals import asset_share
 from fairalloc.theorems import judges_d as say
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.complaints import ONE, ZERO, Trials, beside_drf, by_polytopes, complaint, for_every, full, loads, two_ways
+from fairalloc.theorems.complaints import (
+    ONE,
+    ZERO,
+    Trials,
+    beside_drf,
+    brackets,
+    by_polytopes,
+    complaint,
+    data,
+    for_every,
+    full,
+    loads,
+    two_ways,
+)
 from fairalloc.theorems.judges_d import at_points, both_kinds, numbers, printed
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.trials import attempted, proved
@@ -141,7 +154,7 @@ def _middle_limits(d: Requests) -> Facts:
     ours, other = numbers(1, "1/2"), numbers("2/3", "2/3")
     far, facts = [], [("the answers for two middle resources", say.drf_of(d) == other and complaint(d, ours) == 0)]
     for count in (2, 10, 50, 250):
-        wide = say.data(Case(middle(count)))
+        wide = data(Case(middle(count)))
         facts.append((f"the answers for {count} middle resources", say.drf_of(wide) == other and complaint(wide, ours) == 0))
         m = count + 2
         used = [sum(loads(wide, x)) / m for x in (ours, other)]
@@ -229,16 +242,16 @@ def _circle_six(d: Requests) -> Facts:
         x, others = _circle_pair(i, j), [k for k in range(4) if k not in (i, j)]
         expected = sorted((i, j) if (i - j) % 2 == 0 else others)
         spare = [loads(d, x)[k] for k in range(4) if k not in full(d, x)]
-        facts.append((f"{say.text(x)} is a solution", complaint(d, x) == 0))
-        facts.append((f"the bottlenecks of {say.text(x)} are {[k + 1 for k in expected]}", full(d, x) == expected))
-        facts.append((f"the others are used to 0.875 at {say.text(x)}", spare == [Fraction(7, 8)] * 2))
+        facts.append((f"{brackets(x)} is a solution", complaint(d, x) == 0))
+        facts.append((f"the bottlenecks of {brackets(x)} are {[k + 1 for k in expected]}", full(d, x) == expected))
+        facts.append((f"the others are used to 0.875 at {brackets(x)}", spare == [Fraction(7, 8)] * 2))
     return facts
 
 
 def _circle_all(d: Requests) -> Facts:
     listed = {(Fraction(1, 3),) * 4} | {_circle_pair(i, j) for i, j in _circle_pairs()}
     more = [x for x in by_polytopes(d) if x not in listed and complaint(d, x) == 0]
-    other = f"the printed 7 solutions are all, so that {say.text(more[0]) if more else 'nothing'} is none"
+    other = f"the printed 7 solutions are all, so that {brackets(more[0]) if more else 'nothing'} is none"
     return [(other, not more)]
 
 

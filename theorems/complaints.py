@@ -37,6 +37,7 @@ __all__ = [
     "Route",
     "Trials",
     "beside_drf",
+    "brackets",
     "by_equations",
     "by_polytopes",
     "complaint",
@@ -45,7 +46,6 @@ __all__ = [
     "for_every",
     "full",
     "loads",
-    "text",
     "two_ways",
     "without",
 ]
@@ -202,7 +202,7 @@ def fractions(d: Requests, allocation: Allocation) -> list[Any]:
     return [float(u) / float(q) for u, q in zip(allocation.tasks, d.unit, strict=True)]
 
 
-def text(x: Sequence[Any] | Mapping[int, Any]) -> str:
+def brackets(x: Sequence[Any] | Mapping[int, Any]) -> str:
     """A point in brackets."""
     values = x.values() if isinstance(x, Mapping) else x
     return "(" + ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values) + ")"

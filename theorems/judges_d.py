@@ -3,7 +3,7 @@
 Margins are positive where the claim is violated; formulas as D prints them, right or wrong. claims_d.py has the sentences.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -27,6 +27,7 @@ from fairalloc.theorems.complaints import (
     Finding,
     Route,
     Trials,
+    brackets,
     by_equations,
     by_polytopes,
     complaint,
@@ -35,7 +36,6 @@ from fairalloc.theorems.complaints import (
     fractions,
     full,
     loads,
-    text,
     without,
 )
 from fairalloc.theorems.properties import TOLERANCE
@@ -123,21 +123,21 @@ def expense(d: Requests, x: Rationals) -> Finding:
         (min([1 - v, *(spare[j] / r for j, r in part.items())]), i) for i, (v, part) in enumerate(zip(x, d.parts, strict=True))
     ]
     gain, i = max(gains)
-    return gain, f"at x = {text(x)} user {i + 1} could have {x[i] + gain} of its request and nobody less"
+    return gain, f"at x = {brackets(x)} user {i + 1} could have {x[i] + gain} of its request and nobody less"
 
 
 def sharing(d: Requests, x: Rationals) -> Finding:
     """x_i >= y, the part of its request that i can run with e_i of each resource (D 4)."""
     gaps = [(min([ONE, *(e / r for r in part.values())]) - v, i) for i, (v, part, e) in enumerate(users(d, x))]
     gap, i = max(gaps)
-    return gap, f"at x = {text(x)} user {i + 1} could have {x[i] + gap} of its request with its entitlement alone"
+    return gap, f"at x = {brackets(x)} user {i + 1} could have {x[i] + gap} of its request with its entitlement alone"
 
 
 def exact_entitlement(d: Requests, x: Rationals) -> Finding:
     """x_i r_ij = e_i for some j, as D 4 says on the way to the sharing incentive."""
     gaps = [(min(abs(v * r - e) for r in part.values()), i) for i, (v, part, e) in enumerate(users(d, x))]
     gap, i = max(gaps)
-    return gap, f"at x = {text(x)} user {i + 1} has its entitlement, no more and no less, of no resource"
+    return gap, f"at x = {brackets(x)} user {i + 1} has its entitlement, no more and no less, of no resource"
 
 
 def envy(d: Requests, x: Rationals) -> Finding:
@@ -145,7 +145,7 @@ def envy(d: Requests, x: Rationals) -> Finding:
     if len(x) < 2:
         raise InstanceError("envy needs two users")
     gap, n, m = max((preferred(d, x, n, m) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
-    return gap, f"at x = {text(x)} user {n + 1} could have {x[n] + gap} of its request with what user {m + 1} holds"
+    return gap, f"at x = {brackets(x)} user {n + 1} could have {x[n] + gap} of its request with what user {m + 1} holds"
 
 
 def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
@@ -159,14 +159,14 @@ def small_requests(d: Requests, x: Rationals) -> Finding | None:
     if not gaps:
         return None
     gap, i = max(gaps)
-    return gap, f"at x = {text(x)} user {i + 1} gets {x[i]} of its request, which is small"
+    return gap, f"at x = {brackets(x)} user {i + 1} gets {x[i]} of its request, which is small"
 
 
 def no_scarcity(d: Requests, x: Rationals) -> Finding | None:
     """Where all requests fit, all are granted (D 3)."""
     if max(loads(d, [ONE] * len(x))) > 1:
         return None
-    return max(1 - v for v in x), f"x = {text(x)}, but all requests fit"
+    return max(1 - v for v in x), f"x = {brackets(x)}, but all requests fit"
 
 
 def cut_back(d: Requests, x: Rationals) -> Finding | None:
@@ -178,25 +178,27 @@ def cut_back(d: Requests, x: Rationals) -> Finding | None:
     if not gaps:
         return None
     gap, i = max(gaps)
-    return (gap or ONE), f"at x = {text(x)} user {i + 1} is cut back"
+    return (gap or ONE), f"at x = {brackets(x)} user {i + 1} is cut back"
 
 
 def on_boundary(d: Requests, x: Rationals) -> Finding:
     """A resource or a dummy resource is full (D 5.2)."""
-    return (-1 if full(d, x) or ONE in x else 1), f"x = {text(x)} is inside of D"
+    return (-1 if full(d, x) or ONE in x else 1), f"x = {brackets(x)} is inside of D"
 
 
 def linear(d: Requests, x: Rationals) -> Finding:
     """X fulfils (1)-(2), and the linear system of its own bottlenecks (D 5.2)."""
     low = d.lowest(full(d, x))
     gap = max([complaint(d, x), *(least - v for v, least in zip(x, low, strict=True))])
-    return gap, f"x = {text(x)} does not fulfil both (3) and the linear system of its bottlenecks"
+    return gap, f"x = {brackets(x)} does not fulfil both (3) and the linear system of its bottlenecks"
 
 
 def common_bottleneck(d: Requests, x: Rationals) -> Finding:
     """Every bottleneck is dominant for everybody who gets anything (D 4)."""
     bad = [j for j in full(d, x) for part in d.parts if part.get(j, ZERO) < max(part.values())]
-    return (1 if bad else -1), f"at x = {text(x)} resource {bad[0] + 1 if bad else '-'} is full without being dominant for all"
+    return (
+        1 if bad else -1
+    ), f"at x = {brackets(x)} resource {bad[0] + 1 if bad else '-'} is full without being dominant for all"
 
 
 def dummies(case: Case) -> Verdict:
@@ -209,7 +211,7 @@ def dummies(case: Case) -> Verdict:
         any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True)
     )
     same = fair == (complaint(d, x) == 0)
-    return Verdict("njc", same, -1.0 if same else 1.0, f"x = {text(x)} is fair by one of the two only", "rational arithmetic")
+    return Verdict("njc", same, -1.0 if same else 1.0, f"x = {brackets(x)} is fair by one of the two only", "rational arithmetic")
 
 
 # ---- all allocations --------------------------------------------------------------------------------------------------
@@ -236,7 +238,7 @@ def unique_for_more(case: Case, route: Route) -> Finding:
 
 def _spread(found: list[Rationals]) -> Finding:
     margin = max(max(column) - min(column) for column in zip(*found, strict=True))
-    return margin, f"{text(found[0])} and {text(found[-1])} both are NJC allocations"
+    return margin, f"{brackets(found[0])} and {brackets(found[-1])} both are NJC allocations"
 
 
 def one_bottleneck_set(case: Case, route: Route) -> Finding:
@@ -250,7 +252,7 @@ def serial_is_fair(case: Case, _: Route) -> Finding:
     """One user after the other takes all it can; that is Pareto optimal, and nobody complains: D 3 denies the second."""
     d = data(case)
     x = _served(d, len(d.parts))
-    return complaint(d, x), f"x = {text(x)} is Pareto optimal and has a complaint"
+    return complaint(d, x), f"x = {brackets(x)} is Pareto optimal and has a complaint"
 
 
 def greedy(case: Case, _: Route) -> Finding:
@@ -260,7 +262,7 @@ def greedy(case: Case, _: Route) -> Finding:
     for k in range(1, len(d.parts) + 1):
         x = _served(d, k)
         own = replace(d, parts=d.parts[:k], entitlement=d.entitlement[:k], unit=d.unit[:k])
-        found.append((complaint(own, x[:k]), f"at x = {text(x)} one of the first {k} users complains"))
+        found.append((complaint(own, x[:k]), f"at x = {brackets(x)} one of the first {k} users complains"))
     return max(found)
 
 
@@ -297,7 +299,7 @@ def _lied(case: Case, route: Route, best: bool) -> Finding:
     return gap, f"user {n + 1} gets {words}"
 
 
-def _useful(true: Any, told: Any, granted: Fraction) -> Fraction:
+def _useful(true: Mapping[int, Fraction], told: Mapping[int, Fraction], granted: Fraction) -> Fraction:
     """The part of its true request that a user can run with what it got for what it told."""
     return min([ONE, *(granted * told.get(j, ZERO) / r for j, r in true.items())])
 
@@ -327,7 +329,7 @@ def mimicry(case: Case, route: Route) -> Finding:
             continue
         parts = tuple(d.parts[m] if i == n else part for i, part in enumerate(d.parts))
         after = min(_useful(d.parts[n], parts[n], y[n]) for y in route(replace(d, parts=parts)))
-        words = f"at x = {text(x)} user {n + 1} envies user {m + 1}, and with its request it may get {after}"
+        words = f"at x = {brackets(x)} user {n + 1} envies user {m + 1}, and with its request it may get {after}"
         found.append((gap if after <= x[n] else after * 0 - 1, words))
     if not found:
         raise InstanceError("nobody envies anybody")
@@ -340,7 +342,7 @@ def mimicry(case: Case, route: Route) -> Finding:
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> Finding:
     """Every NJC allocation is the DRF allocation (D 4)."""
     gap, x = max((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found)
-    return gap, f"x = {text(x)} is an NJC allocation, and DRF gives {text(drf)}"
+    return gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}"
 
 
 def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> Finding:
@@ -354,21 +356,21 @@ def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) 
     """Under DRF everybody has all it asks for or uses a full resource (D 4)."""
     left = [1 - load for load in _used(d, drf)]
     gap, i = max((min([1 - v, *(left[j] for j in part)]), i) for i, (v, part) in enumerate(zip(drf, d.parts, strict=True)))
-    return gap, f"under DRF x = {text(drf)}, and user {i + 1} uses no full resource"
+    return gap, f"under DRF x = {brackets(drf)}, and user {i + 1} uses no full resource"
 
 
 def uses_more_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> Finding:
     """NJC uses at least as much as DRF, on the average of the resources; D 4 denies it."""
     best, x = max((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
-    return other - best, f"NJC uses at most {best}, by x = {text(x)}, and DRF {other}"
+    return other - best, f"NJC uses at most {best}, by x = {brackets(x)}, and DRF {other}"
 
 
 def uses_less_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> Finding:
     """NJC uses at most as much as DRF; D 4 denies it."""
     least, x = min((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
-    return least - other, f"NJC uses at least {least}, by x = {text(x)}, and DRF {other}"
+    return least - other, f"NJC uses at least {least}, by x = {brackets(x)}, and DRF {other}"
 
 
 def _used(d: Requests, x: Sequence[Any]) -> list[Any]:
@@ -391,7 +393,7 @@ def market_envy(case: Case, answer: Answer) -> Verdict:
     x = fractions(d, allocation)
     gap, n, m = max((preferred(d, x, n, m) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
     allowed = 0 if allocation.x_exact is not None else TOLERANCE
-    words = f"at x = {text(x)} user {n + 1} envies user {m + 1}"
+    words = f"at x = {brackets(x)} user {n + 1} envies user {m + 1}"
     return Verdict("envy-freeness", not gap > allowed, float(gap), words, "floating point" if allowed else "certificate")
 
 
@@ -465,7 +467,7 @@ def _carried(d: Requests, found: Sequence[tuple[str, Rationals]]) -> Finding:
     if not found:
         raise InstanceError("nothing can be left out")
     gap, words, x = max((complaint(d, x), words, x) for words, x in found)
-    return (gap or -1), f"x = {text(x)} is a solution {words} only"
+    return (gap or -1), f"x = {brackets(x)} is a solution {words} only"
 
 
 def _left_over(case: Case, route: Route) -> tuple[Requests, list[list[int]]]:
@@ -517,7 +519,7 @@ def at_points(formula: Callable[[Point], tuple[Any, Any, str]]) -> Trials:
 def gradient(at: Point) -> tuple[Any, Any, str]:
     """(6) is the gradient of (5)."""
     units = [[ONE if k == i else ZERO for k in range(len(at.x))] for i in range(len(at.x))]
-    return [sum(row) for row in at.b], [sum(along(at, v)[0]) for v in units], f"(6) at x = {text(at.x)}"
+    return [sum(row) for row in at.b], [sum(along(at, v)[0]) for v in units], f"(6) at x = {brackets(at.x)}"
 
 
 def equation_8(at: Point) -> tuple[Any, Any, str]:
@@ -527,7 +529,7 @@ def equation_8(at: Point) -> tuple[Any, Any, str]:
         sum((x * r - w * e) / s for r, w, s in zip(row, load, at.s, strict=True))
         for x, row, e in zip(at.x, at.r, at.e, strict=True)
     ]
-    return said, [ZERO] * len(said), f"(8) at x = {text(at.x)}"
+    return said, [ZERO] * len(said), f"(8) at x = {brackets(at.x)}"
 
 
 def printed_11(at: Point) -> tuple[Any, Any, str]:
@@ -537,13 +539,13 @@ def printed_11(at: Point) -> tuple[Any, Any, str]:
     return (
         [rates[0]],
         [ONE],
-        f"at x = {text(at.x)} on the trajectory of e = {text(at.e)} the left side for resource 1 is {rates[0]}",
+        f"at x = {brackets(at.x)} on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {rates[0]}",
     )
 
 
 def summed_11(at: Point) -> tuple[Any, Any, str]:
     """(11) differentiated: the sum over j of all these is 1."""
-    return [sum(along(at, at.velocity())[0])], [ONE], f"(11) at x = {text(at.x)}"
+    return [sum(along(at, at.velocity())[0])], [ONE], f"(11) at x = {brackets(at.x)}"
 
 
 def equation_13(at: Point) -> tuple[Any, Any, str]:
@@ -557,7 +559,7 @@ def equation_13(at: Point) -> tuple[Any, Any, str]:
     true = along(at, v)[1]
     rate = sum(true)
     both = [*said, *true]
-    return both, [*true, *(rate * e for e in at.e)], f"(13) at x = {text(at.x)}"
+    return both, [*true, *(rate * e for e in at.e)], f"(13) at x = {brackets(at.x)}"
 
 
 def symmetric(at: Point) -> tuple[Any, Any, str]:
@@ -566,7 +568,7 @@ def symmetric(at: Point) -> tuple[Any, Any, str]:
     columns = [along(at, v)[1] for v in units]
     pairs = [(columns[i][k], columns[k][i]) for i in range(len(units)) for k in range(i)]
     entries = ", ".join(f"{a} and {b}" for a, b in pairs if a != b)
-    return [a for a, _ in pairs], [b for _, b in pairs], f"at x = {text(at.x)} opposite entries are {entries}"
+    return [a for a, _ in pairs], [b for _, b in pairs], f"at x = {brackets(at.x)} opposite entries are {entries}"
 
 
 def unique_velocity(at: Point) -> tuple[Any, Any, str]:
@@ -578,12 +580,12 @@ def unique_velocity(at: Point) -> tuple[Any, Any, str]:
     regular = matrix.det() != 0
     rising = regular and sum(v * sum(row) for v, row in zip(at.velocity(), at.b, strict=True)) == 1
     forward = rising and sum(along(at, at.velocity())[1]) > 0
-    return [ONE if forward else ZERO], [ONE], f"at x = {text(at.x)} the matrix of (13) has the determinant {matrix.det()}"
+    return [ONE if forward else ZERO], [ONE], f"at x = {brackets(at.x)} the matrix of (13) has the determinant {matrix.det()}"
 
 
 def steep(at: Point) -> tuple[Any, Any, str]:
     """The gradient is not 0, so that level sets are hypersurfaces with one normal each (D Remark 3, Definition 2)."""
-    return [ONE if all(sum(row) > 0 for row in at.b) else ZERO], [ONE], f"the gradient of f at x = {text(at.x)}"
+    return [ONE if all(sum(row) > 0 for row in at.b) else ZERO], [ONE], f"the gradient of f at x = {brackets(at.x)}"
 
 
 def barrier_signs(case: Case, exact: bool) -> Verdict:
@@ -593,7 +595,7 @@ def barrier_signs(case: Case, exact: bool) -> Verdict:
     infinite = max(x) == 1 or max(loads(d, x)) == 1
     value = 1 if infinite else (sum(x) if exact else barrier_value(d, np.array([float(v) for v in x])))
     wrong = (edge and not infinite) or (not edge and value <= 0)
-    words = f"x = {text(x)} is on the boundary of D, and f(x) is finite"
+    words = f"x = {brackets(x)} is on the boundary of D, and f(x) is finite"
     return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic" if exact else "floating point")
 
 
@@ -605,7 +607,7 @@ def starts_at_zero(case: Case, exact: bool) -> Verdict:
     zero = max(loads(d, x)) == 0 and max(x) == 0 if exact else barrier_value(d, np.array([float(v) for v in x])) == 0
     same = zero == (max(x) == 0)
     return Verdict(
-        "njc", same, -1.0 if same else 1.0, f"f is 0 at x = {text(x)}", "rational arithmetic" if exact else "floating point"
+        "njc", same, -1.0 if same else 1.0, f"f is 0 at x = {brackets(x)}", "rational arithmetic" if exact else "floating point"
     )
 
 
@@ -704,7 +706,9 @@ def limit_is_fair_by_newton(case: Case) -> Verdict:
     x = fractions(d, solve(case.instance, "njc", "njc-market"))
     near = float(np.abs(central(d, 1e3) - np.array(x, dtype=float)).max())
     gap = complaint(d, x)
-    return _seen(float(gap), f"x = {text(x)}, which is {near:.1e} from the trajectory, has a complaint", "rational arithmetic")
+    return _seen(
+        float(gap), f"x = {brackets(x)}, which is {near:.1e} from the trajectory, has a complaint", "rational arithmetic"
+    )
 
 
 def _seen(margin: float, words: str, how: str) -> Verdict:
@@ -727,7 +731,7 @@ def vanishing_numerators(case: Case, route: Route) -> Finding:
     gap, i, j = max(gaps)
     return (
         gap,
-        f"the limit is x = {text(x)}, and the numerator for user {i + 1} and its full resource {j + 1} tends to {gap}, not 0",
+        f"the limit is x = {brackets(x)}, and the numerator for user {i + 1} and its full resource {j + 1} tends to {gap}, not 0",
     )
 
 
