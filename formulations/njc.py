@@ -50,7 +50,7 @@ general solvers the market's, njc-enumeration and njc-milp the first they find. 
 **Residual.** The loudest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
 infeasibility where that is more. For a user without a limit 1 - x_i is left out.
 
-Where D is wrong or misprinted, docs/DESIGN-NOTES.md has the derivations. What concerns the definition: D 4 deduces that NJC is
+Where D is wrong or misprinted, docs/ERRATA.md has witnesses. What concerns the definition: D 4 deduces that NJC is
 envy-free, but with e = 1/3 each, two users of one resource and a third with another have the NJC allocation (1/3, 2/3, 1). D 4's
 "with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement of it. D 5.5's six
 additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.

@@ -1,7 +1,9 @@
 """What the statements of D rest on: two ways to all NJC allocations, margins that can fail, derivatives, trajectories."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +11,8 @@ from tolerances import LEVELSET, ROUNDING
 
 from fairalloc.models import Instance, InstanceError
 from fairalloc.models.published import example
+from fairalloc.solvers import njc_ode
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.njc_ode import Path
 from fairalloc.theorems import judges_d as say
 from fairalloc.theorems.barrier import along, central, point
 from fairalloc.theorems.cases import Case
@@ -119,7 +121,7 @@ def test_two_routes_to_points_of_the_trajectory():
     """Newton's method finds the point next to that of the integrator with the same c; a perturbed one misses (12)."""
     for case in cases(USERS, 10, seed=2):
         d = data(case)
-        path = Path(d, Limits())
+        path = njc_ode.Path(d, Limits())
         for x in say.trajectory(d, 1e-3).x[2::6]:
             assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
         x = central(d, 10.0)
@@ -151,3 +153,19 @@ def test_ghodsis_liar():
     verdict = STATEMENTS["D.S4.strategyproof"].violated(Case(Instance([[16, 1], [1, 2]], [[100, 100]]), lie))
     assert verdict is not None
     assert verdict.sentence == "user 1 gets 16/31 to 16/31 of its request by the truth and 2/3 to 2/3 by lying"
+
+
+def test_the_errata_run():
+    """Every block of docs/ERRATA.md about D, one after the other; each asserts."""
+    page = (Path(__file__).resolve().parents[1] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+    section = re.split(r"^## D$", page, flags=re.MULTILINE)[1]
+    blocks = re.findall(r"```python\n(.*?)```", re.split(r"^## ", section, flags=re.MULTILINE)[0], re.DOTALL)
+    assert len(blocks) > 8
+    assert all("assert" in block for block in blocks[1:])
+    scope = {}
+    for block in blocks:
+        exec(block, scope)
+    with pytest.raises(AssertionError):
+        exec(blocks[1].replace("F(25, 6)", "F(26, 6)"), scope)
+    named = set(re.findall(r"D\.[A-Z][\w.-]*\w", section))
+    assert named <= set(STATEMENTS)

@@ -854,7 +854,7 @@ _TRAJECTORY = [
         say.limit_is_fair_by_integration,
         say.limit_is_fair_by_newton,
         ACCURACIES,
-        note="down to complaints of about 1e-6; see njc_ode.py for where floating point ends",
+        note="where a full resource has no price, doubles may end before 1e-6 (njc_ode.py): not decided",
     ),
 ]
 

@@ -697,6 +697,8 @@ def limit_is_fair_by_integration(case: Case) -> Verdict:
     """The end of the trajectory is an NJC allocation up to the accuracy asked for (D Lemma 3; "a controllable error")."""
     asked = float(case.parameters.get("accuracy", 1e-5))
     way = trajectory(data(case), asked)
+    if not way.reached:  # a resource that is full without a price: c beyond the reach of doubles
+        return Verdict("njc", None, np.nan, f"not decided: {way.message}", "integration")
     return _seen(way.complaint - 2 * asked, way.message, "integration")
 
 
@@ -712,7 +714,7 @@ def limit_is_fair_by_newton(case: Case) -> Verdict:
 
 
 def _seen(margin: float, words: str, how: str) -> Verdict:
-    """A violation in floating point is one only by Newton's method; the integrator's own errors decide nothing."""
+    """The verdict of a margin in floating point."""
     if not margin <= 0:
         return Verdict("njc", False, margin, words, how)
     return Verdict("njc", True, margin, "not " + words, how)
