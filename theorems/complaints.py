@@ -11,7 +11,7 @@ The parameter `unentitled` of a case is the number of its last users who are ent
 users share by their weights.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -202,7 +202,6 @@ def fractions(d: Requests, allocation: Allocation) -> list[Any]:
     return [float(u) / float(q) for u, q in zip(allocation.tasks, d.unit, strict=True)]
 
 
-def brackets(x: Sequence[Any] | Mapping[int, Any]) -> str:
+def brackets(x: Sequence[Any]) -> str:
     """A point in brackets."""
-    values = x.values() if isinstance(x, Mapping) else x
-    return "(" + ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values) + ")"
+    return "(" + ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in x) + ")"
