@@ -50,7 +50,7 @@ general solvers the market's, njc-enumeration and njc-milp the first they find. 
 **Residual.** The loudest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
 infeasibility where that is more. For a user without a limit 1 - x_i is left out.
 
-Where D is wrong or misprinted, docs/DESIGN-NOTES.md has the derivations. What concerns the definition: D 4 deduces that NJC is
+Where D is wrong or misprinted, docs/ERRATA.md has witnesses. What concerns the definition: D 4 deduces that NJC is
 envy-free, but with e = 1/3 each, two users of one resource and a third with another have the NJC allocation (1/3, 2/3, 1). D 4's
 "with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement of it. D 5.5's six
 additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.
@@ -122,9 +122,12 @@ class Requests:
         return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
 
     def lowest(self, bottlenecks: Collection[int]) -> Rationals:
-        """(N,) l_i(I)."""
+        """(N,) l_i(I); 0 for a user with e_i = 0, whom any bottleneck answers (D Theorem 1 allows it)."""
         most = (max((r for j, r in part.items() if j in bottlenecks), default=Fraction(0)) for part in self.parts)
-        return tuple(Fraction(1) if r <= e else e / r for r, e in zip(most, self.entitlement, strict=True))
+        answered = len(bottlenecks) > 0
+        return tuple(
+            e / r if r > e else Fraction(0 if e == 0 and answered else 1) for r, e in zip(most, self.entitlement, strict=True)
+        )
 
     def bottlenecks(self, x: Sequence[Fraction]) -> frozenset[int]:
         """The resources that x fills."""

@@ -12,7 +12,7 @@ independent of every method. A P_I within another one is left out; of equal ones
 Every step is in rationals. The work doubles with each resource, and the box has 2^N vertices: up to LARGEST of both.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ from fairalloc.models.rationals import Rationals
 if TYPE_CHECKING:
     from flint import fmpq
 
-__all__ = ["Piece", "SolutionSet", "corners", "solution_set"]
+__all__ = ["Piece", "Row", "SolutionSet", "corners", "polytopes", "solution_set"]
 
 LARGEST = 10
 
@@ -122,24 +122,34 @@ def solution_set(instance: Instance) -> SolutionSet:
     if max(home.N, home.R) > LARGEST:
         raise InstanceError(f"the instance has {home.N} users and {home.R} resources, but all solutions take at most {LARGEST}")
     d = requests(home)
-    loads: list[Row] = [({i: part[j] for i, part in enumerate(d.parts) if j in part}, Fraction(1)) for j in range(d.R)]
-    most = d.loads([Fraction(1)] * home.N)
-    able = [j for j in range(d.R) if most[j] >= 1]
-    found = []
-    for size in range(len(able) + 1):
-        for chosen in combinations(able, size):
-            low = d.lowest(chosen)
-            if all(load <= 1 for load in d.loads(low)):
-                others = [row for j, row in enumerate(loads) if j not in chosen]
-                vertices = corners(low, [Fraction(1)] * home.N, [loads[j] for j in chosen], others)
-                if vertices:
-                    found.append((_dimension(vertices), chosen, low, vertices))
+    loads = _load_rows(d)
+    found = [(_dimension(vertices), chosen, low, vertices) for chosen, low, vertices in polytopes(d)]
     kept: list[Piece] = []
     for dimension, chosen, low, vertices in sorted(found, key=lambda item: (-item[0], -len(item[1]), item[1])):
         tasks = tuple(sorted(d.tasks(v) for v in vertices))
         if not any(all(piece.contains(v) for v in tasks) for piece in kept):
             kept.append(Piece(chosen, *_rows(d, chosen, loads, low), tasks, dimension))
     return SolutionSet(home, tuple(kept))
+
+
+def polytopes(d: Requests) -> Iterator[tuple[tuple[int, ...], Rationals, list[Rationals]]]:
+    """Every set I of resources with a point in P_I: I, l(I), and the vertices of P_I in fractions of requests."""
+    loads, ones = _load_rows(d), [Fraction(1)] * len(d.parts)
+    most = d.loads(ones)
+    able = [j for j in range(d.R) if most[j] >= 1]
+    for size in range(len(able) + 1):
+        for chosen in combinations(able, size):
+            low = d.lowest(chosen)
+            if all(load <= 1 for load in d.loads(low)):
+                others = [row for j, row in enumerate(loads) if j not in chosen]
+                vertices = corners(low, ones, [loads[j] for j in chosen], others)
+                if vertices:
+                    yield chosen, low, vertices
+
+
+def _load_rows(d: Requests) -> list[Row]:
+    """sum_i x_i r_ij <= 1 for every resource."""
+    return [({i: part[j] for i, part in enumerate(d.parts) if j in part}, Fraction(1)) for j in range(d.R)]
 
 
 def _rows(d: Requests, chosen: Sequence[int], loads: Sequence[Row], low: Rationals) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
