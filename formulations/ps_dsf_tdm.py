@@ -14,6 +14,7 @@ d_nr gamma_ni <= c_ir, what is feasible in time is feasible.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fairalloc.formulations.equilibrium import Equilibrium
@@ -62,8 +63,9 @@ class TimeShared(Equilibrium):
         return max(super().residual(in_time), infeasibility(in_time))
 
 
+@lru_cache(maxsize=8)
 def time_shared(instance: Instance) -> Instance:
-    """The instance whose one resource is the time of the servers, of which a task of n takes 1 / gamma_ni on server i."""
+    """The instance whose one resource is time: a task of n takes 1 / gamma_ni on server i. The same object for the same instance."""
     exact, arcs = instance.exact, instance.arcs
     demands_on = {}
     for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True):
