@@ -181,7 +181,8 @@ class NoJustifiedComplaints(Mechanism):
         if objective is not None and objective not in OBJECTIVES:
             raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
         if (target is not None) != (objective == "closest"):
-            raise InstanceError(f"objective is {objective!r} and target is {shown(target)}, but 'closest' and target come together")
+            both = f"objective is {objective!r} and target is {shown(target)}"
+            raise InstanceError(f"{both}, but 'closest' and target come together")
         return NoJustifiedComplaints(objective, None if target is None else _target(target))
 
     @property
