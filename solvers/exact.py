@@ -324,6 +324,8 @@ def from_floats(mechanism: Mechanism, instance: Instance, limits: Limits) -> Ans
     with session.phase("solve"):
         other = next(method.id for method in methods_for(mechanism, instance) if method.id != Exact.id)
         near = solve(instance, mechanism.id, other, "high", None if np.isinf(limits.deadline) else limits.left)
+        if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
+            return Answer(near.x, None, "time_limit", session.times, near.iterations, f"out of time in {other}")
         x = exact_levels(instance, near.x) if near.has_point else None
         kappa = None if x is None else levels(instance, x)
     if x is None or kappa is None:
