@@ -32,7 +32,7 @@ from fairalloc.formulations.merit import merit_cvxpy, merit_pyomo, printed_cvxpy
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.formulations.ncp import ncp_pyomo
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, finite, is_vector
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -177,7 +177,7 @@ def _place(instance: Instance, server: str) -> int:
 
 
 def _elsewhere(instance: Instance, tasks: Any) -> Floats:
-    result = np.asarray(tasks, dtype=float)
+    result = np.array([finite(v, "an entry of tasks_elsewhere") for v in tasks] if is_vector(tasks) else np.nan)
     if result.shape != (instance.N,) or not np.all(np.isfinite(result) & (result >= 0)):
         raise InstanceError(
             f"tasks_elsewhere is {tasks!r}, but it must be " + f"one finite number >= 0 for each of the {instance.N} users"
@@ -201,7 +201,7 @@ def _plain(value: Any) -> Any:
     """The parameter as JSON knows it: floats, lists, and "inf"."""
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
+    if is_vector(value):
         return [_plain(entry) for entry in value]
     return "inf" if value in ("inf", np.inf) else float(value)
 

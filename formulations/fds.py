@@ -12,7 +12,7 @@ answer is irrational in general, with powers 1 / alpha and the roots of nb in it
 hardly sees users with large shares; and what users could have for free, sum_n (x'_n / x_n - 1) over feasible x' >= x.
 """
 
-import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from fairalloc.formulations.scaling import canonical
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, shown
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class FairDominantShares(Mechanism):
         alpha = parameters.pop("alpha", self.alpha)
         for name in parameters:
             raise InstanceError(f"mechanism 'fds' has no parameter {name!r}: it has alpha")
-        if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not (alpha > 0 and math.isfinite(alpha)):
-            raise InstanceError(f"alpha is {alpha!r}, but it must be a positive number")
+        if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha <= sys.float_info.max:
+            raise InstanceError(f"alpha is {shown(alpha)}, but it must be a positive number")
         return FairDominantShares(float(alpha))
 
     @property

@@ -31,7 +31,8 @@ q A_i and q B_i there, and a pool's parameters are those of one of its servers d
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ from scipy.optimize import linprog
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, is_vector, shown
 
 __all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered"]
 
@@ -208,8 +209,7 @@ def per_server(value: Any, instance: Instance, name: str) -> Floats:
         for key in [*unknown, *missing][:1]:
             raise InstanceError(f"{name} {'names' if unknown else 'lacks'} server {key!r}: it must name every server once")
         value = [value[key] for key in instance.servers]
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    entries = list(value) if several or isinstance(value, np.ndarray) else [value] * instance.K
+    entries = list(value) if is_vector(value) else [value] * instance.K
     if len(entries) != instance.K:
         raise InstanceError(f"{name} has {len(entries)} entries, but there are {instance.K} servers")
     return np.array([number(entry, name) for entry in entries])
@@ -217,10 +217,16 @@ def per_server(value: Any, instance: Instance, name: str) -> Floats:
 
 def number(value: Any, name: str) -> float:
     """A float from a number or the text "inf"."""
-    wrong = isinstance(value, bool) or (not isinstance(value, int | float | np.number) and value != "inf")
-    if wrong or math.isnan(float(value)):
-        raise InstanceError(f"{name} is {value!r}, but it must be a number")
-    return float(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    wrong = isinstance(value, bool) or (not isinstance(value, Real) and value != "inf")
+    try:
+        result = math.nan if wrong else float(value)
+    except OverflowError:  # an int, which is no way to write inf
+        result = math.nan
+    if math.isnan(result):
+        raise InstanceError(f"{name} is {shown(value)}, but it must be a number")
+    return result
 
 
 def by_server(game: Game, values: Floats, reduce: np.ufunc, start: float) -> Floats:

@@ -71,7 +71,7 @@ from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats, rational
+from fairalloc.models.numbers import Floats, finite, rational, shown
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.models.shares import global_dominant_share
 
@@ -182,9 +182,10 @@ class NoJustifiedComplaints(Mechanism):
         for name in parameters:
             raise InstanceError(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
         if objective is not None and objective not in OBJECTIVES:
-            raise InstanceError(f"objective is {objective!r}, but it must be one of {', '.join(OBJECTIVES)}")
+            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
         if (target is not None) != (objective == "closest"):
-            raise InstanceError(f"objective is {objective!r} and target is {target!r}, but 'closest' and target come together")
+            both = f"objective is {objective!r} and target is {shown(target)}"
+            raise InstanceError(f"{both}, but 'closest' and target come together")
         return NoJustifiedComplaints(objective, None if target is None else _target(target))
 
     @property
@@ -397,10 +398,10 @@ def _pool(instance: Instance) -> Instance:
 
 def _target(value: Any) -> tuple[Fraction, ...]:
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
-        raise InstanceError(f"target is {value!r}, but it must be a list of tasks, one number for each user")
+        raise InstanceError(f"target is {shown(value)}, but it must be a list of tasks, one number for each user")
     result = tuple(rational(v, "an entry of target") for v in value)
-    for v in result:
-        if v < 0:
+    for given, v in zip(value, result, strict=True):
+        if finite(given, "an entry of target") < 0:
             raise InstanceError(f"target has the entry {v}, but it must not be negative")
     return result
 

@@ -14,6 +14,7 @@ d_nr gamma_ni <= c_ir, what is feasible in time is feasible.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fairalloc.formulations.equilibrium import Equilibrium
@@ -57,13 +58,14 @@ class TimeShared(Equilibrium):
         return nash_bargaining.write_pyomo(instance)
 
     def residual(self, allocation: Allocation) -> float:
-        """See game.py, on the time-shared instance; or what a server runs beyond its time, where that is more."""
+        """See game.py, on the time-shared instance; or what a server runs beyond its time, at most 1, where that is more."""
         in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None)
-        return max(super().residual(in_time), infeasibility(in_time))
+        return max(super().residual(in_time), min(infeasibility(in_time), 1.0))
 
 
+@lru_cache(maxsize=8)
 def time_shared(instance: Instance) -> Instance:
-    """The instance whose one resource is the time of the servers, of which a task of n takes 1 / gamma_ni on server i."""
+    """The instance whose one resource is time, 1 / gamma_ni of server i for a task of n; always the same object."""
     exact, arcs = instance.exact, instance.arcs
     demands_on = {}
     for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True):

@@ -295,9 +295,11 @@ class Instance:
         possible = self._possible(variants, owner)
         v, server = np.nonzero(possible)
         demand = variants[v]
+        place, first = np.full(possible.shape, -1), np.searchsorted(owner, np.arange(self.N))
+        place[v, server] = np.arange(len(v))
         for (n, i), vectors in self.demands_on.items():
-            here = np.flatnonzero((owner[v] == n) & (server == i))
-            demand[here] = vectors[local[v[here]]]
+            here = place[first[n] : first[n] + len(vectors), i]
+            demand[here[here >= 0]] = vectors[here >= 0]
         return self._matrices(owner[v], local[v], server, demand)
 
     def _possible(self, variants: Floats, owner: NDArray[np.intp]) -> NDArray[np.bool_]:

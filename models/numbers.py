@@ -26,7 +26,10 @@ _TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-
 
 def shown(value: Any) -> str:
     """The value as it stands in a message: short, on one line, a NumPy scalar as the plain number."""
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    try:
+        text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return "an integer of thousands of digits"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -54,7 +57,7 @@ def finite(value: Any, what: str) -> float:
     except OverflowError:
         result = 0.0
     if not math.isfinite(result):
-        raise InstanceError(f"{what} is {value}, but it must be a finite number")
+        raise InstanceError(f"{what} is {shown(value)}, but it must be a finite number")
     if result == 0 and number != 0:
         raise InstanceError(f"{what} is {shown(value)}, which is out of the range of floating point: change units")
     return result

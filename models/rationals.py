@@ -7,13 +7,15 @@ once more, by the same formulas, from `instance.exact`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fairalloc.models.instance import Instance
 
 __all__ = [
     "ExactArcs",
     "Rationals",
+    "as_flint",
+    "as_fraction",
     "asset_share",
     "count",
     "exact_arcs",
@@ -76,6 +78,18 @@ def exact_arcs(instance: Instance) -> ExactArcs:
         parts = zip(demand, exact.capacities[i], strict=True)
         loads.append(tuple((i * width + r, d / (count * c)) for r, (d, c) in enumerate(parts) if d))
     return ExactArcs(tuple(arcs.user.tolist()), tuple(loads), exact.max_tasks, instance.K * width)
+
+
+def as_flint(value: Fraction | int) -> Any:
+    """The number as a rational of python-flint, whose matrices are fast."""
+    from flint import fmpq
+
+    return fmpq(value.numerator, value.denominator)
+
+
+def as_fraction(value: Any) -> Fraction:
+    """A rational of python-flint as a Fraction."""
+    return Fraction(int(value.numerator), int(value.denominator))
 
 
 # ---- shares, where shares.py defines them ---------------------------------------------------------------------------

@@ -6,6 +6,7 @@ if not __name__.startswith("fairalloc."):
 import time
 from dataclasses import replace
 from importlib import import_module
+from numbers import Real
 from pkgutil import iter_modules
 from typing import Any
 
@@ -156,5 +157,5 @@ def _chosen(mechanism: Mechanism, name: str, instance: Instance) -> Method:
 def _check(accuracy: str, time_limit: float | None) -> None:
     if accuracy not in ACCURACY:
         raise InstanceError(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InstanceError(f"time_limit is {time_limit!r} seconds, but it must be positive")

@@ -158,7 +158,8 @@ class Market:
 
     def violation(self, y: Floats, u: Floats) -> float:
         """The largest distance of a priced load from 1, or excess of a free one."""
-        excess = y @ self.server.w - 1.0
+        with np.errstate(over="ignore", invalid="ignore"):  # for small alpha y may be inf
+            excess = np.nan_to_num(y @ self.server.w - 1.0, nan=np.inf, posinf=np.inf)
         return float(np.where(np.isneginf(u), np.maximum(excess, 0.0), np.abs(excess)).max())
 
     def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:

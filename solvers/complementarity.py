@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.levels import GameSession, Levels, equal
+from fairalloc.solvers.levels import Levels, NewtonSession, equal
 from fairalloc.solvers.method import ACCURACY
 
 __all__ = ["Climb", "Complementarity", "Linear", "lemke", "pivoted"]
@@ -114,7 +114,7 @@ class Complementarity:
         return Linear(v, self.value(v).F, J)
 
 
-class Climb(GameSession):
+class Climb(NewtonSession):
     """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
 
     iterations_each: int

@@ -26,7 +26,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.central_path import MOST, Change, Newton, Point
-from fairalloc.solvers.levels import GameSession, Levels, Mask, equal
+from fairalloc.solvers.levels import Levels, Mask, NewtonSession, equal
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
 STARTS = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
@@ -180,7 +180,7 @@ class Path:
         return self.session.reached
 
 
-def finish(session: GameSession, y: Floats, k: Floats, arcs: Mask, rows: Mask) -> None:
+def finish(session: NewtonSession, y: Floats, k: Floats, arcs: Mask, rows: Mask) -> None:
     """Newton's method on the equations of the arcs and rows in use, whose guesses it corrects; the session keeps what is best."""
     levels = session.levels
     for _ in range(8):
@@ -223,7 +223,7 @@ def _least_step(levels: Levels, y: Floats, k: Floats, arcs: Mask, rows: Mask) ->
     return y, k
 
 
-class ContinuationSession(GameSession):
+class ContinuationSession(NewtonSession):
     """The game of one instance."""
 
     def iterate(self) -> None:

@@ -30,7 +30,7 @@ from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance
 from fairalloc.models.proofs import ExactProgram, ExactRound
-from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact_levels import exact_levels, levels
 from fairalloc.solvers.highs import HighsSession
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
@@ -126,7 +126,7 @@ class Corner:
 
     def mended(self, leave: int) -> "Corner":
         """A step of the dual simplex: `leave` becomes 0, the variable enters whose reduced cost is used up first."""
-        row = self.backward({leave: _flint(1)})
+        row = self.backward({leave: as_flint(1)})
         entries = {k: self._priced(k, row) for k in self.gains}
         steps = [(self.gains[k] / entry, k) for k, entry in entries.items() if entry < 0]
         return self._exchanged(min(steps, default=(0, None))[1], leave)
@@ -139,8 +139,8 @@ class Corner:
 
 def _program(cost: Sequence[Any], columns: Sequence[Mapping[int, Any]], sides: Sequence[Any]) -> Program:
     """The program max cost z  s.t.  A z <= sides from its structural columns."""
-    slacks = tuple({i: _flint(1)} for i in range(len(sides)))
-    return Program((*cost, *(_flint(0) for _ in sides)), (*columns, *slacks), tuple(sides))
+    slacks = tuple({i: as_flint(1)} for i in range(len(sides)))
+    return Program((*cost, *(as_flint(0) for _ in sides)), (*columns, *slacks), tuple(sides))
 
 
 def _solved(matrix: Any, side: Sequence[Any]) -> list[Flint]:
@@ -211,7 +211,7 @@ class ExactSession(HighsSession):
     def _utilitarian(self) -> ExactSolution:
         weights = self.exact.weights
         with self.phase("build"):
-            cost = [_flint(weights[n]) for n in self.arcs.user]
+            cost = [as_flint(weights[n]) for n in self.arcs.user]
             program = _program(cost, self._columns(), self._sides([]))
         corner = self._corner(program, None)
         prices, limits = self._duals(corner)
@@ -222,7 +222,7 @@ class ExactSession(HighsSession):
         corner = self._round(rate, [None] * len(rate))
         prices, limits = self._duals(corner)
         dual = corner.prices[self.arcs.rows : self.arcs.rows + len(rate)]
-        worth = tuple(_fraction(f) * r for f, r in zip(dual, rate, strict=True))
+        worth = tuple(as_fraction(f) * r for f, r in zip(dual, rate, strict=True))
         return ExactSolution(self._x(corner), ExactProgram(self._level(corner), prices, worth, limits))
 
     def _leximin(self, rate: Rationals) -> ExactSolution:
@@ -250,9 +250,9 @@ class ExactSession(HighsSession):
         """The corner of the round in which the users without a level are active."""
         with self.phase("build"):
             columns = self._columns(rate)
-            cost = [_flint(0)] * len(columns) + [_flint(1)]
-            columns.append({self.arcs.rows + n: _flint(1) for n, level in enumerate(levels) if level is None})
-            program = _program(cost, columns, self._sides([_flint(-level if level else 0) for level in levels]))
+            cost = [as_flint(0)] * len(columns) + [as_flint(1)]
+            columns.append({self.arcs.rows + n: as_flint(1) for n, level in enumerate(levels) if level is None})
+            program = _program(cost, columns, self._sides([as_flint(-level if level else 0) for level in levels]))
             now = self._in_floats(rate, levels)
         return self._corner(program, now)
 
@@ -278,37 +278,27 @@ class ExactSession(HighsSession):
     def _columns(self, rate: Rationals = ()) -> list[dict[int, Flint]]:
         rows = self.arcs.rows
         cap = {n: rows + len(rate) + k for k, n in enumerate(self.limited)}
-        columns: list[dict[int, Flint]] = [{row: _flint(part) for row, part in load} for load in self.arcs.load]
+        columns: list[dict[int, Flint]] = [{row: as_flint(part) for row, part in load} for load in self.arcs.load]
         for n, column in zip(self.arcs.user, columns, strict=True):
-            column.update({rows + n: _flint(-rate[n])} if rate else {})
-            column.update({cap[n]: _flint(1)} if n in cap else {})
+            column.update({rows + n: as_flint(-rate[n])} if rate else {})
+            column.update({cap[n]: as_flint(1)} if n in cap else {})
         return columns
 
     def _sides(self, middle: Sequence[Flint]) -> list[Flint]:
         limits = [limit for limit in self.arcs.limits if limit is not None]
-        return [*(_flint(1) for _ in range(self.arcs.rows)), *middle, *(_flint(limit) for limit in limits)]
+        return [*(as_flint(1) for _ in range(self.arcs.rows)), *middle, *(as_flint(limit) for limit in limits)]
 
     def _x(self, corner: Corner) -> Rationals:
-        return tuple(_fraction(corner.values.get(a, 0)) for a in range(len(self.arcs.user)))
+        return tuple(as_fraction(corner.values.get(a, 0)) for a in range(len(self.arcs.user)))
 
     def _level(self, corner: Corner) -> Fraction:
-        return _fraction(corner.values.get(len(self.arcs.user), 0))
+        return as_fraction(corner.values.get(len(self.arcs.user), 0))
 
     def _duals(self, corner: Corner) -> tuple[Rationals, Rationals]:
         """(K R,) prices of the capacities and (N,) of the limits."""
         of = dict(zip(self.limited, corner.prices[len(corner.prices) - len(self.limited) :], strict=True))
-        prices = tuple(_fraction(p) for p in corner.prices[: self.arcs.rows])
-        return prices, tuple(_fraction(of.get(n, 0)) for n in range(len(self.arcs.limits)))
-
-
-def _flint(value: Fraction | int) -> "fmpq":
-    from flint import fmpq
-
-    return fmpq(value.numerator, value.denominator)
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.numerator), int(value.denominator))
+        prices = tuple(as_fraction(p) for p in corner.prices[: self.arcs.rows])
+        return prices, tuple(as_fraction(of.get(n, 0)) for n in range(len(self.arcs.limits)))
 
 
 def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:
@@ -324,6 +314,8 @@ def from_floats(mechanism: Mechanism, instance: Instance, limits: Limits) -> Ans
     with session.phase("solve"):
         other = next(method.id for method in methods_for(mechanism, instance) if method.id != Exact.id)
         near = solve(instance, mechanism.id, other, "high", None if np.isinf(limits.deadline) else limits.left)
+        if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
+            return Answer(near.x, None, "time_limit", session.times, near.iterations, f"out of time in {other}")
         x = exact_levels(instance, near.x) if near.has_point else None
         kappa = None if x is None else levels(instance, x)
     if x is None or kappa is None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.models.rationals import ExactArcs, Rationals, as_fraction, exact_arcs
 
 __all__ = ["exact_levels", "levels", "unit"]
 
@@ -121,8 +121,8 @@ def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats) -> R
         return None
     free = [k for k in range(width) if k not in set(pivots)]
     for i, k in enumerate(pivots):
-        value[k] = _fraction(reduced[i, width]) - sum(
-            (_fraction(reduced[i, j]) * value[j] for j in free if reduced[i, j]), Fraction(0)
+        value[k] = as_fraction(reduced[i, width]) - sum(
+            (as_fraction(reduced[i, j]) * value[j] for j in free if reduced[i, j]), Fraction(0)
         )
     tasks = [Fraction(0)] * len(arcs.user)
     for a, k in place.items():
@@ -134,7 +134,3 @@ def _simple(value: float) -> Fraction:
     """A fraction with few digits within a millionth of a value, relative."""
     scale = Fraction(10) ** int(np.floor(np.log10(value)))
     return Fraction(value / float(scale)).limit_denominator(SIMPLE) * scale
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.numerator), int(value.denominator))

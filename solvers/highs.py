@@ -96,7 +96,7 @@ class HighsSession(Session):
             chosen = first if self.alive else {}
             for option, value in {"output_flag": False, "threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy], **chosen}.items():
                 _must(self.highs.setOptionValue(option, value), option)
-            _must(self.highs.passModel(_highs_lp(lp)), "passModel")
+            _must(self.highs.passModel(highs_lp(lp)), "passModel")
 
     def _lp(self, round: Round | None) -> LP:  # noqa: A002
         if isinstance(self.mechanism, Leximin):
@@ -132,7 +132,7 @@ class HighsSession(Session):
         return known.get(self.highs.getModelStatus(), "error")
 
 
-def _highs_lp(lp: LP) -> Any:
+def highs_lp(lp: LP) -> Any:
     import highspy
 
     rows, columns = lp.matrix.shape

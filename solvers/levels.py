@@ -29,7 +29,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
 
-__all__ = ["Derivatives", "GameSession", "Levels", "Mask", "equal"]
+__all__ = ["Derivatives", "Levels", "Mask", "NewtonSession", "equal"]
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -156,7 +156,7 @@ class Levels:
         return float(max(each))
 
 
-class GameSession(Session):
+class NewtonSession(Session):
     """A game to be solved by Newton steps; the point that proves most is kept, and only a proof is a success."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:

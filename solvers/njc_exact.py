@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from fairalloc.formulations.leximin import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals
-from fairalloc.solvers.exact import Corner, Program, _flint, _fraction, optimum
-from fairalloc.solvers.highs import _highs_lp
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction
+from fairalloc.solvers.exact import Corner, Program, optimum
+from fairalloc.solvers.highs import highs_lp
 from fairalloc.solvers.method import Limits
 
 __all__ = ["PieceProgram", "polished", "ranked", "worth"]
@@ -123,21 +123,21 @@ class PieceProgram:
         x = list(self.base)
         for k, column in enumerate(self.columns):
             if column.user is not None:
-                x[column.user] += column.sign * _fraction(corner.values.get(k, 0))
+                x[column.user] += column.sign * as_fraction(corner.values.get(k, 0))
         return tuple(x)
 
     def _program(self, penalty: Fraction) -> Program:
         """Columns, slacks of the rows, slacks of the upper bounds."""
         bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
         count = len(self.sides)
-        columns: list[dict[int, Any]] = [{row: _flint(v) for row, v in entry.items()} for entry in self.entries]
+        columns: list[dict[int, Any]] = [{row: as_flint(v) for row, v in entry.items()} for entry in self.entries]
         for row, k in enumerate(bounded, count):
-            columns[k][row] = _flint(1)
+            columns[k][row] = as_flint(1)
         uppers = [column.upper for column in self.columns if column.upper is not None]
-        slacks = [{row: _flint(1)} for row in range(count + len(uppers))]
+        slacks = [{row: as_flint(1)} for row in range(count + len(uppers))]
         cost = [column.cost for column in self.columns] + [-penalty if j in self.equal else Fraction(0) for j in range(count)]
-        costs = [_flint(c) for c in [*cost, *(Fraction(0) for _ in uppers)]]
-        return Program(tuple(costs), (*columns, *slacks), tuple(_flint(side) for side in [*self.sides, *uppers]))
+        costs = [as_flint(c) for c in [*cost, *(Fraction(0) for _ in uppers)]]
+        return Program(tuple(costs), (*columns, *slacks), tuple(as_flint(side) for side in [*self.sides, *uppers]))
 
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
@@ -163,7 +163,7 @@ class PieceProgram:
             ("primal_feasibility_tolerance", 1e-9),
         ):
             highs.setOptionValue(option, value)
-        highs.passModel(_highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
+        highs.passModel(highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
         highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None, -np.inf

@@ -1,5 +1,4 @@
 r"""`semismooth-newton`: the game as Phi(v) = 0 by Fischer and Burmeister (complementarity.py; K 28-29, finite alpha).
-alpha).
 
 Newton's method with elements of the generalised Jacobian (De Luca, Facchinei, Kanzow 1996). |Phi|^2 / 2 is smooth, so its
 decrease within a few steps (Grippo, Lampariello, Lucidi 1986) is what a step is accepted by; where the Newton step is of no use
@@ -21,6 +20,10 @@ from fairalloc.solvers.method import Limits, Method, Session
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
 """Levenberg and Marquardt's parameter, one after the other until a step is good."""
+
+
+LARGEST = 10_000
+"""Arcs whose linear systems take seconds: one cannot be interrupted, and takes minutes for 25,000."""
 
 
 class SemismoothSession(Climb):
@@ -68,7 +71,9 @@ class SemismoothNewton(Method):
         return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every alpha is finite."""
+        """Every alpha is finite, and a step takes seconds."""
+        if (arcs := len(mechanism.domain(instance).arcs)) > LARGEST:
+            return f"{self.id} needs at most {LARGEST} arcs, but there are {arcs}"
         return finite_games(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:

@@ -532,6 +532,18 @@ CALLS = [
         lambda: solve(build(demands_on={(0, 0): [1, 1]}), "drfh"),
         "the dominant share is not defined where demands depend on the server (demands_on)",
     ),
+    ("time limit in words", lambda: solve(WANG, "nb", time_limit="x"), "time_limit is 'x' seconds, but it must be positive"),
+    (
+        "huge weight",
+        lambda: Instance([[1]], [[1]], weights=[10**5000]),
+        "the weight of user 'u1' is an integer of thousands of digits, which is out of the range of floating point: change units",
+    ),
+    ("huge alpha", lambda: solve(WANG, "fds", alpha=10**400), f"alpha is 1{56 * '0'}..., but it must be a positive number"),
+    (
+        "huge target",
+        lambda: solve(example("wang-pool").instance, "njc", objective="closest", target=[10**400, 1]),
+        f"an entry of target is 1{56 * '0'}..., which is out of the range of floating point: change units",
+    ),
     ("negative time limit", lambda: solve(WANG, "nb", time_limit=-1.5), "time_limit is -1.5 seconds, but it must be positive"),
     (
         "arcs of another instance",

@@ -522,3 +522,10 @@ def test_certify_an_allocation_from_the_command_line(tmp_path, capsys):
     assert errors.startswith("drf-per-server: not certified: user 'u1' runs 10 tasks, but 6 in the exact answer")
     assert main(["certify", "wang-fig2"]) == 2
     assert "certify needs --mechanism" in capsys.readouterr().err
+
+
+def test_no_rational_equations_after_the_time_is_over(monkeypatch):
+    """They cannot be interrupted: with 25,000 arcs they ran for more than a minute under a limit of ten seconds."""
+    monkeypatch.setattr("fairalloc.solvers.exact.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
+    allocation = solve(generators.generic(60, 20, 4), "ps-dsf", "exact", time_limit=1e-2)
+    assert allocation.termination == "time_limit"

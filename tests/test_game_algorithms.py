@@ -538,3 +538,10 @@ def test_gradient_methods_never_claim_too_much(instance, alpha):
         allocation = solve(instance, "alpha-pf-vds", method, "low", alpha=alpha, time_limit=0.2)
         assert allocation.residuals.get("feasibility", 0) <= ROUNDING
         assert not allocation.claims_success or allocation.residual <= 1e-3
+
+
+def test_an_infinite_answer_to_prices_is_a_violation_and_no_warning():
+    """With alpha = 0.01 demand is the hundredth power of 1 / price; a resource nobody there takes must not make it nan."""
+    game = Game(Instance([[1, 0]], [[1, 1]]), 0.01)
+    market = Market(servers_of(game)[0], 0.01, 1.0, 0.0)
+    assert market.violation(np.array([np.inf]), np.array([0.0, -np.inf])) == np.inf

@@ -143,6 +143,14 @@ def test_the_residual_of_a_planted_game_is_proved(alpha):
         assert certificate.verify(game.instance)
 
 
+def test_a_bound_for_one_alpha_is_no_proof_of_ps_dsf():
+    """The numbers hold whatever they are called; a certificate that is called ps-dsf must prove that."""
+    game = planted_game(0, alpha=3)
+    verdict = replace(certified(game), mechanism="ps-dsf").verify(game.instance)
+    assert not verdict
+    assert "not about a game with parameters" in verdict.sentence
+
+
 @pytest.mark.parametrize("alpha", [0.5, 3, 50, [1, 2, np.inf]], ids=str)
 def test_no_number_of_a_proved_residual_can_be_changed(alpha):
     game = planted_game(1, users=3, servers=3, resources=2, alpha=alpha)

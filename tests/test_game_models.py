@@ -360,6 +360,7 @@ def test_methods_say_what_they_compute():
         (lambda: best_response(FIG1, "s9", [0] * 4), "there is no server 's9'"),
         (lambda: best_response(FIG1, "s1", [0] * 3), "one finite number >= 0 for each of the 4 users"),
         (lambda: best_response(FIG1, "s1", [0, 0, 0, -1.0]), "one finite number >= 0"),
+        (lambda: best_response(FIG1, "s1", [0, 0, 0, "a"]), "an entry of tasks_elsewhere is 'a'"),
         (lambda: best_response(FIG1, "s1", [0] * 4, alpha="inf"), "is for finite alpha"),
         (lambda: mechanism("ps-dsf").cvxpy(FIG1.replace(max_tasks=[1, None, None, None])), "knows no limits"),
     ],

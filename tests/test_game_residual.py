@@ -334,6 +334,10 @@ def test_the_game_knows_no_variants_and_no_limits(name):
         ({"alpha": [1, -2]}, "alpha is -2 for server 's2'"),
         ({"alpha": [1]}, "alpha has 1 entries, but there are 2 servers"),
         ({"alpha": "x"}, "alpha is 'x', but it must be a number"),
+        ({"alpha": 10**400}, "alpha is 1000.*, but it must be a number"),
+        ({"alpha": 10**5000}, "alpha is an integer of thousands of digits, but it must be a number"),
+        ({"alpha": np.complex128(1)}, "alpha is .*, but it must be a number"),
+        ({"alpha": np.array("x")}, "alpha is 'x', but it must be a number"),
         ({"alpha": {"s1": 1}}, "alpha lacks server 's2'"),
         ({"alpha": {"s1": 1, "s3": 1}}, "alpha names server 's3'"),
         ({"A": 0}, "A, B are 0, 0 for server 's1', but they must be >= 0, finite and not both 0"),
@@ -344,6 +348,13 @@ def test_the_game_knows_no_variants_and_no_limits(name):
 def test_bad_parameters_get_one_sentence(parameters, sentence):
     with pytest.raises(InstanceError, match=sentence.replace("(", r"\(")):
         mechanism("alpha-pf-vds").configure(**parameters).domain(Instance([[1], [1]], [[1], [1]]))
+
+
+@pytest.mark.parametrize(("alpha", "read"), [(np.array(3), 3.0), (range(2, 4), [2.0, 3.0]), (Fraction(1, 2), 0.5)])
+def test_parameters_may_be_any_real_numbers(alpha, read):
+    item = mechanism("alpha-pf-vds").configure(alpha=alpha)
+    assert np.all(item.game(Instance([[1], [1]], [[1], [1]])).alpha == read)
+    assert item.parameters == {"alpha": read}
 
 
 def test_time_shared_servers_are_judged_by_time():
@@ -360,3 +371,10 @@ def test_generated_families_give_finite_residuals():
         even = Allocation(instance, instance.arcs.gamma / instance.N)
         for alpha in (1, 50, "inf"):
             assert 0 < mechanism("alpha-pf-vds").configure(alpha=alpha).residual(even) <= 1
+
+
+def test_time_shared_instances_are_made_once():
+    """Every residual asks for one, and making it takes a rational for every arc."""
+    instance = Instance([[1, 2], [2, 1]], [[4, 2]])
+    item = mechanism("ps-dsf-tdm")
+    assert item.domain(instance) is item.domain(instance)

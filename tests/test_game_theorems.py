@@ -12,7 +12,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import EXAMPLES, example
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.rationals import as_flint, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact import _program as program
 from fairalloc.solvers.exact import optimum
@@ -121,18 +121,12 @@ def could_grow(instance, x, n):
         for m, i, load in zip(user, server, arcs.load, strict=True)
     }
     kept = [v if share[m, i] <= share.get((n, i), -1) else Fraction(0) for v, m, i in zip(x, user, server, strict=True)]
-    columns = [{row: _flint(part) for row, part in load} for load in arcs.load]
-    cost = [_flint(Fraction(int(m == n))) for m in user]
-    lp = program(cost, columns, [_flint(1 - load) for load in arcs.loads(kept)])
+    columns = [{row: as_flint(part) for row, part in load} for load in arcs.load]
+    cost = [as_flint(Fraction(int(m == n))) for m in user]
+    lp = program(cost, columns, [as_flint(1 - load) for load in arcs.loads(kept)])
     best, _ = optimum(lp, range(len(columns), len(lp.columns)), Limits())
     grown = sum(Fraction(int(v.numerator), int(v.denominator)) for a, v in best.values.items() if a < len(x) and user[a] == n)
     return arcs.tasks(kept)[n] + grown - tasks[n]
-
-
-def _flint(value):
-    from flint import fmpq
-
-    return fmpq(value.numerator, value.denominator)
 
 
 def satisfies_definition_2(instance, x):

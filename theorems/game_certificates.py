@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from fairalloc.formulations.equilibrium import Equilibrium
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
@@ -99,7 +99,7 @@ class ResidualCertificate(Certificate):
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {float(self.bound):.3g}"
 
     def _hold(self, item: Mechanism, domain: Instance) -> None:
-        must(isinstance(item, Equilibrium), f"{self.mechanism!r} is not about a game")
+        must(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")
         must(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
         right = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
         must(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")

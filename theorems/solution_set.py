@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.rationals import Rationals
+from fairalloc.models.rationals import Rationals, as_flint
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -181,7 +181,7 @@ def corners(
     low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[Row], inequalities: Iterable[Row]
 ) -> list[Rationals]:
     """The vertices of {low <= x <= high, equations, inequalities}, none where that is empty."""
-    exact_low, exact_high = [_flint(v) for v in low], [_flint(v) for v in high]
+    exact_low, exact_high = [as_flint(v) for v in low], [as_flint(v) for v in high]
     free = [i for i in range(len(low)) if low[i] < high[i]]
     points = []
     for ends in product((0, 1), repeat=len(free)):
@@ -192,8 +192,8 @@ def corners(
         points.append((x, faces))
     rows = [(row, True) for row in equations] + [(row, False) for row in inequalities]
     for k, ((coefficients, side), equal) in enumerate(rows):
-        row = [(i, _flint(a)) for i, a in coefficients.items()]
-        points = _cut(points, row, _flint(side), equal, 1 << (2 * len(free) + k), len(free))
+        row = [(i, as_flint(a)) for i, a in coefficients.items()]
+        points = _cut(points, row, as_flint(side), equal, 1 << (2 * len(free) + k), len(free))
         if not points:
             return []
     return [tuple(Fraction(int(v.numerator), int(v.denominator)) for v in x) for x, _ in points]
@@ -216,9 +216,3 @@ def _cut(points: list[Point], row: list[tuple[int, Any]], side: Any, equal: bool
                 part = v / (v - w)
                 on.append(([a + part * (b - a) for a, b in zip(x, y, strict=True)], shared | bit))
     return on if equal else on + [p for p, _ in below]
-
-
-def _flint(value: Fraction) -> "fmpq":
-    from flint import fmpq
-
-    return fmpq(value.numerator, value.denominator)
