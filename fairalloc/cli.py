@@ -20,7 +20,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import ACCURACY, METHODS, solve
-from fairalloc.theorems import PROPERTIES, Failure, certify, check, parse_certificate
+from fairalloc.theorems import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
 
 WIDTH = 100
 ROWS = 40
@@ -64,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("check", help="hold an allocation against properties; exit 1 if one fails")
     command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json")
-    command.add_argument("--property", action="append", metavar="ID", help="default: all, and the allocation's own mechanism")
+    usual = f"{', '.join(BASIC)} and the allocation's own mechanism"
+    command.add_argument("--property", action="append", metavar="ID", help=f"'all' or one of them; default: {usual}")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
 
@@ -301,7 +302,8 @@ def _check(options: argparse.Namespace) -> int:
     instance = load(options.instance)
     instance = mechanism(own).home(instance) if own else instance
     allocation = parse_allocation(document, instance)
-    properties = options.property or [*PROPERTIES, *([own] if own else [])]
+    asked = {None: BASIC, ("all",): tuple(PROPERTIES)}.get(options.property and tuple(options.property))
+    properties = options.property if asked is None else [*asked, *([own] if own else [])]
     verdicts = [check(instance, allocation, name) for name in properties]
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": v.margin, "sentence": v.sentence} for v in verdicts]

@@ -435,7 +435,9 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     documents = {d["statement"]: d for d in json.loads(capsys.readouterr().out)}
     assert documents["Z.P4"]["case"] is not None
     assert documents["W.P1"]["trials"] > 0
-    assert [w["statement"] for w in json.loads(Path("kept.json").read_text())["witnesses"]] == ["Z.P4"]
+    kept = {(w["statement"], w["without"]) for w in json.loads(Path("kept.json").read_text())["witnesses"]}
+    assert ("Z.P4", "") in kept
+    assert ("W.P1", "") not in kept
     few = {name: STATEMENTS[name] for name in ("Z.P4", "Z.P6", "W.P1")}
     monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
     assert main(["theorems", "verify", "--paper", "Z", "--budget", "2s", "--jobs", "1", "--trials", "8"]) == 0

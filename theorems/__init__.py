@@ -5,11 +5,12 @@ if not __name__.startswith("fairalloc."):
 
 from fairalloc.theorems.certificates import Certificate, parse_certificate
 from fairalloc.theorems.certifying import Failure, certify
-from fairalloc.theorems.properties import PROPERTIES, check
+from fairalloc.theorems.properties import BASIC, PROPERTIES, check
 from fairalloc.theorems.solution_set import SolutionSet, solution_set
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
+    "BASIC",
     "PROPERTIES",
     "Certificate",
     "Failure",

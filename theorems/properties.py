@@ -1,25 +1,42 @@
-"""First checks of an allocation: feasibility, non-wastefulness, Pareto optimality, and each mechanism's own definition."""
+"""Properties of an allocation, checked in floating point or in rationals, and each mechanism's own definition.
 
+Every margin is signed and has no unit: positive = violation, negative = room left. Floating point allows a tolerance; rationals
+allow none, and the smallest violation counts. Properties of mechanisms, not of one allocation, are in misreports.py.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.feasibility import overloads
 from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.theorems import fairness
+from fairalloc.theorems.holdings import Holdings, Unsolved, ratio
+from fairalloc.theorems.linear import METHODS, maximum
 from fairalloc.theorems.market import equilibrium
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["PROPERTIES", "TOLERANCE", "check", "on_instance"]
+__all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check", "on_instance"]
 
 TOLERANCE = 1e-6
 """A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
 
+Check: TypeAlias = Callable[[Holdings, float], Verdict]
 
-def check(instance: Instance, allocation: Allocation, property: str, tolerance: float = TOLERANCE) -> Verdict:  # noqa: A002
+
+def check(
+    instance: Instance,
+    allocation: Allocation,
+    property: str,  # noqa: A002
+    tolerance: float = TOLERANCE,
+    exact: bool | None = None,
+) -> Verdict:
     """Hold an allocation against a property.
 
     Parameters
@@ -27,23 +44,47 @@ def check(instance: Instance, allocation: Allocation, property: str, tolerance: 
     instance : the problem; the allocation must live on its arcs (for "drf": on the pooled instance)
     allocation : tasks on arcs, and bundles where more was handed out than is used
     property : a name in PROPERTIES or the id of a mechanism, whose definition is then checked
-    tolerance : the largest violation that counts as rounding
+    tolerance : the largest violation that counts as rounding; rationals know none
+    exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
+        Definitions of mechanisms are held in floating point only: `certify` proves those
+
+    Returns
+    -------
+    Verdict; holds is None where the property says nothing about this instance, which its sentence explains
 
     Examples
     --------
     >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
     >>> check(wang, Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
     "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
+    >>> check(wang, Allocation(wang, [10, 0, 0, 10]), "envy-freeness", exact=True).margin
+    -0.8
     """
     names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
     if property not in names:
         raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
     allocation = on_instance(instance, allocation)
     if property in PROPERTIES:
-        return PROPERTIES[property](allocation, tolerance)
+        return _held(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
+    if exact:
+        raise InstanceError(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
     if property == "market":
         return equilibrium(allocation, tolerance)
     return _definition(allocation, property, tolerance)
+
+
+def _held(name: str, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
+    if not allocation.has_point:
+        holds, margin = (None, np.nan) if name == "non-wastefulness" else (False, np.inf)
+        sentence = f"{'not decided' if holds is None else 'not feasible'}: there is no point"
+        return Verdict(name, holds, margin, sentence, "x is not a number")
+    h = Holdings(allocation, exact)
+    if name in FEASIBLE and (basic := _feasibility(h, tolerance)).holds is False:
+        return replace(basic, property=name, margin=np.inf)
+    try:
+        return PROPERTIES[name](h, tolerance)
+    except Unsolved as reason:
+        return Verdict(name, None, np.nan, f"not decided: {reason}", METHODS[exact])
 
 
 def on_instance(instance: Instance, allocation: Allocation) -> Allocation:
@@ -57,89 +98,116 @@ def on_instance(instance: Instance, allocation: Allocation) -> Allocation:
     return allocation if allocation.instance is instance else replace(allocation, instance=instance)
 
 
-def _feasibility(allocation: Allocation, tolerance: float) -> Verdict:
+def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
-    if not allocation.has_point:
-        return Verdict("feasibility", False, np.inf, "not feasible: there is no point", "x is not a number")
-    worst = overloads(allocation)
-    rule = max(worst, key=worst.__getitem__)
-    margin = max(0.0, worst[rule])
-    if margin <= tolerance:
-        return Verdict("feasibility", True, margin, "feasible", "direct computation in floating point")
-    witness, sentence = _overload(allocation, rule)
-    return Verdict("feasibility", False, margin, f"not feasible: {sentence}", "direct computation", witness)
+    where = {"capacity": ratio(h.bundles.sum(axis=0), h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
+    if h.allocation.bundles is None:
+        where["capacity"] = _load(h) - 1
+    rule = max(where, key=lambda key: where[key].max())
+    margin = where[rule].max()
+    if not margin > (0 if h.exact else tolerance):
+        method = "rational arithmetic" if h.exact else "direct computation in floating point"
+        return Verdict("feasibility", True, float(margin), "feasible", method)
+    place = np.unravel_index(int(np.argmax(where[rule])), where[rule].shape)
+    witness, sentence = _OVERLOADS[rule](h, *map(int, place))
+    method = "rational arithmetic" if h.exact else "direct computation"
+    return Verdict("feasibility", False, float(margin), f"not feasible: {sentence}", method, witness)
 
 
-def _overload(allocation: Allocation, rule: str) -> tuple[dict[str, object], str]:
-    instance = allocation.instance
-    if rule == "limit":
-        n = int(np.argmax(allocation.tasks / instance.max_tasks))
-        user, tasks, limit = instance.users[n], allocation.tasks[n], instance.max_tasks[n]
-        return {"user": user, "tasks": tasks}, f"user {user!r} runs {tasks:g} tasks and has {limit:g}"
-    if rule == "sign":
-        a = int(np.argmin(allocation.x / instance.arcs.gamma))
-        user, server = instance.users[instance.arcs.user[a]], instance.servers[instance.arcs.server[a]]
-        where = {"user": user, "server": server, "tasks": allocation.x[a]}
-        return where, f"user {user!r} has {allocation.x[a]:g} tasks on server {server!r}"
-    used = allocation.load * instance.pools
-    if allocation.bundles is not None:
-        used = np.maximum(used, np.maximum(allocation.bundles, allocation.used).sum(axis=0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        i, r = np.unravel_index(int(np.nanargmax(used / instance.pools)), used.shape)
-    server, resource, capacity = instance.servers[i], instance.resources[r], instance.pools[i, r]
-    where = {"server": server, "resource": resource, "used": used[i, r], "capacity": capacity}
-    return where, f"server {server!r} gives {used[i, r]:g} of {resource!r} and has {capacity:g}"
+def _load(h: Holdings) -> Any:
+    """(K, R) used part of each capacity."""
+    return ratio(h.bundles.sum(axis=0), h.pools)
 
 
-def _non_wastefulness(allocation: Allocation, tolerance: float) -> Verdict:
+def _over_limit(h: Holdings, n: int) -> tuple[dict[str, object], str]:
+    user = h.instance.users[n]
+    return {"user": user, "tasks": h.tasks[n]}, f"user {user!r} runs {float(h.tasks[n]):g} tasks and has {float(h.limits[n]):g}"
+
+
+def _negative(h: Holdings, a: int) -> tuple[dict[str, object], str]:
+    arcs = h.instance.arcs
+    user, server = h.instance.users[arcs.user[a]], h.instance.servers[arcs.server[a]]
+    witness = {"user": user, "server": server, "tasks": h.x[a]}
+    return witness, f"user {user!r} has {float(h.x[a]):g} tasks on server {server!r}"
+
+
+def _overload(h: Holdings, i: int, r: int) -> tuple[dict[str, object], str]:
+    server, resource = h.instance.servers[i], h.instance.resources[r]
+    used, capacity = h.bundles[:, i, r].sum(), h.pools[i, r]
+    witness = {"server": server, "resource": resource, "used": used, "capacity": capacity}
+    return witness, f"server {server!r} gives {float(used):g} of {resource!r} and has {float(capacity):g}"
+
+
+_OVERLOADS: Mapping[str, Callable[..., tuple[dict[str, object], str]]] = {
+    "capacity": _overload,
+    "sign": _negative,
+    "limit": _over_limit,
+}
+
+
+def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
     """Nobody holds a resource its tasks do not use (W Definition 1): bundle <= tasks times demand, in shares of capacity."""
-    instance = allocation.instance
-    method = "comparison of bundles with what the tasks use"
-    if not allocation.has_point:
-        return Verdict("non-wastefulness", None, np.nan, "not decided: there is no point", "x is not a number")
-    if allocation.bundles is None:
-        return Verdict("non-wastefulness", True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
-    spare = allocation.bundles - allocation.used
-    none = np.where(spare > 0, np.inf, 0.0)  # of what the server does not have
-    waste = np.divide(spare, instance.pools, out=none, where=np.broadcast_to(instance.pools > 0, spare.shape))
-    margin = max(0.0, float(waste.max()))
-    if margin <= tolerance:
-        return Verdict("non-wastefulness", True, margin, "non-wasteful", method)
+    name, method = "non-wastefulness", "comparison of bundles with what the tasks use"
+    if h.allocation.bundles is None:
+        return Verdict(name, True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
+    spare = h.array(h.allocation.bundles) - replace(h, allocation=replace(h.allocation, bundles=None)).bundles
+    waste = ratio(np.maximum(spare, 0), np.broadcast_to(h.pools, spare.shape))
+    margin = waste.max()
+    if not margin > (0 if h.exact else tolerance):
+        return Verdict(name, True, float(margin), "non-wasteful", method)
     n, i, r = np.unravel_index(int(np.argmax(waste)), waste.shape)
-    user, server, resource = instance.users[n], instance.servers[i], instance.resources[r]
-    sentence = f"wasteful: user {user!r} holds {spare[n, i, r]:g} of {resource!r} on server {server!r} that its tasks do not use"
+    user, server, resource = h.instance.users[n], h.instance.servers[i], h.instance.resources[r]
+    held = f"user {user!r} holds {float(spare[n, i, r]):g} of {resource!r} on server {server!r}"
     witness = {"user": user, "server": server, "resource": resource, "unused": spare[n, i, r]}
-    return Verdict("non-wastefulness", False, margin, sentence, method, witness)
+    return Verdict(name, False, float(margin), f"wasteful: {held} that its tasks do not use", method, witness)
 
 
-def _pareto(allocation: Allocation, tolerance: float) -> Verdict:
+def _pareto(h: Holdings, tolerance: float) -> Verdict:
     """No feasible allocation gives every user as many tasks and one more (W 3.3, Z II-B).
 
     LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n.
     """
-    if (basic := _feasibility(allocation, tolerance)).holds is False:
-        return Verdict("pareto", False, np.inf, basic.sentence, basic.method, basic.witness)
-    instance, arcs = allocation.instance, allocation.instance.arcs
-    unit = np.zeros(instance.N)
-    np.maximum.at(unit, arcs.user, arcs.gamma)
-    keep = allocation.tasks / max(1.0, allocation.load.max(), (allocation.tasks / instance.max_tasks).max())
+    instance, arcs = h.instance, h.instance.arcs
+    unit = h.alone
+    over = max(1, _load(replace(h, allocation=replace(h.allocation, bundles=None))).max(), (h.tasks / h.limits).max())
+    keep = h.tasks / over
     capped = np.isfinite(instance.max_tasks)
-    share = sp.diags_array(1.0 / unit) @ arcs.owner @ sp.diags_array(unit[arcs.user])
-    load = arcs.load @ sp.diags_array(unit[arcs.user])
-    rows = sp.block_array([[load, None], [-share, sp.eye_array(instance.N)], [share[capped], None]], format="csr")
-    sides = np.concatenate([np.ones(instance.K * instance.R), -keep / unit, instance.max_tasks[capped] / unit[capped]])
-    cost = np.concatenate([np.zeros(len(arcs)), -np.ones(instance.N)])
-    answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs")
-    if not answer.success:
-        return Verdict("pareto", None, np.nan, f"not decided: {answer.message}", "LP, SciPy's HiGHS")
-    gain = answer.x[len(arcs) :]
-    margin, n = float(gain.max()), int(np.argmax(gain))
-    if margin <= tolerance:
-        return Verdict("pareto", True, margin, "Pareto optimal", "LP, SciPy's HiGHS")
-    user, before, after = instance.users[n], allocation.tasks[n], keep[n] + gain[n] * unit[n]
+    answer = maximum(*_improvements(h, keep, capped), h.exact)
+    if answer is None:
+        raise Unsolved("the linear program was not solved")
+    gain = answer.z[len(arcs) :]
+    n = max(range(instance.N), key=lambda k: gain[k])
+    if not gain[n] > (0 if h.exact else tolerance):
+        return Verdict("pareto", True, float(gain[n]), "Pareto optimal", METHODS[h.exact])
+    user, before, after = instance.users[n], float(h.tasks[n]), float(keep[n] + gain[n] * unit[n])
     sentence = f"not Pareto optimal: user {user!r} could run {after:g} tasks instead of {before:g} while nobody runs fewer"
-    better = {"user": user, "x": tuple((answer.x[: len(arcs)] * unit[arcs.user]).tolist())}
-    return Verdict("pareto", False, margin, sentence, "LP, SciPy's HiGHS; the better allocation is the witness", better)
+    better = {"user": user, "x": tuple((answer.z[: len(arcs)] * unit[arcs.user]).tolist())}
+    method = f"{METHODS[h.exact]}; the better allocation is the witness"
+    return Verdict("pareto", False, float(gain[n]), sentence, method, better)
+
+
+def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
+    """The linear program: cost, rows and sides; tasks count in units of h.alone."""
+    instance, arcs, unit = h.instance, h.instance.arcs, h.alone
+    limits = h.limits[capped] / unit[capped]
+    if not h.exact:
+        share, load = arcs.owner, arcs.load @ sp.diags_array(unit[arcs.user])
+        rows = sp.block_array([[load, None], [-share, sp.eye_array(instance.N)], [share[capped], None]], format="csc")
+        cost = np.concatenate([np.zeros(len(arcs)), np.ones(instance.N)])
+        return cost, rows, np.concatenate([np.ones(instance.K * instance.R), -keep / unit, limits])
+    size, one = len(arcs), Fraction(1)
+    matrix = h.zeros(instance.K * instance.R + instance.N + int(capped.sum()), size + instance.N)
+    first, cap = instance.K * instance.R, {int(n): k for k, n in enumerate(np.flatnonzero(capped))}
+    for a, (n, parts) in enumerate(zip(arcs.user.tolist(), exact_arcs(instance).load, strict=True)):
+        for row, part in parts:
+            matrix[row, a] = part * unit[n]
+        matrix[first + n, a] = -one
+        if n in cap:
+            matrix[first + instance.N + cap[n], a] = one
+    for n in range(instance.N):
+        matrix[first + n, size + n] = one
+    cost = np.concatenate([h.zeros(size), h.zeros(instance.N) + one])
+    return cost, matrix, np.concatenate([h.zeros(first) + one, -keep / unit, limits])
 
 
 def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
@@ -149,7 +217,7 @@ def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
-    basic = _feasibility(allocation, tolerance)
+    basic = _held("feasibility", allocation, tolerance, exact=False)
     margin = max(basic.margin, item.residual(allocation))
     method = "the residual of its definition, from the instance alone"
     if margin <= tolerance:
@@ -158,5 +226,25 @@ def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
     return Verdict(name, False, margin, sentence, method, basic.witness)
 
 
-PROPERTIES = {"feasibility": _feasibility, "non-wastefulness": _non_wastefulness, "pareto": _pareto}
+PROPERTIES: Mapping[str, Check] = {
+    "feasibility": _feasibility,
+    "non-wastefulness": _non_wastefulness,
+    "pareto": _pareto,
+    "envy-freeness": fairness.envy_freeness,
+    "total-envy-freeness": fairness.total_envy_freeness,
+    "sharing-incentive": fairness.sharing_incentive,
+    "strong-sharing-incentive": fairness.strong_sharing_incentive,
+    "weak-sharing-incentive": fairness.weak_sharing_incentive,
+    "bottleneck-fairness": fairness.bottleneck_fairness,
+    "server-bottleneck-fairness": fairness.server_bottleneck_fairness,
+    "global-bottleneck-fairness": fairness.global_bottleneck_fairness,
+    "single-resource-fairness": fairness.single_resource_fairness,
+    "single-server-reduction": fairness.single_server_reduction,
+}
 """The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
+
+BASIC = ("feasibility", "non-wastefulness", "pareto")
+"""What is checked where nothing is asked for: the others are a mechanism's choice."""
+
+FEASIBLE = frozenset(name for name in PROPERTIES if "bottleneck" in name or "single" in name or name == "pareto")
+"""The properties that only a feasible allocation can have."""

@@ -15,7 +15,7 @@ class Verdict:
     ----------
     property : what was checked
     holds : True, False, or None where it was not decided
-    margin : how far the property is from holding, dimensionless, 0 = it holds exactly
+    margin : how far the property is from holding, dimensionless; negative = the room left, where that is measured
     witness : what shows it, by name, so that it can be checked again
     sentence : the finding in English
     method : how it is known
