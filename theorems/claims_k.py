@@ -1,10 +1,10 @@
 """The claims of K (alphaPF-VDS), tried and confirmed.
 
-K has Definitions 1 to 6, Theorems 1 to 8, Lemmas 1 to 4, Corollaries 1 to 4, Table 1, the examples of Figs. 1 to 3, two algorithms
-and the experiments of section 6. Envy is about the resources that a user may use, see claims_p.py. Equilibria for alpha != 1 need
-not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a violation counts if
-it is ten times what a proved bound on the residual lets tasks be off (exactly proved for one server). The Google and Bitbrain
-workloads of section 6 are samples that are not published; these statements say so and decide nothing.
+K has Definitions 1 to 6, Theorems 1 to 8, Lemmas 1 to 4, Corollaries 1 to 4, Table 1, the examples of Figs. 1 to 3, two
+algorithms and the experiments of section 6. Envy is about the resources that a user may use, see claims_p.py. Equilibria for
+alpha != 1 need not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a
+violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only). The
+Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ import numpy as np
 
 from fairalloc.formulations.equilibrium import deviation
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -28,6 +28,7 @@ from fairalloc.theorems.game_judges import (
     descent_exactly,
     equilibria,
     every_alpha,
+    fair,
     least_served,
     limit_rate,
     missing,
@@ -67,7 +68,8 @@ CLUSTER = Case(
 """The servers of K Fig. 4, one of each class; its users are not printed."""
 
 PROOFS_ALPHA = {
-    EF: "(64)-(77): if n envied m, then at a server that m uses and n may use z_n g'(z_n) < z_m g'(z_m), so z_n > z_m, since z g'(z) "
+    EF: "(64)-(77): if n envied m, then at a server that m uses and n may use z_n g'(z_n) < z_m g'(z_m), so "
+    "z_n > z_m, since z g'(z) "
     "does not rise for alpha >= 1, and n would have more than m of its own dominant resource.",
     SI: "(69)-(73): 1 / z_ni <= sum_m phi_m x_mi / x_m at every server, and the sum over servers is sum phi.",
 }
@@ -161,8 +163,8 @@ def _definition6(exact: bool) -> Callable[[Case], Verdict]:
         x, y = ([number(v) for v in point] for point in case.points)
         phi = [number(v) for v in instance.exact.weights]
         tasks = [sum((v for m, v in zip(arcs.user, x, strict=True) if m == n), number(F(0))) for n in range(instance.N)]
-        if not all(tasks):
-            return Verdict("equivalence", True, -1.0, "a user has no task, so (16) is not defined", "")
+        if min(tasks) * 10**6 <= max(tasks):
+            raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
         step, worst = number(F(1, 10**6)), -1.0
         for i in set(arcs.server.tolist()):
             here = [a for a in range(len(x)) if arcs.server[a] == i]
@@ -170,19 +172,16 @@ def _definition6(exact: bool) -> Callable[[Case], Verdict]:
             z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
             first = sum((y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
 
-            def gain(
-                part: Any, here: list[int] = here, z: dict[int, Any] = z, unit: dict[int, Any] = unit, first: Any = first
-            ) -> Any:
+            def gain(part: Any, here: list[int] = here, z: Any = z, unit: Any = unit, first: Any = first) -> Any:
                 after = {a: z[a] + part * (y[a] - x[a]) / unit[a] for a in here}
-                if min(after.values()) <= 0:
+                if min(after.values()) <= F(1, 10**9) * max(after.values()):
                     return part * first
                 return sum(phi[arcs.user[a]] * (_utility(after[a], alpha) - _utility(z[a], alpha)) for a in here)
 
             slack = 0 if exact else 1e-9 * sum(abs(y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
             worst = max(worst, float(gain(1) - first - slack), float(gain(step) - step * first - slack))
-            if first > F(1, 100) * sum(z[a] ** (1 - alpha) for a in here) and min(z[a] for a in here) > F(1, 100) * max(
-                z[a] for a in here
-            ):
+            near = min(z.values()) > F(1, 100) * max(z.values())
+            if near and first > F(1, 100) * sum(v ** (1 - alpha) for v in z.values()):
                 worst = max(worst, float(first) if gain(step) <= 0 else -1.0)
         return Verdict("equivalence", not worst > 0, worst, f"a move gains {worst:.3g} more than (16) says", "direct computation")
 
@@ -226,7 +225,8 @@ def _projected(case: Case) -> Verdict:
             moved = [n for n in range(instance.N) if n not in here and d[n] and push]
             if moved:
                 who, where = instance.users[moved[0]], instance.servers[i]
-                sentence = f"where {instance.resources[r]!r} is full at {where!r}, v lowers the tasks of {who!r}, who is not eligible there"
+                sentence = f"where {instance.resources[r]!r} is full at {where!r}, v lowers the tasks of {who!r}, who is "
+                sentence += "not eligible there"
                 return Verdict("feasibility", False, 1.0, sentence, "rational arithmetic")
     return Verdict("feasibility", True, -1.0, "everybody who demands a resource is eligible where it is", "rational arithmetic")
 
@@ -235,9 +235,9 @@ def _projected(case: Case) -> Verdict:
 
 
 def _deviation(h: Holdings) -> float:
-    """-(weighted mean of D_n) (K 58)."""
+    """The weighted mean of D_n (K 58)."""
     each = deviation(h.instance, h.allocation.x)
-    return -float(h.instance.weights @ each / h.instance.weights.sum())
+    return float(h.instance.weights @ each / h.instance.weights.sum())
 
 
 GOOGLE = "the 2% of users of the Google trace that were sampled, their eligible classes and the hour are not published"
@@ -322,7 +322,7 @@ statements = [
         "all",
         hypotheses=POOL,
         proof="With one server Definition 4 is Definition 1.",
-        **asked("ps-dsf", as_one_pool),
+        **fair(as_one_pool),
     ),
     one("K.2.3.gamma", "gamma is 4, 12, 4, 8 on server 1 and 16, 8 on server 2.", "K 2.3", FIG3, numbers(_fig3_alone)),
     one("K.2.3.tasks", "PS-DSF gives 2, 6, 32/3 and 16/3 tasks.", "K 2.3", FIG3, tasks_of("ps-dsf", "2", "6", "32/3", "16/3")),
@@ -381,9 +381,11 @@ statements = [
         "K Theorem 2",
         "all",
         hypotheses=with_alpha(ANY, (10, 100, 1000)),
-        proof="Some r has w_nr mu_r >= g(z_n) / R, so its level mu_r^(-1/alpha) is at most z_n R^(1/alpha), and it is full; who uses r "
+        proof="Some r has w_nr mu_r >= g(z_n) / R, so its level mu_r^(-1/alpha) is at most z_n R^(1/alpha), "
+        "and it is full; who uses r "
         "has z_m <= w_mr^(-1/alpha) times that level, so z_m / z_n <= (R / w_mr)^(1/alpha) -> 1.",
-        note="K's proof lets h tend to 0 where a user's part vanishes in the limit; the rate log(R / w) / alpha, which is tried, does not.",
+        note="K's proof lets h tend to 0 where a user's part vanishes in the limit; the rate log(R / w) / "
+        "alpha, which is tried, does not.",
         **equilibria(limit_rate),
     ),
     one("K.3.2.server1", "On server 1 the allocation is that of PS-DSF for every alpha.", "K 3.2", FIG3, _fig3_server1),
@@ -459,7 +461,8 @@ statements = [
         "K Theorem 4",
         "all",
         hypotheses=with_alpha(replace(ANY, server_bottleneck=True), WHOLE),
-        proof="One price a server; g' falls strictly, so g'(z_n) = mu for who is served and <= mu for others says z_n = level and >= level.",
+        proof="One price a server; g' falls strictly, so g'(z_n) = mu for who is served and <= mu for others "
+        "says z_n = level and >= level.",
         **every_alpha(),
     ),
     Statement(
@@ -556,9 +559,11 @@ statements = [
         stationary,
         stationary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
-        proof="(96): where the gradient by x is 0 so is the sum of dpsi/dx dpsi/df f' >= 0, and f' > 0; then psi = 0. The gradient by "
+        proof="(96): where the gradient by x is 0 so is the sum of dpsi/dx dpsi/df f' >= 0, and f' > 0; then "
+        "psi = 0. The gradient by "
         "lambda is not needed.",
-        note="Stationary in the whole space. At a minimum of Problem 3 over (38)-(40) that is not a solution the gradient need not be 0.",
+        note="Stationary in the whole space. At a minimum of Problem 3 over (38)-(40) that is not a solution "
+        "the gradient need not be 0.",
     ),
     game(
         "K.E41",
@@ -576,7 +581,8 @@ statements = [
         multipliers,
         multipliers,
         ANY,
-        note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is full, so somebody uses it, "
+        note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is "
+        "full, so somebody uses it, "
         "and (43) bounds it.",
     ),
     one(
@@ -585,7 +591,8 @@ statements = [
         "K Lemma 2",
         FIG3,
         missing(
-            "no method here decides connectedness; K's proof cites results for P0 functions and bounded solution sets, does not show P0, "
+            "no method here decides connectedness; K's proof cites results for P0 functions and bounded "
+            "solution sets, does not show P0, "
             "and multipliers of absent resources are unbounded (K.4.4.bounded)"
         ),
     ),
@@ -604,7 +611,8 @@ statements = [
         _unique,
         _unique,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
-        note="Tried as: two methods find the same x_n where every server has a bottleneck resource. The proof's claim that the matrix "
+        note="Tried as: two methods find the same x_n where every server has a bottleneck resource. The "
+        "proof's claim that the matrix "
         "of (107) has full rank is not checked here.",
     ),
     Statement(
@@ -636,7 +644,8 @@ statements = [
         descent(every=True),
         descent_exactly,
         replace(with_alpha(ANY, (2,), price=(1,)), points=1),
-        note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and Psi does not fall with it.",
+        note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
+        "Psi does not fall with it.",
     ),
     one(
         "K.L4",
@@ -644,7 +653,8 @@ statements = [
         "K Lemma 4",
         FIG3,
         missing(
-            "Assumption 1 speaks of the end of a run. Under Assumption 2 the projection (46) in R^N moves users who are not eligible, "
+            "Assumption 1 speaks of the end of a run. Under Assumption 2 the projection (46) in R^N moves "
+            "users who are not eligible, "
             "against (15), see K.5.1.eligible; with x_ni = 0 kept the proof does not apply"
         ),
     ),
@@ -656,7 +666,8 @@ statements = [
         at_rest("alpha-pf-vds", "ps-mfa"),
         at_rest("alpha-pf-vds", "ps-mfa"),
         with_alpha(ANY, (1, 2)),
-        note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not make |v| tend to 0, as the "
+        note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
+        "make |v| tend to 0, as the "
         "proof says. Runs that are cut off decide nothing.",
     ),
     Statement(
@@ -695,7 +706,7 @@ statements = [
         "all",
         hypotheses=replace(ANY, positive=True),
         proof="A bottleneck of n serves all who are on the server, so z_n >= z_m for each of them, for every n.",
-        **asked("ps-dsf", least_served),
+        **fair(least_served),
     ),
     Statement(
         "K.5.1.eligible",

@@ -9,6 +9,7 @@ What of Fig. 6 is a curve in a picture cannot be compared; what the text says of
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from fairalloc.solvers.game_session import servers_of
 from fairalloc.solvers.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.game_judges import at_rest, bottleneck_condition, definition, hard_lying
+from fairalloc.theorems.game_judges import at_rest, bottleneck_condition, definition, fair, hard_lying
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
 from fairalloc.theorems.statement import Hypotheses, Statement
-from fairalloc.theorems.trials import Answer, attempted, proved
+from fairalloc.theorems.trials import Answer
 from fairalloc.theorems.verdict import Verdict
 
 F = Fraction
@@ -74,8 +75,8 @@ def claimed(
 ) -> Statement:
     """That a mechanism has, or has not, a property."""
     check = asked(mechanism, asking(name))
-    if (mechanism, name) == ("ps-dsf", SP):
-        check |= {"trial": attempted(mechanism, hard_lying, "best-response"), "confirm": proved(mechanism, hard_lying)}
+    if mechanism == "ps-dsf":
+        check = fair(hard_lying if name == SP else asking(name))
     says = SAYS[name] if holds else f"does not satisfy: {SAYS[name]}"
     return Statement(
         id=id_,
@@ -114,11 +115,14 @@ def monopoly(instance: Instance, n: int, i: int) -> Fraction:
 
 
 PROOFS = {
-    EF: "At a server of n that m uses, the bottleneck r of n has d_mr > 0 if n could use m's bundle at all, so z_ni >= z_mi, and n "
+    EF: "At a server of n that m uses, the bottleneck r of n has d_mr > 0 if n could use m's bundle at all, so "
+    "z_ni >= z_mi, and n "
     "could run at most phi_n gamma_ni z_mi tasks with all that m holds (25).",
-    SI: "At server i, 1 = sum of w y over the users of n's bottleneck <= sum of y_mi over users with z_mi <= z_ni; so gamma_ni <= "
+    SI: "At server i, 1 = sum of w y over the users of n's bottleneck <= sum of y_mi over users with z_mi <= "
+    "z_ni; so gamma_ni <= "
     "(x_n / phi_n) sum_m phi_m x_mi / x_m, and the sum over i is x_n sum phi / phi_n.",
-    BF: "Every server is full of the resource, all who use it have the same least share, and shares at a server are amounts of the "
+    BF: "Every server is full of the resource, all who use it have the same least share, and shares at a "
+    "server are amounts of the "
     "resource by weight; users with at most a given amount hold all of the servers they may use.",
 }
 
@@ -255,7 +259,7 @@ def _rising(everywhere: bool) -> Callable[[Case], Verdict]:
             y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
             server.put(y, x, tasks)
             after = [(tasks[s.user] / (s.phi * s.gamma)).min() for s in servers]
-            falls = [a - b for a, b in zip(minima[:-1], minima[1:], strict=True)] if not everywhere else []
+            falls = [a - b for a, b in pairwise(minima)] if not everywhere else []
             falls += [1 - b / a for a, b in zip(before, after, strict=True)] if everywhere else []
             worst = max([worst, *falls])
         return Verdict("monotonicity", not worst > 1e-9, worst, f"S* falls by {worst:.3g}, relative", "a run of three rounds")
@@ -317,7 +321,7 @@ def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
     """A resource is fully used in some classes under each of the mechanisms."""
 
     def confirm(case: Case) -> Verdict:
-        used = {}
+        used: dict[tuple[str, int], Fraction] = {}
         for mechanism in ("ps-dsf", "tsf", "drfh"):
             loads = exact_arcs(case.instance).loads(tuple(certain(case.instance, mechanism).x))
             used |= {(mechanism, i): loads[i * case.instance.R + resource] for i in classes}
@@ -351,7 +355,7 @@ def _more_used(case: Case) -> Verdict:
     return Verdict("utilisation", worst > 0, -worst, f"all active: {said[0]}; user 4 away: {said[1]}", "rational arithmetic")
 
 
-def _prompt(case: Case) -> Verdict:
+def _prompt(_: Case) -> Verdict:
     """After every change of Fig. 6 the distributed algorithm is at PS-DSF within 10 s."""
     path = section_v()
     times = path.times
@@ -476,7 +480,8 @@ statements = [
         definition,
         bottleneck_condition,
         replace(ANY, points=1),
-        proof="x_n can rise at server i iff everything n demands is free there once all with a larger share are gone, and n's own "
+        proof="x_n can rise at server i iff everything n demands is free there once all with a larger share "
+        "are gone, and n's own "
         "tasks elsewhere do not help, for its bottlenecks stay full.",
     ),
     *(
@@ -498,7 +503,7 @@ statements = [
         "all",
         hypotheses=ANY,
         note="(27) needs a server that m uses and n may use. With resources that n may use the claim is P.T2.envy.",
-        **asked("ps-dsf", asking("total-envy-freeness")),
+        **fair(asking("total-envy-freeness")),
     ),
     Statement(
         "P.III-B.reduction",
@@ -507,11 +512,12 @@ statements = [
         "all",
         hypotheses=POOL,
         proof="With one server Definition 2 is Definition 1.",
-        **asked("ps-dsf", as_one_pool),
+        **fair(as_one_pool),
     ),
     Statement(
         "P.C1",
-        "If r is full at server i, n has the least share of those who demand it, and nobody with a larger share uses it, r is a bottleneck of n.",
+        "If r is full at server i, n has the least share of those who demand it, and nobody with a larger "
+        "share uses it, r is a bottleneck of n.",
         "P Corollary 1",
         "all",
         _corollary,
@@ -567,7 +573,8 @@ statements = [
         at_rest("ps-dsf", "psdsf-algorithm-1", "mid"),
         at_rest("ps-dsf", "psdsf-algorithm-1", "mid"),
         ANY,
-        note="Run with the least changes that make it well defined, and with equality up to 1e-12: in exact arithmetic rounds need "
+        note="Run with the least changes that make it well defined, and with equality up to 1e-12: in exact "
+        "arithmetic rounds need "
         "not end. One resource, servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second: user 2's part goes "
         "to its limit geometrically.",
     ),
@@ -593,7 +600,7 @@ statements = [
         "P IV",
         "all",
         hypotheses=replace(ANY, same_demands=False),
-        **asked("ps-dsf", asking(SI)),
+        **fair(asking(SI)),
         note="Tried as: an allocation is found, and it provides sharing incentive, whose proof does not need equal rates.",
         proof="The limit of equilibria for alpha to infinity is one, see K.T2.limit, whose proof does not need equal demands.",
     ),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from fairalloc.theorems.judges import certain, furthest, held, ruling
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.misreports import gains
 from fairalloc.theorems.properties import TOLERANCE
-from fairalloc.theorems.trials import SAFETY, Answer, Judge, Undecided
+from fairalloc.theorems.trials import SAFETY, Answer, Judge, Undecided, attempted
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "descent_exactly",
     "equilibria",
     "every_alpha",
+    "fair",
     "hard_lying",
     "least_served",
     "limit_rate",
@@ -55,6 +57,8 @@ __all__ = [
 ]
 
 F = Fraction
+
+ALGORITHM = "psdsf-algorithm-1"
 
 
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
@@ -165,7 +169,7 @@ def _per_arc(case: Case, instance: Instance, name: str, usual: float) -> Sequenc
     """The parameter at each arc; infinite where the case has none, for then nothing is asked."""
     if name not in case.parameters:
         return [np.inf] * len(instance.arcs)
-    values = _values(case, name, usual) * instance.K
+    values = tuple(_values(case, name, usual)) * instance.K
     return [values[i] for i in instance.arcs.server]
 
 
@@ -231,6 +235,29 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
+def fair(judge: Judge) -> dict[str, Any]:
+    """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
+
+    A property of the mechanism is one of every PS-DSF allocation. Algorithm I starts from DRF on each server and so ends at other
+    ones than methods that come from finite alpha do, and it is fast.
+    """
+
+    def exactly(case: Case) -> Verdict:
+        def answer(instance: Instance) -> Allocation:
+            certificate = certify(instance, "ps-dsf", solve(instance, "ps-dsf", ALGORITHM))
+            if isinstance(certificate, Failure):
+                raise Undecided(certificate.reason)
+            x = np.array([float(v) for v in certificate.x])
+            return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
+
+        try:
+            return judge(case, answer)
+        except (Undecided, Unsolved) as reason:
+            return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
+
+    return {"trial": attempted("ps-dsf", judge, ALGORITHM), "confirm": exactly, "mechanism": "ps-dsf"}
+
+
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
 
 
@@ -247,7 +274,7 @@ def bottleneck_condition(case: Case) -> Verdict:
 def _definition(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
     instance = case.instance
     named = {name: certain(instance, name) for name in ("ps-dsf", "drfh")}
-    points = [(name, h) for name, h in named.items()]
+    points = list(named.items())
     points += [(f"point {k}", _at(instance, x)) for k, x in enumerate(case.points)]
     if named["ps-dsf"].instance.K > 1:
         points.append(("ps-dsf, halved", _at(instance, [v / 2 for v in named["ps-dsf"].x])))
@@ -376,10 +403,10 @@ def utilisation(h: Holdings) -> Any:
 def ordered(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> dict[str, Any]:
     """`measure` does not rise with alpha."""
 
-    def verdict(case: Case, answer: Callable[[Any], Allocation]) -> Verdict:
+    def verdict(answer: Callable[[Any], Allocation]) -> Verdict:
         found = [held(answer(alpha)) for alpha in alphas]
         values = [measure(h) for h in found]
-        rise = max(later - earlier for earlier, later in zip(values[:-1], values[1:], strict=True))
+        rise = max(later - earlier for earlier, later in pairwise(values))
         sentence = ", ".join(f"{float(v):.6g} at alpha = {alpha}" for v, alpha in zip(values, alphas, strict=True))
         return Verdict(
             "order", not rise > TOLERANCE, float(rise), sentence, "certificates" if found[0].exact else "floating point"
@@ -387,14 +414,14 @@ def ordered(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "
 
     def trial(case: Case) -> Verdict:
         try:
-            return verdict(case, lambda alpha: solved(case.instance, {"alpha": alpha}))
+            return verdict(lambda alpha: solved(case.instance, {"alpha": alpha}))
         except Undecided as reason:
             return Verdict("", None, np.nan, str(reason), "floating point")
 
     def confirm(case: Case) -> Verdict:
         widths: list[float] = [0.0]
         try:
-            found = verdict(case, lambda alpha: proved_equilibrium(case.instance, {"alpha": alpha}, widths))
+            found = verdict(lambda alpha: proved_equilibrium(case.instance, {"alpha": alpha}, widths))
         except Undecided as reason:
             return Verdict("", None, np.nan, str(reason), "certificate")
         return found if abs(found.margin) > SAFETY * max(widths) else replace(found, holds=None)
@@ -433,8 +460,8 @@ class Point:
         """Psi."""
         return self.merit.value(self.y, self.mu)
 
-    def directions(self) -> tuple[Floats, Floats, Floats]:
-        """v_y, v_mu and beta of K (46-48), to the letter but for users who are not eligible."""
+    def directions(self) -> tuple[Floats, Floats]:
+        """v_y and v_mu of K (46-48), to the letter but for users who are not eligible."""
         vy = -self.by_y
         for i in range(self.game.instance.K):
             here = np.flatnonzero(self.game.server == i)
@@ -443,7 +470,7 @@ class Point:
         beta = -self.game.load(self.by_y)
         vmu = -self.by_mu + np.where(-beta * self.by_mu >= 0, beta, 0.0)
         vmu = np.where(self.mu > 0, vmu, np.maximum(vmu, 0.0))
-        return vy, np.where(self.full, vmu, 0.0), beta
+        return vy, np.where(self.full, vmu, 0.0)
 
 
 def stationary(case: Case) -> Verdict:
@@ -470,7 +497,7 @@ def descent(every: bool) -> Callable[[Case], Verdict]:
 
     def check(case: Case) -> Verdict:
         point = Point(case)
-        vy, vmu, beta = point.directions()
+        vy, vmu = point.directions()
         moves = np.abs(vmu) > 1e-6
         slopes = (point.by_mu * vmu)[moves]
         size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
@@ -514,7 +541,8 @@ def descent_exactly(case: Case) -> Verdict:
         over = [a for a in here if any(user[b] == user[a] and f[b] > 0 and h.x[b] for b in range(len(z)))]
         if here and all(exact[a] for a in here) and short and not over:
             who = instance.users[user[short[0]]]
-            sentence = f"at server {instance.servers[row // instance.R]!r} all f = 0, so dPsi/dlambda = 0, but {who!r} is short elsewhere"
+            sentence = f"at server {instance.servers[row // instance.R]!r} all f = 0, so dPsi/dlambda = 0, but {who!r} "
+            sentence += "is short elsewhere"
             return Verdict("descent", False, 1e-9, f"{sentence}: v_lambda = beta > 0", "rational arithmetic")
     return Verdict("descent", True, -1.0, "no server is solved while one of its users is short elsewhere", "rational arithmetic")
 
