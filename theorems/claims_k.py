@@ -170,6 +170,8 @@ def _definition6(exact: bool) -> Callable[[Case], Verdict]:
             here = [a for a in range(len(x)) if arcs.server[a] == i]
             unit = {a: phi[arcs.user[a]] * gamma[a] for a in here}
             z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
+            if not 1e-9 < min(z.values()) <= max(z.values()) < 1e9:
+                raise InstanceError("shares are too large or too small for floating point")
             first = sum((y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
 
             def gain(part: Any, here: list[int] = here, z: Any = z, unit: Any = unit, first: Any = first) -> Any:
