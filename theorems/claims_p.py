@@ -109,6 +109,8 @@ def tasks_of(mechanism: str, *printed: str) -> Callable[[Case], Verdict]:
 
 def monopoly(instance: Instance, n: int, i: int) -> Fraction:
     """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands."""
+    if instance.exact.demands_on or not instance.single_variant:
+        raise InstanceError("gamma is computed for one demand vector a user")
     demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
     count = int(instance.counts[i])
     return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)
