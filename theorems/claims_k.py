@@ -149,45 +149,39 @@ def _exists(case: Case) -> Verdict:
     return Verdict("existence", holds, margin, f"an equilibrium with the residual {found.residual:.1e}", found.method)
 
 
-def _definition6(exact: bool) -> Callable[[Case], Verdict]:
+def _definition6(case: Case) -> Verdict:
     """Definition 6 against Problem 1 at the case's two points x, y: what (16) says of y, and whether moving to y pays.
 
     U_i is concave in x_i, so moving all the way gains at most (16), and a small step towards y gains iff (16) is positive.
     """
+    instance, alpha = case.instance, case.parameters["alpha"]
+    arcs = instance.arcs
+            gamma = certain_gamma(instance)
+    x, y = case.points
+    phi = instance.exact.weights
+    tasks = [sum((v for m, v in zip(arcs.user, x, strict=True) if m == n), F(0)) for n in range(instance.N)]
+    if min(tasks) * 10**6 <= max(tasks):
+        raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
+    step, worst = F(1, 10**6), -1.0
+    for i in set(arcs.server.tolist()):
+        here = [a for a in range(len(x)) if arcs.server[a] == i]
+        unit = {a: phi[arcs.user[a]] * gamma[a] for a in here}
+        z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
+        if not 1e-9 < min(z.values()) <= max(z.values()) < 1e9:
+            raise InstanceError("shares are too large or too small for floating point")
+        first = sum((y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
 
-    def check(case: Case) -> Verdict:
-        instance, alpha = case.instance, case.parameters["alpha"]
-        arcs = instance.arcs
-        number: Callable[[Any], Any] = (lambda v: v) if exact else float
-        gamma = [number(v) for v in certain_gamma(instance)]
-        x, y = ([number(v) for v in point] for point in case.points)
-        phi = [number(v) for v in instance.exact.weights]
-        tasks = [sum((v for m, v in zip(arcs.user, x, strict=True) if m == n), number(F(0))) for n in range(instance.N)]
-        if min(tasks) * 10**6 <= max(tasks):
-            raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
-        step, worst = number(F(1, 10**6)), -1.0
-        for i in set(arcs.server.tolist()):
-            here = [a for a in range(len(x)) if arcs.server[a] == i]
-            unit = {a: phi[arcs.user[a]] * gamma[a] for a in here}
-            z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
-            if not 1e-9 < min(z.values()) <= max(z.values()) < 1e9:
-                raise InstanceError("shares are too large or too small for floating point")
-            first = sum((y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
+        def gain(part: Any, here: list[int] = here, z: Any = z, unit: Any = unit, first: Any = first) -> Any:
+            after = {a: z[a] + part * (y[a] - x[a]) / unit[a] for a in here}
+            if min(after.values()) <= F(1, 10**9) * max(after.values()):
+                return part * first
+            return sum(phi[arcs.user[a]] * (_utility(after[a], alpha) - _utility(z[a], alpha)) for a in here)
 
-            def gain(part: Any, here: list[int] = here, z: Any = z, unit: Any = unit, first: Any = first) -> Any:
-                after = {a: z[a] + part * (y[a] - x[a]) / unit[a] for a in here}
-                if min(after.values()) <= F(1, 10**9) * max(after.values()):
-                    return part * first
-                return sum(phi[arcs.user[a]] * (_utility(after[a], alpha) - _utility(z[a], alpha)) for a in here)
-
-            slack = 0 if exact else 1e-9 * sum(abs(y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
-            worst = max(worst, float(gain(1) - first - slack), float(gain(step) - step * first - slack))
-            near = min(z.values()) > F(1, 100) * max(z.values())
-            if near and first > F(1, 100) * sum(v ** (1 - alpha) for v in z.values()):
-                worst = max(worst, float(first) if gain(step) <= 0 else -1.0)
-        return Verdict("equivalence", not worst > 0, worst, f"a move gains {worst:.3g} more than (16) says", "direct computation")
-
-    return check
+        worst = max(worst, float(gain(1) - first), float(gain(step) - step * first))
+        near = min(z.values()) > F(1, 100) * max(z.values())
+        if near and first > F(1, 100) * sum(v ** (1 - alpha) for v in z.values()):
+            worst = max(worst, float(first) if gain(step) <= 0 else -1.0)
+    return Verdict("equivalence", not worst > 0, worst, f"a move gains {worst:.3g} more than (16) says", "direct computation")
 
 
 def certain_gamma(instance: Instance) -> Sequence[Fraction]:
@@ -363,8 +357,8 @@ statements = [
         "A feasible allocation solves Problem 1 for g' = z^-alpha iff it satisfies (16).",
         "K Theorem 1",
         "all",
-        _definition6(False),
-        _definition6(True),
+        _definition6,
+        _definition6,
         replace(with_alpha(ANY, (2, 3)), points=2),
         proof="U_i is concave and differentiable in x_i where x_n > 0, and (16) is its first-order condition over a convex set.",
     ),
