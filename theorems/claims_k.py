@@ -7,7 +7,7 @@ violation counts if it is ten times what a proved bound on the residual lets tas
 Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -156,7 +156,7 @@ def _definition6(case: Case) -> Verdict:
     """
     instance, alpha = case.instance, case.parameters["alpha"]
     arcs = instance.arcs
-            gamma = certain_gamma(instance)
+    gamma = certain_gamma(instance)
     x, y = case.points
     phi = instance.exact.weights
     tasks = [sum((v for m, v in zip(arcs.user, x, strict=True) if m == n), F(0)) for n in range(instance.N)]
