@@ -156,7 +156,8 @@ class Search:
         """The case and its verdict in floating point; None where the claim is not about it."""
         try:
             case = draft.case()
-            return (case, self.statement.trial(case)) if self.statement.admits(case) else None
+            with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
+                return (case, self.statement.trial(case)) if self.statement.admits(case) else None
         except InstanceError:
             return None
 
