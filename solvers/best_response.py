@@ -50,8 +50,8 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers.game_session import GameSession, Server
-from fairalloc.solvers.method import Answer, Limits, Method, Session
+from fairalloc.solvers.game_session import GameMethod, GameSession, Server
+from fairalloc.solvers.method import Answer, Limits
 
 __all__ = ["Market", "fill", "rational_sweeps"]
 
@@ -302,21 +302,12 @@ def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np
     return None
 
 
-class BestResponse(Method):
+class BestResponse(GameMethod):
     """Gauss-Seidel sweeps of best responses; the trace has `iteration` (sweep), `change` (relative, of tasks) and `seconds`."""
 
     id = "best-response"
-    kind = "first-order"
+    session = Sweeps
     canonical = False  # y, w and z have no units, and rationals should stay what they are
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Every game."""
-        return isinstance(mechanism, Equilibrium)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The servers and their markets."""
-        assert isinstance(mechanism, Equilibrium)
-        return Sweeps(mechanism, instance, limits)
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """The sweeps; where they ended after finitely many, once more in rationals."""

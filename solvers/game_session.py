@@ -6,18 +6,20 @@ server sees of the rest of the system nothing but b. All numbers are those of fo
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
+from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
-__all__ = ["GameSession", "Server", "servers_of"]
+__all__ = ["ForFilling", "ForFiniteAlpha", "GameMethod", "GameSession", "Server", "finite_alpha", "servers_of"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class GameSession(Session):
     @property
     def late(self) -> bool:
         """Whether the deadline has passed."""
-        return time.perf_counter() > self.limits.deadline
+        return self.limits.late
 
     def judge(self, x: Floats, kappa: Floats | None = None) -> float:
         """The residual of game.py at tasks x (A,), scaled down where a server is overloaded; 1 where a user has nothing."""
@@ -105,3 +107,61 @@ class GameSession(Session):
         if self.late:
             raise Stopped("time_limit", f"out of time: its own residual is {residual:.1e}")
         raise Stopped(termination, f"{why}: its own residual is {residual:.1e}")
+
+
+class GameMethod(Method):
+    """A method whose `session` computes a game; first-order, any alpha."""
+
+    kind = "first-order"
+    session: ClassVar[type[GameSession]]
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Every game."""
+        return isinstance(mechanism, Equilibrium)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The servers."""
+        assert isinstance(mechanism, Equilibrium)
+        return self.session(mechanism, instance, limits)
+
+
+class ForFiniteAlpha(GameMethod):
+    """For Problem 1 where alpha is finite."""
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Problem 1."""
+        return isinstance(mechanism, AlphaPfVds)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Finite alpha."""
+        return finite_alpha(self.id, mechanism, instance)
+
+
+class ForFilling(GameMethod):
+    """For games in which every server fills: alpha = inf everywhere, or one resource; in units of the user."""
+
+    canonical = False
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Alpha = inf everywhere, or one resource."""
+        return all_filling(self.id, mechanism, instance)
+
+
+def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
+    """Why a method for finite alpha does not apply; else ""."""
+    assert isinstance(mechanism, Equilibrium)
+    game = mechanism.game(mechanism.domain(instance))
+    for i in np.flatnonzero(~game.finite)[:1]:
+        return f"{method} needs finite alpha, but it is inf on server {instance.servers[i]!r}"
+    return ""
+
+
+def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
+    """Why a method for PS-DSF does not apply: a server with finite alpha, unless there is one resource (K Theorem 5); else ""."""
+    assert isinstance(mechanism, Equilibrium)
+    game = mechanism.game(mechanism.domain(instance))
+    finite = np.flatnonzero(game.finite)
+    if game.instance.R == 1 or not len(finite):
+        return ""
+    first = finite[0]
+    return f"{method} needs alpha = inf on every server, but it is {game.alpha[first]:g} on server {instance.servers[first]!r}"

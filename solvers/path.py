@@ -16,6 +16,7 @@ from fairalloc.formulations.leximin import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ncp import ncp_pyomo
 from fairalloc.models.instance import Instance
+from fairalloc.solvers.game_session import finite_alpha
 from fairalloc.solvers.method import Limits, Method, Session, captured
 from fairalloc.solvers.through_pyomo import PyomoSession
 
@@ -62,9 +63,7 @@ class PathMethod(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where alpha is finite."""
-        assert isinstance(mechanism, Equilibrium)
-        finite = mechanism.game(mechanism.domain(instance)).finite.all()
-        return "" if finite else f"{self.id} is for finite alpha, but alpha is inf on some server"
+        return finite_alpha(self.id, mechanism, instance)
 
     def missing(self) -> str:
         """Where to get the executable."""

@@ -46,17 +46,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game
 from fairalloc.formulations.leximin import Round
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game_session import GameSession
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.game_session import ForFiniteAlpha, GameSession
+from fairalloc.solvers.method import Limits
 
-__all__ = ["Merit", "finite_alpha"]
+__all__ = ["Merit"]
 
 ITERATIONS = 20_000
 FULL = 1e-10
@@ -215,33 +213,11 @@ def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
     return result
 
 
-def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for finite alpha does not apply; else ""."""
-    assert isinstance(mechanism, Equilibrium)
-    game = mechanism.game(mechanism.domain(instance))
-    for i in np.flatnonzero(~game.finite)[:1]:
-        return f"{method} needs finite alpha, but it is inf on server {instance.servers[i]!r}"
-    return ""
-
-
-class PsMfa(Method):
+class PsMfa(ForFiniteAlpha):
     """K's Algorithm I; the trace has `iteration`, `merit` (Psi), `direction` (|v|) and `seconds`."""
 
     id = "ps-mfa"
-    kind = "first-order"
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Problem 1."""
-        return isinstance(mechanism, AlphaPfVds)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Finite alpha."""
-        return finite_alpha(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The merit and its scale."""
-        assert isinstance(mechanism, Equilibrium)
-        return Descent(mechanism, instance, limits)
+    session = Descent
 
 
 methods = (PsMfa(),)

@@ -41,14 +41,10 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.leximin import Round
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.best_response import fill
-from fairalloc.solvers.game_session import GameSession, Server
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.game_session import ForFilling, GameSession, Server
 
 __all__ = ["drf_alone", "server_procedure", "update_allocation"]
 
@@ -123,36 +119,11 @@ class Rounds(GameSession):
         return count
 
 
-class Algorithm1(Method):
+class Algorithm1(ForFilling):
     """P's Algorithm I; the trace has `iteration` (round), `updates` (calls of Update-Allocation), `change` and `seconds`."""
 
     id = "psdsf-algorithm-1"
-    kind = "first-order"
-    canonical = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Games of which some have alpha = inf on every server."""
-        return isinstance(mechanism, Equilibrium)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Alpha = inf everywhere, or one resource."""
-        return all_filling(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The servers."""
-        assert isinstance(mechanism, Equilibrium)
-        return Rounds(mechanism, instance, limits)
-
-
-def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for PS-DSF does not apply: a server with finite alpha, unless there is one resource (K Theorem 5); else ""."""
-    assert isinstance(mechanism, Equilibrium)
-    game = mechanism.game(mechanism.domain(instance))
-    finite = np.flatnonzero(game.finite)
-    if game.instance.R == 1 or not len(finite):
-        return ""
-    first = finite[0]
-    return f"{method} needs alpha = inf on every server, but it is {game.alpha[first]:g} on server {instance.servers[first]!r}"
+    session = Rounds
 
 
 methods = (Algorithm1(),)

@@ -26,17 +26,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.game import Game, game_domain
 from fairalloc.formulations.leximin import Round
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.best_response import fill
-from fairalloc.solvers.game_session import GameSession, Server, servers_of
-from fairalloc.solvers.method import Limits, Method, Session
-from fairalloc.solvers.psdsf_algorithm_1 import TIED, all_filling, server_procedure
+from fairalloc.solvers.game_session import ForFilling, GameSession, Server, servers_of
+from fairalloc.solvers.psdsf_algorithm_1 import TIED, server_procedure
 
 __all__ = ["Event", "Trajectory", "cluster", "section_v", "simulate"]
 
@@ -222,25 +219,11 @@ class Periods(GameSession):
         return count
 
 
-class Distributed(Method):
+class Distributed(ForFilling):
     """P III-D; the trace has `time` (end of a period of 1), `change` (relative, of tasks) and `seconds`."""
 
     id = "psdsf-distributed"
-    kind = "first-order"
-    canonical = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Games of which some have alpha = inf on every server."""
-        return isinstance(mechanism, Equilibrium)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Alpha = inf everywhere, or one resource."""
-        return all_filling(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The servers."""
-        assert isinstance(mechanism, Equilibrium)
-        return Periods(mechanism, instance, limits)
+    session = Periods
 
 
 methods = (Distributed(),)

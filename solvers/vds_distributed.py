@@ -35,15 +35,13 @@ proof.
 
 import numpy as np
 
-from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.equilibrium import Equilibrium
 from fairalloc.formulations.leximin import Round
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game_session import GameSession
-from fairalloc.solvers.method import Limits, Method, Session
-from fairalloc.solvers.ps_mfa import Merit, finite_alpha
+from fairalloc.solvers.game_session import ForFiniteAlpha, GameSession
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.ps_mfa import Merit
 
 __all__: list[str] = []
 
@@ -119,24 +117,11 @@ class Penalties(GameSession):
         return self.y / np.where(largest > 0, largest, 1.0) * self.game.gamma, self.merit.kappa(self.prices())
 
 
-class VdsDistributed(Method):
+class VdsDistributed(ForFiniteAlpha):
     """K (55)-(57); the trace has `iteration`, `epsilon`, `residual` and `seconds` for every epsilon."""
 
     id = "vds-distributed"
-    kind = "first-order"
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Problem 1."""
-        return isinstance(mechanism, AlphaPfVds)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Finite alpha."""
-        return finite_alpha(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The penalties and the steps."""
-        assert isinstance(mechanism, Equilibrium)
-        return Penalties(mechanism, instance, limits)
+    session = Penalties
 
 
 methods = (VdsDistributed(),)
