@@ -67,7 +67,7 @@ class AlphaPfVds(Equilibrium):
         usual = {"A": 1.0, "B": 0.0}
         return {name: _plain(value) for name, value in given.items() if name == "alpha" or not np.all(value == usual[name])}
 
-    def game(self, instance: Instance) -> Game:
+    def write_game(self, instance: Instance) -> Game:
         """The game of Problem 1."""
         return Game(instance, self.alpha, self.A, self.B)
 

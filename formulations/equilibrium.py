@@ -18,10 +18,18 @@ class Equilibrium(Mechanism):
     """A mechanism in which every server is fair on its own, given what the others do. Prices are the kappa (K, R) of game.py."""
 
     convex = False
+    _last: Game | None = None
 
     @abstractmethod
-    def game(self, instance: Instance) -> Game:
+    def write_game(self, instance: Instance) -> Game:
         """The game on an instance that is a domain already."""
+
+    def game(self, instance: Instance) -> Game:
+        """What `write_game` writes; the last one is kept, for a solve asks for it seven times."""
+        last = self._last
+        if last is None or last.instance is not instance:
+            last = self._last = self.write_game(instance)
+        return last
 
     def domain(self, instance: Instance) -> Instance:
         """One demand vector a user and no limits; InstanceError otherwise, or where a parameter does not fit the servers."""

@@ -66,7 +66,7 @@ class PsDsf(Equilibrium):
     source = "P Def 2, Theorem 1"
     integer = True
 
-    def game(self, instance: Instance) -> Game:
+    def write_game(self, instance: Instance) -> Game:
         """The game at alpha = infinity."""
         return Game(instance, np.inf)
 

@@ -37,7 +37,7 @@ class TimeShared(Equilibrium):
     source = "K 3.4, Problem 2"
     convex = True
 
-    def game(self, instance: Instance) -> Game:
+    def write_game(self, instance: Instance) -> Game:
         """On the instance whose one resource is time, g = log stands for all (K Theorem 5)."""
         return Game(instance, 1.0)
 

@@ -5,6 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from plain_judges import envy, sharing
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tolerances import ROUNDING
 
@@ -17,7 +18,6 @@ from fairalloc.theorems.fairness import global_bottlenecks, server_bottlenecks, 
 from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.properties import TOLERANCE
-from fairalloc.theorems.trials import envy, sharing
 
 TINY = Q(1, 10**12)
 """A violation that floating point does not see and rationals do."""

@@ -12,7 +12,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import plain_judges
 import pytest
+from plain_judges import envy, sharing
 from tolerances import ROUNDING
 
 from fairalloc import cli_theorems
@@ -31,7 +33,7 @@ from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.search import measure, search
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
 from fairalloc.theorems.store import Store
-from fairalloc.theorems.trials import attempted, envy, proved
+from fairalloc.theorems.trials import attempted, proved
 from fairalloc.theorems.verdict import Verdict
 from fairalloc.theorems.witnesses import packaged, verify_witness, witnesses_of, write_witnesses
 
@@ -180,8 +182,6 @@ def test_the_search_finds_that_lmmf_is_not_envy_free_without_the_printed_example
 
 def test_the_search_refutes_a_printed_table():
     """K Table 1 gives TSF the sharing incentive; the search finds a case with two users."""
-    from fairalloc.theorems.trials import sharing
-
     hypotheses = Hypotheses(users=2, equal_weights=True)
     claim = Statement("K.table", "", "", "all", attempted("tsf", sharing), proved("tsf", sharing), hypotheses)
     case = Case(Instance([[1, 1], [1, 0]], [[1, 0], [1, 1]], eligible=[[1, 1], [0, 1]]))
@@ -310,11 +310,10 @@ def test_a_check_that_fails_is_a_finding():
 
 def test_an_allocation_with_a_residual_decides_nothing():
     case = Case(example("wang-fig2").instance)
-    verdict = trials._attempt("drfh", envy, None, case)
-    assert verdict.holds is True
+    assert attempted("drfh", envy)(case).holds is True
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "TOLERANCE", -1.0)
-        assert trials._attempt("drfh", envy, None, case).holds is None
+        assert attempted("drfh", envy)(case).holds is None
 
 
 def test_strangers_are_looked_at_in_this_process_only():
@@ -468,8 +467,8 @@ def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
 def test_packing_finds_the_best_corner():
     """Z (1) by corners and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
     rows = example("zarchy-fig1").instance.exact.demands[0]
-    assert trials._packed(rows, (Fraction(11), Fraction(11), Fraction(13))) == Fraction(35, 4)
-    assert trials._solved([[0.3, 0.1], [0.9, 0.1 * 3]], [1.0, 1.0]) is None, "singular but for rounding"
+    assert plain_judges._packed(rows, (Fraction(11), Fraction(11), Fraction(13))) == Fraction(35, 4)
+    assert plain_judges._solved([[0.3, 0.1], [0.9, 0.1 * 3]], [1.0, 1.0]) is None, "singular but for rounding"
     for case in samples(Hypotheses(one_server=True, one_variant=False), 25):
         alone = case.instance.replace(
             demands=case.instance.exact.demands[:1], eligible=None, weights=None, max_tasks=None, users=["u"]
@@ -477,9 +476,9 @@ def test_packing_finds_the_best_corner():
         pool = alone.exact.capacities[0]
         rows = [row for row in alone.exact.demands[0] if all(c or not d for c, d in zip(pool, row, strict=True))]
         best = solve(alone, "utilitarian", "exact").tasks_exact[0]
-        assert trials._packed(rows, pool) == best
+        assert plain_judges._packed(rows, pool) == best
         floats = [list(map(float, row)) for row in rows]
-        assert trials._packed(floats, list(map(float, pool))) == pytest.approx(float(best), rel=ROUNDING)
+        assert plain_judges._packed(floats, list(map(float, pool))) == pytest.approx(float(best), rel=ROUNDING)
 
 
 def test_judges_see_the_printed_numbers():

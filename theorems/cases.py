@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -75,7 +76,7 @@ class Case:
     points: Vectors = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def told(self) -> Instance:
         """The instance as reported: the truth where there is no lie."""
         return self.instance if self.lie is None else self.lie.told(self.instance)
@@ -246,9 +247,21 @@ class Draft:
                 users[n].points[k][v, i] = value
         return cls(users, [list(c) for c in exact.capacities], case.instance.counts.tolist(), dict(case.parameters))
 
-    def case(self) -> Case:
-        """The case; InstanceError where the instance, or what is told, is none."""
-        instance = Instance(
+    def case(self, truth: Instance | None = None) -> Case:
+        """The case; InstanceError where the instance, or what is told, is none; `truth` = the instance, where it is known."""
+        instance = truth or self._instance()
+        case = Case(instance, self._lie(), self._points(instance), dict(self.parameters))
+        if case.lie is not None:
+            _ = case.told
+        return case
+
+    def same_truth(self, other: "Draft") -> bool:
+        """Whether the two differ by lies, points and parameters only."""
+        mine, theirs = ([(u.demands, u.weight, u.limit, u.placement, u.own) for u in d.users] for d in (self, other))
+        return (self.capacities, self.counts, mine) == (other.capacities, other.counts, theirs)
+
+    def _instance(self) -> Instance:
+        return Instance(
             [user.demands for user in self.users],
             self.capacities,
             weights=[user.weight[0] for user in self.users],
@@ -257,10 +270,6 @@ class Draft:
             max_tasks=[user.limit[0] for user in self.users],
             demands_on={(n, i): rows for n, user in enumerate(self.users) for i, rows in user.own.items()},
         )
-        case = Case(instance, self._lie(), self._points(instance), dict(self.parameters))
-        if case.lie is not None:
-            _ = case.told
-        return case
 
     def _lie(self) -> Lie | None:
         liars = [n for n, user in enumerate(self.users) if user.lies]

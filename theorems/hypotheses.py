@@ -28,6 +28,9 @@ POOLS: tuple[tuple[Fraction, ...], ...] = tuple(
 )
 """A sample draws all its numbers from one of these."""
 
+FACTORS = tuple(Fraction(v) for v in (0, "1/10", "1/2", "9/10", "10/9", 2, 10))
+"""By which a lie changes a number; a demand that is 0 becomes such a part of the largest."""
+
 
 @dataclass(frozen=True)
 class Hypotheses:
@@ -70,17 +73,25 @@ class Hypotheses:
     def sample(self, rng: np.random.Generator, lies: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions; `lies` = the most users who lie together."""
         draft = _Sampler(self, rng).draft(most)
-        for n in _chosen(rng, len(draft.users), lies):
-            self.lie(rng, draft, n)
-        self.enforce(draft)
+        self.tell(rng, draft, lies)
         return draft
+
+    def tell(self, rng: np.random.Generator, draft: Draft, lies: int) -> None:
+        """Give some users new lies, and the others none; then make the draft satisfy the assumptions."""
+        chosen = _chosen(rng, len(draft.users), lies)
+        for n, user in enumerate(draft.users):
+            user.told = user.told_placement = None
+            if n in chosen:
+                self.lie(rng, draft, n)
+        self.enforce(draft)
 
     def lie(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
         """Give a user a new lie: about its demands, its eligible servers where these matter, or both."""
         sampler, user = _Sampler(self, rng), draft.users[n]
-        about = rng.integers(1, 4) if not self.everywhere and len(draft.capacities) > 1 else 1
-        user.told = sampler.told(user) if about & 1 else None
-        user.told_placement = [bool(rng.random() < 0.7) for _ in user.placement] if about & 2 else None
+        others = [other.demands for other in draft.users if other.demands != user.demands]
+        about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1
+        user.told = sampler.told(user, others) if about & 1 else None
+        user.told_placement = sampler.told_placement(user) if about & 2 else None
 
     def enforce(self, draft: Draft) -> None:
         """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
@@ -263,6 +274,7 @@ class _Sampler:
         self.hypotheses, self.rng = hypotheses, rng
         self.pool = POOLS[rng.integers(len(POOLS))]
         self.zeros = 0.0 if hypotheses.positive else float(rng.choice([0.0, 0.2, 0.5]))
+        self.large = self.chance(1 / 3)
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -271,9 +283,9 @@ class _Sampler:
         return self.pool[self.rng.integers(len(self.pool))]
 
     def count(self, least: int, most: int) -> int:
-        """Mostly small: the least or one more twice as often as any other."""
+        """Mostly small, or in every third draft mostly large: the two at that end three times as often as any other."""
         counts = np.arange(least, max(least, most) + 1)
-        chances = np.where(counts <= least + 1, 2.0, 1.0)
+        chances = np.where(counts >= most - 1 if self.large else counts <= least + 1, 3.0, 1.0)
         return int(self.rng.choice(counts, p=chances / chances.sum()))
 
     def vector(self, length: int, zeros: float) -> list[Fraction]:
@@ -316,12 +328,23 @@ class _Sampler:
         keys = [(v, i) for v in range(ways) for i in range(n_servers)]
         return {key: Fraction(0) if self.chance(0.4) else self.number() for key in keys}
 
-    def told(self, user: DraftUser) -> list[list[Fraction]]:
-        """Other demands: new ones, or the truth with one number changed."""
-        rows = [list(row) for row in user.demands]
-        if self.chance(0.5):
-            row = rows[self.rng.integers(len(rows))]
-            row[self.rng.integers(len(row))] = self.number()
-            return rows
+    def told(self, user: DraftUser, others: Sequence[list[list[Fraction]]]) -> list[list[Fraction]]:
+        """Other demands: new ones, those of another user, or the truth with one number changed, by a little or for any other."""
         ways = 1 if self.hypotheses.one_variant else int(self.rng.integers(1, 4))
-        return [self.vector(len(rows[0]), self.zeros) for _ in range(ways)]
+        if self.chance(0.25):
+            return [self.vector(len(user.demands[0]), self.zeros) for _ in range(ways)]
+        if others and self.chance(0.2):
+            return [list(row) for row in others[int(self.rng.integers(len(others)))]]
+        rows = [list(row) for row in user.demands]
+        row = rows[self.rng.integers(len(rows))]
+        r = int(self.rng.integers(len(row)))
+        factor = FACTORS[self.rng.integers(len(FACTORS))]
+        row[r] = self.number() if self.chance(0.4) else factor * (row[r] or max(row))
+        return rows
+
+    def told_placement(self, user: DraftUser) -> list[bool]:
+        """Other eligible servers: any, or the true ones but for one."""
+        if self.chance(0.5):
+            return [self.chance(0.7) for _ in user.placement]
+        i = int(self.rng.integers(len(user.placement)))
+        return [allowed != (k == i) for k, allowed in enumerate(user.placement)]

@@ -1,10 +1,10 @@
 """The search for a violation: restarts, climbing on the signed margin, then shrinking to the smallest case.
 
-A restart draws a few samples and climbs from the worst one by changing single numbers, places, lies and parameters; a change that
-helped is repeated (pattern search). A violation in floating point counts only once `confirm` has seen it in rationals. It is
-then shrunk: users, servers, resources and variants are taken out and numbers replaced by simpler ones for as long as the
-violation is confirmed again after each step. Then the search goes on among smaller sizes for a while. What was searched is
-counted.
+A restart draws a few samples (where users lie, several lies about each truth) and climbs from the worst one by changing single
+numbers, places, lies and parameters; a change that helped is repeated (pattern search). A violation in floating point counts
+only once `confirm` has seen it in rationals. It is then shrunk: users, servers, resources and variants are taken out and numbers
+replaced by simpler ones for as long as the violation is confirmed again after each step. Then the search goes on among smaller
+sizes for a while. What was searched is counted.
 """
 
 import time
@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.theorems.cases import Case, Draft, Slot
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
@@ -26,6 +26,9 @@ __all__ = ["Found", "Limit", "Search", "measure", "search", "seeded"]
 
 SAMPLES = 16
 """Samples of a restart, from the worst of which it climbs."""
+
+LIES = 8
+"""Samples of a restart about one truth, where users lie: most lies change nothing or do harm."""
 
 PATIENCE = 16
 """Changes in a row that do not raise the margin, after which a climb ends."""
@@ -70,6 +73,7 @@ class Search:
         self.trials = self.rejected = self.undecided = 0
         self.unconfirmed: list[Case] = []
         self.sizes: set[tuple[int, int, int]] = set()
+        self._last: tuple[Draft | None, Instance | None] = None, None
 
     def run(self) -> Found | None:
         """Search until a violation is confirmed and shrunk, or the limit is reached."""
@@ -110,14 +114,24 @@ class Search:
 
     def _restart(self, most: tuple[int, int, int], limit: Limit) -> Found | None:
         best, score = None, -inf
-        for _ in range(SAMPLES):
-            draft = self.statement.hypotheses.sample(self.rng, self.statement.lies, most)
+        for draft in self._samples(most):
             margin, found = self._tried(draft)
             if found is not None or limit.reached(self.drawn):
                 return found
             if margin > score or best is None:
                 best, score = draft, margin
         return None if best is None or score == -inf else self._climb(best, score, limit)
+
+    def _samples(self, most: tuple[int, int, int]) -> Iterator[Draft]:
+        """Samples of the hypotheses; where users lie, each truth with several lies."""
+        hypotheses, lies = self.statement.hypotheses, self.statement.lies
+        for _ in range(SAMPLES // LIES if lies else SAMPLES):
+            draft = hypotheses.sample(self.rng, lies, most)
+            yield draft
+            for _ in range(LIES - 1 if lies else 0):
+                other = draft.copy()
+                hypotheses.tell(self.rng, other, lies)
+                yield other
 
     def _climb(self, draft: Draft, score: float, limit: Limit) -> Found | None:
         failed, again = 0, None
@@ -154,8 +168,10 @@ class Search:
 
     def _trial(self, draft: Draft) -> tuple[Case, Verdict] | None:
         """The case and its verdict in floating point; None where the claim is not about it."""
+        last, truth = self._last
         try:
-            case = draft.case()
+            case = draft.case(truth if last is not None and draft.same_truth(last) else None)
+            self._last = draft, case.instance
             with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
                 return (case, self.statement.trial(case)) if self.statement.admits(case) else None
         except InstanceError:
