@@ -284,7 +284,8 @@ _DEFINITION = [
         "all",
         *for_every(say.no_scarcity),
         POOL,
-        proof="A user with x_i < 1 has a full j with r_ij > 0; then load_j < sum_k r_kj <= 1, so j is not full.",
+        proof="By (2) a user with x_i < 1 has a full j with x_i r_ij >= e_i > 0; but then load_j < sum_k r_kj <= 1, so j is "
+        "not full.",
     ),
     Statement(
         "D.S3.cut-back",
@@ -293,7 +294,7 @@ _DEFINITION = [
         "all",
         *for_every(say.cut_back),
         POOL,
-        proof="x_i < 1 and x_i r_ij >= e_i > 0 give r_ij > e_i.",
+        proof="If j alone is full, (2) gives x_i r_ij >= e_i > 0 where x_i < 1, and so r_ij > e_i.",
     ),
     Statement(
         "D.S3.pareto",
@@ -346,8 +347,10 @@ _DEFINITION = [
 # ---- section 4: attributes --------------------------------------------------------------------------------------------
 
 _SAME_PROFILE = (
-    "The market's allocation maximises sum_i e_i log x_i; with another bound on x_i alone it stays where it is below both, "
-    "and else the liar has all it may use under the smaller bound: never more after than before, in one NJC allocation each."
+    "Let u be the liar's tasks at the market's optimum without a bound of its own. With the tasks of one user given the "
+    "largest sum e log x is a concave function of them, so with a bound b it runs min(b, u): with a request of q' for q it "
+    "can use min(q, q', u), and min(q, u) by the truth. Both are NJC allocations (njc.py), so the worst after it is no better "
+    "than the best before."
 )
 
 _ATTRIBUTES = [
@@ -360,7 +363,8 @@ _ATTRIBUTES = [
         POOL,
         mechanism="njc",
         property="sharing-incentive",
-        proof="x_i = 1, or x_i r_ij >= e_i >= y r_ij for some j with r_ij > 0, so x_i >= y.",
+        proof="With e_i of each resource i runs y = min(1, min_j e_i / r_ij). By (2) x_i = 1 >= y, or x_i r_ij >= e_i >= y "
+        "r_ij with r_ij > 0.",
     ),
     Statement(
         "D.S4.sharing-incentive.step",
@@ -429,7 +433,9 @@ _ATTRIBUTES = [
         attempted("nb", say.market_envy),
         proved("nb", say.market_envy),
         EQUALS,
-        proof="x_n < 1 spends all of e_n = x_n sum_j p_j r_nj; what m holds costs at most e_m = e_n, so n runs no more with it.",
+        proof="At the prices p of njc.py (c) n with x_n < 1 has e_n = x_n sum_j p_j r_nj > 0, and what m holds costs at most "
+        "e_m = e_n. So if y r_nj <= x_m r_mj for all j, then y sum_j p_j r_nj <= e_n, and y <= x_n. With x_n = 1 nobody "
+        "envies.",
     ),
     Statement(
         "D.S4.envy-free.step",
@@ -459,7 +465,8 @@ _BESIDE_DRF = [
         "all",
         *beside_drf(say.drf_meets_a_bottleneck),
         POOL,
-        proof="A user with tasks left stops rising only because a resource that it uses is full.",
+        proof="If no resource that a user with x_i < 1 uses is full, it can have more and nobody less: the shares, sorted, "
+        "would be lexicographically larger.",
     ),
     _one(
         "S4.fig2-njc",
@@ -497,7 +504,10 @@ _BESIDE_DRF = [
         "all",
         *beside_drf(say.same_as_drf_if_asked),
         Hypotheses(one_server=True, unlimited=False, bottleneck=True, users=2),
-        proof="Full resources are dominant for all, or nobody is cut back; there x_i r_ij >= e_i for all i, and their sum is 1.",
+        proof="Let j be dominant for all. Where x_i < 1 some k is full with x_i r_ik >= e_i; so 1 = load_k <= load_j, j is "
+        "full too, and x_i r_ij >= e_i. Where x_i = 1 this is r_ij >= e_i. The sum is load_j <= 1 = sum e, so x_i = e_i "
+        "/ r_ij for all i. This is DRF, with all shares x_i r_ij / e_i = 1: in every allocation their mean weighted by "
+        "e is load_j <= 1, so in another one the least is below 1.",
     ),
     Statement(
         "D.S4.only-bottleneck",
@@ -507,7 +517,8 @@ _BESIDE_DRF = [
         *for_every(say.common_bottleneck),
         COMMON,
         note='"only" up to other resources that are dominant for all as well',
-        proof="load_k <= load_j for the dominant j, with = only if r_ik = r_ij for every i, since all x_i > 0.",
+        proof="Let j be dominant for all and k full. 1 = load_k <= load_j <= 1, and since all x_i > 0 by (2), r_ik = r_ij for "
+        "every i.",
     ),
     Statement(
         "D.S4.utilisation-higher",
@@ -571,7 +582,9 @@ _EXISTENCE = [
         "all",
         *two_ways(say.existence),
         ZEROS,
-        proof="The market's optimum is one for e > 0 (njc.py); for e >= 0 a limit of such: reasons are finitely many.",
+        proof="For e > 0 the market's optimum is one (njc.py). For e >= 0 let e(k) > 0 tend to e: on a subsequence x(k) "
+        "converges, the same resources are full and each user has the same reason, x_i(k) = 1 or x_i(k) r_ij >= e_i(k), "
+        "which the limit keeps.",
     ),
     Statement(
         "D.S5.dummies",
@@ -581,7 +594,8 @@ _EXISTENCE = [
         say.dummies,
         say.dummies,
         POINT,
-        proof="A dummy is full exactly if x_i = 1, and then its user has 1 >= e_i of it.",
+        proof="The dummy of i is full exactly if x_i = 1. Then i has 1 >= e_i of it, and it is no reason for others, who have "
+        "0 < e_k of it.",
     ),
     Statement(
         "D.S5.1.ignored",
@@ -590,7 +604,7 @@ _EXISTENCE = [
         "all",
         *two_ways(say.ignored),
         POOL,
-        proof="It cannot be full, so (2) never refers to it.",
+        proof="Whatever x <= 1 is, its load is below 1: (1) holds for it, and (2) never refers to it.",
     ),
     Statement(
         "D.S5.1.satisfied",
@@ -600,7 +614,9 @@ _EXISTENCE = [
         "all",
         *two_ways(say.satisfied),
         USERS,
-        proof="x_k r_kj / (1 - r_1j) >= e_k / (1 - e_1) gives x_k r_kj >= e_k, since r_1j < e_1; full stays full.",
+        proof="With x_1 = 1 the load of j is r_1j + (1 - r_1j) times its load in the smaller problem: at most 1, and 1 "
+        "exactly where that is. There x_k r_kj / (1 - r_1j) >= e_k / (1 - e_1) gives x_k r_kj >= e_k, since r_1j < e_1 "
+        "< 1, and x_k = 1 stays.",
     ),
     Statement(
         "D.S5.1.room",
@@ -609,7 +625,7 @@ _EXISTENCE = [
         "all",
         *two_ways(say.room_for_entitlements),
         USERS,
-        proof="1 - r_1j > 1 - e_1 >= e_k.",
+        proof="If user 1 is the modest one, 1 - r_1j > 1 - e_1 = sum of the other e >= e_k.",
     ),
     Statement(
         "D.S5.1.renormalised",
@@ -634,7 +650,7 @@ _EXISTENCE = [
         "all",
         *two_ways(say.dominated),
         POOL,
-        proof="It is feasible by domination, and its bottlenecks stay full.",
+        proof="It is feasible by domination; its bottlenecks stay full, so all that answers a user by (2) is still there.",
     ),
     Statement(
         "D.S5.1.order",
@@ -652,7 +668,9 @@ _EXISTENCE = [
         "all",
         *two_ways(say.order_of_rows),
         POOL,
-        proof="D has an interior, so each facet has one inequality with the right side 1, and what remains are the facets.",
+        proof="D has interior points, so an inequality without which D grows gives a facet, and one facet has one inequality "
+        "with the right side 1, up to copies. So exactly the facets remain, each once, but for those of 0 <= x_i <= 1, "
+        "which always stay.",
     ),
     _one(
         "S5.2.fig3",
@@ -677,7 +695,7 @@ _EXISTENCE = [
         "all",
         *for_every(say.on_boundary),
         POOL,
-        proof="Otherwise nobody is answered by (2).",
+        proof="Otherwise J(x) is empty and all x_i < 1, so that (2) holds for nobody.",
     ),
     Statement(
         "D.S5.2.linear",
@@ -686,7 +704,8 @@ _EXISTENCE = [
         "all",
         *for_every(say.linear),
         POOL,
-        proof="Some j in I has x_i r_ij >= e_i exactly if x_i max_{j in I} r_ij >= e_i (njc.py).",
+        proof="J(x) = I says load_j = 1 for j in I and load_j < 1 for others; (3) says x_i max_{j in I} r_ij >= e_i, as x_i "
+        ">= 0.",
     ),
     Statement(
         "D.S5.3.unique",
@@ -695,7 +714,10 @@ _EXISTENCE = [
         "all",
         *two_ways(say.unique_for_two),
         USERS,
-        proof="docs/ERRATA.md: of two solutions one user has more at each, and the two reasons contradict each other.",
+        proof="Of two solutions, by D.S3.pareto, let x_1 < x'_1 and x_2 > x'_2. At x a full j has x_1 r_1j >= e_1, so x_2 "
+        "r_2j <= e_2; as load_j is not larger at x', A / x_1 <= B / x_2 with A = (x'_1 - x_1) e_1 and B = (x_2 - x'_2) "
+        "e_2. In the same way B / x'_2 <= A / x'_1, by user 2's reason at x'. But then A / x_1 <= B / x_2 < B / x'_2 <= "
+        "A / x'_1 < A / x_1.",
     ),
     Statement(
         "D.S5.3.not-unique",
@@ -719,8 +741,10 @@ _EXISTENCE = [
 # ---- section 5.4 ----------------------------------------------------------------------------------------------------------
 
 _CONVERGES = (
-    "x(t) is the central path of max sum e log x over D with the barrier sum w log s / c: the gap is at most sum w / c, and the "
-    "optimum is unique (njc_ode.py)."
+    "x = x(t) maximises sum e log x + sum_j w_j log s_j / c, and p_j = w_j / (c s_j) has sum_j p_j r_ij = e_i / x_i by (12), "
+    "all with the dummies. For all y in D sum e log y - sum e log x <= sum_i e_i (y_i - x_i) / x_i = sum_j p_j (load_j(y) - "
+    "load_j(x)) <= sum_j p_j s_j = sum w / c. As t = - sum w log s grows, the least s and so 1 / c = 1 / sum_j w_j (1 - s_j) "
+    "/ s_j tend to 0; sum e log x has one maximum in D, the market's, so x(t) tends to it."
 )
 
 _TRAJECTORY = [
@@ -740,9 +764,18 @@ _TRAJECTORY = [
         "all",
         *at_points(say.steep),
         POINT,
-        proof="df/dx_i >= 1 / (1 - x_i) > 0, by its dummy resource.",
+        proof="Inside of D df/dx_i >= 1 / (1 - x_i) > 0 by the dummy of i, so the implicit function theorem applies; the "
+        "normal is the gradient's direction.",
     ),
-    Statement("D.E6", "The gradient of f is proportional to (6).", "D (6)", "all", *at_points(say.gradient), POINT),
+    Statement(
+        "D.E6",
+        "The gradient of f is proportional to (6).",
+        "D (6)",
+        "all",
+        *at_points(say.gradient),
+        POINT,
+        proof="The derivative of - log(1 - sum_k x_k r_kj) in x_i is r_ij / (1 - sum_k x_k r_kj).",
+    ),
     Statement(
         "D.R4",
         "f(x) = 0 only at the origin, where the trajectory starts.",
@@ -750,9 +783,18 @@ _TRAJECTORY = [
         "all",
         *both_kinds(say.starts_at_zero),
         POINT,
-        proof="f is a sum of terms >= 0, and a dummy's is 0 only at x_i = 0.",
+        proof="f is a sum of terms >= 0, all 0 at x = 0, and a dummy's, - log(1 - x_i), is 0 only at x_i = 0. On the "
+        "trajectory f(x(0)) = 0.",
     ),
-    Statement("D.R5", "(6) and (7) give (8).", "D Remark 5", "all", *at_points(say.equation_8), POINT),
+    Statement(
+        "D.R5",
+        "(6) and (7) give (8).",
+        "D Remark 5",
+        "all",
+        *at_points(say.equation_8),
+        POINT,
+        proof="They give sum_j x_i r_ij / s_j = c e_i; by sum e = 1, c = sum_j sum_k x_k r_kj / s_j: this is (8).",
+    ),
     Statement(
         "D.E11",
         "(11) differentiated: sum_k x'_k r_kj / (1 - sum_k x_k r_kj) = 1, for each j as there is no sum over j.",
@@ -768,6 +810,7 @@ _TRAJECTORY = [
         "all",
         *at_points(say.summed_11),
         POINT,
+        proof="(11) is - sum_j log s_j = t with s_j = 1 - sum_k x_k r_kj, and s'_j = - sum_k x'_k r_kj.",
     ),
     Statement(
         "D.E13.true",
@@ -776,6 +819,8 @@ _TRAJECTORY = [
         "all",
         *at_points(say.equation_13),
         POINT,
+        proof="(12) is x_i sum_j b_ij = c e_i with b_ij = r_ij / s_j, of which the derivative is r_ij sum_k x'_k r_kj / s_j^2 = "
+        "b_ij sum_k b_kj x'_k.",
     ),
     Statement(
         "D.L4.symmetric",
@@ -793,7 +838,9 @@ _TRAJECTORY = [
         "all",
         *at_points(say.unique_velocity),
         POINT,
-        proof="M = diag(x) (diag(nu / x) + B B^T) for x > 0; with v = M^-1 e: nu v = c (sum nu_i v_i^2 / x_i + |B^T v|^2) > 0.",
+        proof="For x > 0 the matrix is diag(x) (diag(nu / x) + B B^T), regular since nu > 0 by the dummies. With its solution "
+        "v and nu = c e / x by (12), nu v = c (sum nu_i v_i^2 / x_i + |B^T v|^2) > 0, so v / (nu v) has f' = 1. At x = "
+        "0 it is diag(nu), and nu v = sum e = 1.",
     ),
     Statement(
         "D.L4",
@@ -803,7 +850,10 @@ _TRAJECTORY = [
         say.exists_by_integration,
         say.exists_by_newton,
         POOL,
-        proof="For every c > 0 one x maximises the strictly concave sum e log x - f(x) / c, and f grows with c from 0 on.",
+        proof="For c > 0 sum e log x - f(x) / c is strictly concave, and -inf on the boundary of D: one x(c) maximises it, "
+        "fulfils (12) and is continuous in c. Other c have other x by (12), and adding what two maxima say of each "
+        "other's x shows that f(x(c)) grows. Summed, (12) is c = sum_j (1 - s_j) / s_j with s_j = 1 - load_j, so f -> 0 "
+        "as c -> 0, and min s -> 0 and f -> inf as c -> inf: f takes each t > 0 once.",
     ),
     Statement(
         "D.L2",
@@ -813,7 +863,8 @@ _TRAJECTORY = [
         say.boundary_by_integration,
         say.boundary_by_newton,
         POOL,
-        proof="D is compact, and the least spare part is at most m / c.",
+        proof="D is compact, so a subsequence converges. Of the m terms of f(x(t)) = t one is at least t / m, so the least "
+        "spare part s is at most exp(-t / m), and m / c by c = sum_j (1 - s_j) / s_j: it is 0 in the limit.",
     ),
     Statement(
         "D.L2.true",
@@ -835,7 +886,7 @@ _TRAJECTORY = [
         POOL,
         mechanism="njc",
         property="njc",
-        proof="The limit is the market's allocation, which has no justified complaints (njc.py).",
+        proof="All of x(t) tends to the market's allocation (D.L2.true), which has no justified complaints (njc.py (c)).",
     ),
     Statement(
         "D.L3.step",

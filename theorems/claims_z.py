@@ -518,11 +518,35 @@ def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, p
 
 
 _EXCHANGE = (
-    "Y and Y' are max-min fair for D and D', and u'_i >= u_i at Y'. If all liars gain, start from one, i: it has more in Y', so "
-    "some j with v_j <= v_i in Y has less in Y' and tells the truth; j has more in Y, so some k with v'_k <= v'_j under D' has "
-    "less in Y, by Lemma 4 or because it tells the truth; go on from k: always lower, without end"
+    "Let Y be LMMF for D and Y' for what is told, D', and let v_n and v'_n be the tasks n runs in them by its own report. "
+    "Suppose each liar can run more than v_n of its true tasks with Y'_n; by Z.L4 these are at most v'_n. (a) If n has truly "
+    "more in Y', as liars have, some j with v_j <= v_n has less in Y', else a small step from Y to Y' would be "
+    "lexicographically larger for D (Z.L1, Z.L2); j is no liar, so v'_j < v_j. (b) In the same way for D' and a step from Y' "
+    "to Y: some k has v'_k <= v'_j and less in Y. Liar or not, k has truly more in Y', and v_k < v'_k <= v'_j < v_j <= v_n: "
+    "(a) goes on from k with a smaller v_k, without end."
 )
-_MARKET = "utilities are concave and homogeneous of degree 1, so this is the Eisenberg-Gale program of equal incomes"
+_MARKET = (
+    "KKT of max sum log u_n gives prices p >= 0: what has a price is sold out, and user n runs only tasks that cost q_n = 1 / "
+    "u_n, the least of all that the pool can run. So Y_n costs 1, everything costs N, and an equal part of everything, the "
+    "income, costs 1; with what costs at most 1 user n runs at most 1 / q_n = u_n tasks."
+)
+_ROUNDS = (
+    "The dual of a round gives active users weights whose sum is 1, and who has a weight is at the round's level in all "
+    "allocations that solve it (complementary slackness): every program fixes a user for good."
+)
+_LEVELS = (
+    "There is an LMMF allocation, and by induction those fixed before round t have their levels in each. Active users then "
+    "have at least a_t, the largest least utility that is left for them: if one had less, a solution of the round would be "
+    "lexicographically larger. So an active user that cannot have more than a_t while others have that or their levels has a_t "
+    "in each, and is fixed. There is one, else the mean of allocations that each raise one active user above a_t would raise "
+    "all."
+)
+_NO_ENVY = (
+    "Suppose u_i(Y_j) > u_i(Y_i). By Z.L4 u_j(Y_j) >= u_i(Y_j) > u_i(Y_i). If j gives i a small part e of Y_j, i has at least "
+    "u_i(Y_i) + e u_i(Y_j), more than before, and j has (1 - e) u_j(Y_j), still more than i had. So Y was not LMMF."
+)
+_HIGHER = "More for one and less for nobody would be lexicographically larger."
+_PRODUCT = "All u_n > 0 at the optimum, so the product would be larger with more for one and less for nobody."
 
 statements = [
     # ---- sections I to III
@@ -575,6 +599,7 @@ statements = [
         "all",
         **asked("lmmf", happiest),
         hypotheses=ONE_POOL,
+        proof="Of sorted vectors the lexicographically largest has the largest first entry, so LMMF is MMF.",
         note="tried on LMMF, which is MMF too",
     ),
     _one(
@@ -618,7 +643,7 @@ statements = [
         hypotheses=ONE_POOL,
         property="polynomial-time",
         table="Z.Table1",
-        proof="every program fixes a user for good",
+        proof=_ROUNDS,
     ),
     Statement(
         "Z.P2",
@@ -632,27 +657,33 @@ statements = [
         property="polynomial-time",
         table="Z.Table1",
     ),
-    _points("Z.C1", "Mixtures of feasible allocations are feasible.", "Z Claim 1", _mixture_fits, "capacities are linear"),
+    _points(
+        "Z.C1",
+        "Mixtures of feasible allocations are feasible.",
+        "Z Claim 1",
+        _mixture_fits,
+        "A mixture uses of each resource the mixture of what the two use, at most the capacity.",
+    ),
     _points(
         "Z.L1",
         "The utility of a mixture is at least the mixture of the utilities.",
         "Z Lemma 1",
         _concave,
-        "mixtures of packings fit",
+        "The mixture of a packing of X and one of X' fits into the mixture of X and X', and runs the mixture of their tasks.",
     ),
     _points(
         "Z.L2",
         "The utility is continuous along mixtures.",
         "Z Lemma 2",
         _continuous,
-        "the value of a feasible bounded LP is continuous in its right-hand side",
+        "By LP duality, as d_jm != 0, u_j(X) is the least y X over the vertices y, finitely many, of {y >= 0: all y d_jm >= 1}.",
     ),
     _points(
         "Z.P5.homogeneous",
         "The utility is homogeneous: u(g X) = g u(X).",
         "Z Proposition 5, (5) and (6)",
         _homogeneous,
-        "packings scale",
+        "(6) holds for alpha and X exactly if it does for g alpha and g X.",
     ),
     _one("Z.D2", "The pivot users of the illustration of Definition 2.", "Z IV-B, Definition 2", EX3, numbers(_pivot_example)),
     _points(
@@ -667,14 +698,15 @@ statements = [
         "For pivots i of Y and j of Y', if u_j(Y'_j) > u_i(Y_i) then <Y'> is larger than <Y>.",
         "Z Claim 2, the true direction",
         _claim2_if,
-        "without the users who do not change, the least utility is larger in Y'",
+        "Those who change have at least a = u_i(Y_i) in Y, and i has a; in Y' they all have more than a. So fewer users have at "
+        "most a in Y' than in Y, and for v < a as many have at most v: those do not change.",
     ),
     _points(
         "Z.L3",
         "If a pivot user of Y has more in Y', it has more in (1-e) Y + e Y' for small e.",
         "Z Lemma 3",
         _lemma3,
-        "concavity: at least e times the whole gain",
+        "By Z.L1 it has u_i(Y_i) + e (u_i(Y'_i) - u_i(Y_i)) or more, for every e in (0, 1].",
     ),
     Statement(
         "Z.Cor1",
@@ -692,7 +724,9 @@ statements = [
         "all",
         **_tried("lmmf", _corollary1(True)),
         hypotheses=replace(ONE_POOL, points=1),
-        proof="a small step towards Y' raises all of them, and changes only users who have more",
+        proof="After a small step from Y to Y' pivots have more than a, which they had (Z.L3); who does not change has no less "
+        "(Z.L1); and who changes and is no pivot had more than a and still has (Z.L2). So fewer users have at most a, and for no "
+        "v < a do more have at most v: that is lexicographically larger.",
     ),
     Statement(
         "Z.P3",
@@ -703,6 +737,7 @@ statements = [
         hypotheses=ONE_POOL,
         property="leximin",
         table="Z.Table1",
+        proof=_LEVELS,
         note="with the test of saturation put right; for the print see Z.III.procedure",
     ),
     Statement(
@@ -714,7 +749,7 @@ statements = [
         hypotheses=ONE_POOL,
         property="pareto",
         table="Z.Table1",
-        proof="more for one and less for nobody would be lexicographically larger",
+        proof=_HIGHER,
     ),
     _one(
         "Z.Ex3",
@@ -754,7 +789,7 @@ statements = [
         hypotheses=ONE_POOL,
         property="pareto",
         table="Z.Table1",
-        proof="the product would be larger",
+        proof=_PRODUCT,
     ),
     Statement(
         "Z.P5.CEEI",
@@ -787,7 +822,8 @@ statements = [
         **asked("nb", _splits),
         hypotheses=replace(ONE_POOL, one_resource=True),
         property="equal-split",
-        proof="the product of x_n / d_n is largest where the product of the x_n is",
+        proof="With x_n of the resource n runs x_n / d_n tasks, d_n its least demand. The product of these is largest where that "
+        "of the x_n is: where they are equal and their sum is the capacity.",
     ),
     Statement(
         "Z.P6",
@@ -849,7 +885,7 @@ statements = [
         hypotheses=ONE_POOL,
         property="sharing-incentive",
         table="Z.Table1",
-        proof="an equal part of everything costs a user's income",
+        proof=_MARKET,
     ),
     # ---- section V
     Statement(
@@ -860,7 +896,7 @@ statements = [
         **_tried("lmmf", _lemma4(False)),
         hypotheses=SIMPLEX,
         lies=1,
-        proof="a task takes one unit in all, and Y_i is u_i(Y_i) units if it holds nothing unused",
+        proof="Every task of either kind takes one unit in all, and Y_i, which is what u_i(Y_i) tasks take, has u_i(Y_i) units.",
         note="Y_i is what the tasks take, as the proof assumes",
     ),
     Statement(
@@ -919,6 +955,7 @@ statements = [
         hypotheses=SIMPLEX,
         property="envy-freeness",
         table="Z.Table2",
+        proof=_NO_ENVY,
         note="if nothing unused is handed out, see Z.T2.leftovers",
     ),
     Statement(
@@ -939,6 +976,7 @@ statements = [
         hypotheses=SIMPLEX,
         property="polynomial-time",
         table="Z.Table2",
+        proof=_ROUNDS,
     ),
     _cell(
         "LMMF.SI",
@@ -949,8 +987,16 @@ statements = [
         "sharing-incentive",
         printed=PROP8,
     ),
-    _cell("LMMF.PO", "LMMF over simplex demands is Pareto optimal.", "lmmf", PARETO, "all", "pareto"),
-    _cell("LMMF.LMMF", "LMMF over simplex demands is lexicographically max-min fair.", "lmmf", leximin, "all", "leximin"),
+    _cell("LMMF.PO", "LMMF over simplex demands is Pareto optimal.", "lmmf", PARETO, "all", "pareto", proof=_HIGHER),
+    _cell(
+        "LMMF.LMMF",
+        "LMMF over simplex demands is lexicographically max-min fair.",
+        "lmmf",
+        leximin,
+        "all",
+        "leximin",
+        proof=_LEVELS,
+    ),
     _cell(
         "NB.CE",
         "NB over simplex demands takes few iterations.",
@@ -961,9 +1007,17 @@ statements = [
         trial=_few_steps,
         confirm=_few_steps,
     ),
-    _cell("NB.EF", "NB over simplex demands is envy-free.", "nb", ENVY, "all", "envy-freeness"),
-    _cell("NB.SI", "NB over simplex demands satisfies the sharing incentive.", "nb", SHARING, "all", "sharing-incentive"),
-    _cell("NB.PO", "NB over simplex demands is Pareto optimal.", "nb", PARETO, "all", "pareto"),
+    _cell("NB.EF", "NB over simplex demands is envy-free.", "nb", ENVY, "all", "envy-freeness", proof=_MARKET),
+    _cell(
+        "NB.SI",
+        "NB over simplex demands satisfies the sharing incentive.",
+        "nb",
+        SHARING,
+        "all",
+        "sharing-incentive",
+        proof=_MARKET,
+    ),
+    _cell("NB.PO", "NB over simplex demands is Pareto optimal.", "nb", PARETO, "all", "pareto", proof=_PRODUCT),
     _cell(
         "NB.LMMF",
         "NB over simplex demands is not lexicographically max-min fair.",
@@ -1011,7 +1065,7 @@ statements = [
         **_tried("lmmf", LYING),
         hypotheses=replace(SIMPLEX, equal_weights=False),
         lies=2,
-        proof=_EXCHANGE + "; f_n is known, so it orders a user's utilities in the same way under both reports",
+        proof=_EXCHANGE + " Here v_n and v'_n are f_n of these tasks; f_n increases, is continuous and is not reported.",
     ),
     _one(
         "Z.VI.unique",
