@@ -274,7 +274,7 @@ class _Sampler:
         self.hypotheses, self.rng = hypotheses, rng
         self.pool = POOLS[rng.integers(len(POOLS))]
         self.zeros = 0.0 if hypotheses.positive else float(rng.choice([0.0, 0.2, 0.5]))
-        self.large = self.chance(1 / 3)
+        self.large = self.chance(0.5)
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -283,7 +283,7 @@ class _Sampler:
         return self.pool[self.rng.integers(len(self.pool))]
 
     def count(self, least: int, most: int) -> int:
-        """Mostly small, or in every third draft mostly large: the two at that end three times as often as any other."""
+        """Mostly small, or in every second draft mostly large: the two at that end three times as often as any other."""
         counts = np.arange(least, max(least, most) + 1)
         chances = np.where(counts >= most - 1 if self.large else counts <= least + 1, 3.0, 1.0)
         return int(self.rng.choice(counts, p=chances / chances.sum()))

@@ -117,6 +117,7 @@ def _counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
         "rejected": made.rejected,
         "undecided": made.undecided,
         "unconfirmed": len(made.unconfirmed),
+        "programs": made.programs,
     }
 
 

@@ -5,6 +5,8 @@ numbers, places, lies and parameters; a change that helped is repeated (pattern 
 only once `confirm` has seen it in rationals. It is then shrunk: users, servers, resources and variants are taken out and numbers
 replaced by simpler ones for as long as the violation is confirmed again after each step. Then the search goes on among smaller
 sizes for a while. What was searched is counted.
+
+Where a climb ends, and the violation is linear in the weights, a program finds the worst weights of all (attack.py).
 """
 
 import time
@@ -17,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.theorems.attack import heavier
 from fairalloc.theorems.cases import Case, Draft, Slot
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
@@ -70,7 +73,7 @@ class Search:
     def __init__(self, statement: Statement, seed: tuple[int, ...], limit: Limit) -> None:
         self.statement, self.limit = statement, limit
         self.rng = np.random.default_rng(seed)
-        self.trials = self.rejected = self.undecided = 0
+        self.trials = self.rejected = self.undecided = self.programs = 0
         self.unconfirmed: list[Case] = []
         self.sizes: set[tuple[int, int, int]] = set()
         self._last: tuple[Draft | None, Instance | None] = None, None
@@ -120,7 +123,10 @@ class Search:
                 return found
             if margin > score or best is None:
                 best, score = draft, margin
-        return None if best is None or score == -inf else self._climb(best, score, limit)
+        if best is None or score == -inf:
+            return None
+        top, found = self._climb(best, score, limit)
+        return found or self._attacked(top)
 
     def _samples(self, most: tuple[int, int, int]) -> Iterator[Draft]:
         """Samples of the hypotheses; where users lie, each truth with several lies."""
@@ -133,7 +139,8 @@ class Search:
                 hypotheses.tell(self.rng, other, lies)
                 yield other
 
-    def _climb(self, draft: Draft, score: float, limit: Limit) -> Found | None:
+    def _climb(self, draft: Draft, score: float, limit: Limit) -> tuple[Draft, Found | None]:
+        """Where single changes lead from a draft, or the violation on the way."""
         failed, again = 0, None
         while failed < PATIENCE and not limit.reached(self.drawn):
             move = again or _move(self.rng, draft, self.statement)
@@ -141,12 +148,25 @@ class Search:
             self.statement.hypotheses.enforce(changed)
             margin, found = self._tried(changed)
             if found is not None:
-                return found
+                return changed, found
             again = move if margin > score else None
             failed = 0 if margin > score else failed + 1
             if margin >= score:
                 draft, score = changed, margin
-        return None
+        return draft, None
+
+    def _attacked(self, draft: Draft) -> Found | None:
+        """The violation, if there is one, at the weights that a program finds worst (attack.py)."""
+        statement = self.statement
+        if statement.hypotheses.equal_weights or not statement.mechanism:
+            return None
+        case = heavier(draft.case(), statement.mechanism, statement.property)
+        if case is None:
+            return None
+        self.programs += 1
+        changed = Draft.of(case)
+        statement.hypotheses.enforce(changed)
+        return self._tried(changed)[1]
 
     def _tried(self, draft: Draft) -> tuple[float, Found | None]:
         """The margin of a draft, and the violation where it is a confirmed one."""
