@@ -20,7 +20,25 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.claims_p import ANY, BF, COUNTER, EF, PO, POOL, PROOFS, SHORT, SI, SP, claimed, monopoly, one, tasks_of
+from fairalloc.theorems.claims_p import (
+    ANY,
+    BF,
+    COUNTER,
+    DRF,
+    EF,
+    FILLING,
+    LEXIMIN,
+    PO,
+    POOL,
+    PROOFS,
+    SHORT,
+    SI,
+    SP,
+    claimed,
+    monopoly,
+    one,
+    tasks_of,
+)
 from fairalloc.theorems.game_judges import (
     at_rest,
     complementary,
@@ -68,11 +86,23 @@ CLUSTER = Case(
 """The servers of K Fig. 4, one of each class; its users are not printed."""
 
 PROOFS_ALPHA = {
-    EF: "(64)-(77): if n envied m, then at a server that m uses and n may use z_n g'(z_n) < z_m g'(z_m), so "
-    "z_n > z_m, since z g'(z) "
-    "does not rise for alpha >= 1, and n would have more than m of its own dominant resource.",
-    SI: "(69)-(73): 1 / z_ni <= sum_m phi_m x_mi / x_m at every server, and the sum over servers is sum phi.",
+    EF: "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
+    "may use it, and m has tasks at a server that n may use. There z_n g'(z_n) <= (x_n / phi_n) sum_r lambda_r d_nr < (x_m / "
+    "phi_m) sum_r lambda_r d_mr = z_m g'(z_m), by (65) for n, (64) for m, and since some r with lambda_r > 0 is demanded by n. "
+    "As z g'(z) does not rise for alpha >= 1, z_n > z_m: n has more than m of the resource of which it takes most there, by "
+    "weight, against (74). For alpha = inf see P.T2.envy.",
+    SI: "Multipliers give g'(z_ni) <= sum_r lambda_ir c_ir = sum_m (x_mi / gamma_mi) g'(z_mi) (69). As z g'(z) does not rise "
+    "for alpha >= 1, dividing by z_ni g'(z_ni) for the n with the least share at i leaves 1 / z_ni <= sum_m (x_mi / gamma_mi) / "
+    "z_mi = sum_m phi_m x_mi / x_m, and so for every n. The sum over n's servers is phi_n sum_i gamma_ni / x_n <= sum phi. For "
+    "alpha = inf see P.T2.sharing.",
 }
+
+BOTTLENECK_ALPHA = (
+    "At a server where all dominantly request one resource its load is sum_m x_mi / gamma_mi and the others' are not larger, so "
+    "it alone limits the server: one price mu, g'(z_n) = mu > 0 for who is served there and <= mu for all others. So it is "
+    "full, and as g' falls strictly, who is served has the least share z there: it is a bottleneck of everybody. For alpha = "
+    "inf see P.T2.bottleneck."
+)
 
 
 def with_alpha(hypotheses: Hypotheses, alphas: Sequence[Any], **more: Sequence[Any]) -> Hypotheses:
@@ -266,9 +296,9 @@ MARKS = {"drfh": (EF, PO), "tsf": (SI, EF, PO), "ps-dsf": (SI, EF, BF)}
 FALSE = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): COUNTER["drfh", SI]}
 
 statements = [
-    *(claimed(f"K.2.1.{SHORT[name]}", "K 2.1, of [1]", "drf", name, POOL) for name in (SI, EF, BF, PO, SP)),
+    *(claimed(f"K.2.1.{SHORT[name]}", "K 2.1, of [1]", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, BF, PO, SP)),
     # ---- 2.2
-    *(claimed(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY) for name in (PO, EF)),
+    *(claimed(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY, proof=LEXIMIN[name]) for name in (PO, EF)),
     claimed("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, COUNTER["drfh", SI]),
     Statement(
         "K.2.2.drfh.virtual",
@@ -277,6 +307,8 @@ statements = [
         "all",
         hypotheses=ANY,
         **asked("drfh", asking("global-bottleneck-fairness")),
+        proof="sigma_n = d_nr / c_r for that r: shares are amounts of it by weight, and what makes them lexicographically "
+        "largest, as DRFH does, is max-min fair on it.",
         note="By definition of DRFH; cases without such a resource decide nothing.",
     ),
     claimed("K.2.2.drfh.bottleneck", "K 2.2, Fig. 1", "drfh", BF, ANY, False, FIG1),
@@ -286,9 +318,13 @@ statements = [
         "K 2.2",
         "all",
         hypotheses=POOL,
+        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + FILLING,
         **asked("tsf", as_one_pool),
     ),
-    *(claimed(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, ANY) for name in (PO, EF, SI)),
+    *(
+        claimed(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, ANY, proof=LEXIMIN.get(name, ""))
+        for name in (PO, EF, SI)
+    ),
     claimed("K.2.2.tsf.bottleneck", "K 2.2, Fig. 1", "tsf", BF, ANY, False, FIG1),
     Statement(
         "K.2.2.tsf.virtual",
@@ -317,7 +353,7 @@ statements = [
         "K 2.3",
         "all",
         hypotheses=POOL,
-        proof="With one server Definition 4 is Definition 1.",
+        proof="With one server z_n is the dominant share by weight, and Definition 4 is Definition 1. " + FILLING,
         **fair(as_one_pool),
     ),
     one("K.2.3.gamma", "gamma is 4, 12, 4, 8 on server 1 and 16, 8 on server 2.", "K 2.3", FIG3, numbers(_fig3_alone)),
@@ -335,7 +371,7 @@ statements = [
             name in marks,
             FALSE.get((mechanism, name)),
             table="K.Table1",
-            proof=PROOFS.get(name, "") if mechanism == "ps-dsf" else "",
+            proof=(PROOFS if mechanism == "ps-dsf" else LEXIMIN).get(name, ""),
             note="TSF counts servers that a user may not use." if (mechanism, name) == ("tsf", SI) else "",
         )
         for mechanism, marks in MARKS.items()
@@ -350,6 +386,10 @@ statements = [
         _exists,
         _exists,
         with_alpha(ANY, (*BELOW, *ABOVE)),
+        proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
+        ">= e phi_n gamma_ni / sum phi; multipliers of an equilibrium there give (1 - e) g'(z_ni) <= sum_m (x_mi / gamma_mi) "
+        "g'(z_mi), so 1 - e times (41) as for K.T3.sharing. That keeps tasks away from 0 and multipliers bounded: a limit point "
+        "for e to 0 satisfies (28)-(29). For alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
         note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
     ),
     Statement(
@@ -360,7 +400,9 @@ statements = [
         _definition6,
         _definition6,
         replace(with_alpha(ANY, (2, 3)), points=2),
-        proof="U_i is concave and differentiable in x_i where x_n > 0, and (16) is its first-order condition over a convex set.",
+        proof="Where all x_n > 0, U_i is concave and differentiable in x_i, with the derivatives z_ni^-alpha / gamma_ni, and "
+        "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and U_i "
+        "= -inf at its servers, which an equal division improves.",
     ),
     Statement(
         "K.T2.proportional",
@@ -368,7 +410,8 @@ statements = [
         "K Theorem 2",
         "all",
         hypotheses=with_alpha(ANY, (1,)),
-        proof="The sum of (16) over servers is (62).",
+        proof="It satisfies (16) by Theorem 1, whose terms for alpha = 1 are phi_n (y_ni - x_ni) / x_n; the sum over servers is "
+        "(62).",
         **equilibria(proportional),
     ),
     Statement(
@@ -377,9 +420,10 @@ statements = [
         "K Theorem 2",
         "all",
         hypotheses=with_alpha(ANY, (10, 100, 1000)),
-        proof="Some r has w_nr mu_r >= g(z_n) / R, so its level mu_r^(-1/alpha) is at most z_n R^(1/alpha), "
-        "and it is full; who uses r "
-        "has z_m <= w_mr^(-1/alpha) times that level, so z_m / z_n <= (R / w_mr)^(1/alpha) -> 1.",
+        proof="At every server of n, with w_nr <= 1 the part of r that a monopoly takes and mu_r the price of all of r, sum_r "
+        "w_nr mu_r >= z_n^-alpha (29), so some r that n demands has mu_r >= z_n^-alpha / R > 0 and is full. Who is served and "
+        "demands r has w_mr mu_r <= z_m^-alpha, so z_m / z_n <= (R / w_mr)^(1/alpha), which tends to 1. Since tasks stay away "
+        "from 0 (41), in a limit point n has a bottleneck at every server (P.T1).",
         note="K's proof lets h tend to 0 where a user's part vanishes in the limit; the rate log(R / w) / "
         "alpha, which is tried, does not.",
         **equilibria(limit_rate),
@@ -418,7 +462,7 @@ statements = [
         "K Theorem 3",
         PO,
         with_alpha(ANY, (1,)),
-        proof="It maximises sum phi log x_n, which rises in every x_n.",
+        proof="(62), see K.T2.proportional, says that it maximises the concave sum phi_n log x_n, which rises in every x_n.",
     ),
     Statement(
         "K.3.3.one-server",
@@ -426,7 +470,8 @@ statements = [
         "K 3.3",
         "all",
         hypotheses=with_alpha(POOL, (0.5, 1, 2, 3)),
-        proof="With one server Problem 1 is the program of FDS.",
+        proof="With one server Problem 1 is the program of FDS, max sum phi_n g(s_n / phi_n); it is strictly concave, so x_n is "
+        "unique.",
         **equilibria(same_as_fds),
     ),
     *(
@@ -457,8 +502,11 @@ statements = [
         "K Theorem 4",
         "all",
         hypotheses=with_alpha(replace(ANY, server_bottleneck=True), WHOLE),
-        proof="One price a server; g' falls strictly, so g'(z_n) = mu for who is served and <= mu for others "
-        "says z_n = level and >= level.",
+        proof="Only the bottleneck limits its server, whose load is sum_m x_mi / gamma_mi: others' are not larger. So x_i "
+        "solves Problem 1 iff, with one price mu, g'(z_n) = mu > 0 for who is served and <= mu for others, which is, since g' "
+        "falls strictly: the server is full and who is served has the least z. And that is Theorem 1 of P: 1 = load of n's "
+        "bottleneck r <= sum of x_mi / gamma_mi over the m who demand r <= load of the server <= 1, so r serves all who are "
+        "served, and none has a larger z than n.",
         **every_alpha(),
     ),
     Statement(
@@ -467,6 +515,7 @@ statements = [
         "K 3.3, after Theorem 4",
         "all",
         hypotheses=with_alpha(replace(ANY, server_bottleneck=True), (0.5, *ABOVE)),
+        proof=BOTTLENECK_ALPHA,
         **equilibria(asking("server-bottleneck-fairness")),
     ),
     game(
@@ -475,6 +524,7 @@ statements = [
         "K 3.3",
         BF,
         with_alpha(replace(ANY, bottleneck=True), (0.5, *ABOVE)),
+        proof=BOTTLENECK_ALPHA + " The order of z at a server is that of amounts of the resource by weight.",
     ),
     Statement(
         "K.C1",
@@ -482,6 +532,7 @@ statements = [
         "K Corollary 1",
         "all",
         hypotheses=with_alpha(ANY, (0.5, *ABOVE)),
+        proof=BOTTLENECK_ALPHA,
         note="Cases without such a server decide nothing.",
         **equilibria(asking("server-bottleneck-fairness")),
     ),
@@ -492,7 +543,8 @@ statements = [
         "K Theorem 5",
         "all",
         hypotheses=with_alpha(ANY, WHOLE),
-        proof="Time is the one resource of each server: Theorem 4.",
+        proof="Time is the one resource of each server, so Theorem 4 applies: its proof asks of g that g' is positive and falls "
+        "strictly, and does not need a user's demands to be the same everywhere.",
         **every_alpha(time_shared),
     ),
     *(
@@ -512,7 +564,7 @@ statements = [
         "K 3.4 with Theorem 2",
         "all",
         hypotheses=with_alpha(ANY, (1,), A=(1, 2), B=(1, 0.5)),
-        proof="Every g_i' is a multiple of 1 / z.",
+        proof="Every g_i' is a multiple of 1 / z, so (16) at each server is that for alpha = 1: K.T2.proportional.",
         **equilibria(proportional),
     ),
     *(
@@ -532,7 +584,8 @@ statements = [
         "K Corollary 3",
         "all",
         hypotheses=with_alpha(ANY, (10, 100), A=(5, 10, 50), B=(1, 0.1)),
-        proof="g' is between (A / z)^alpha and (1 + B / A) times that; then as for K.T2.limit.",
+        proof="For z <= A and alpha >= 1, B / z <= (B / A) (A / z)^alpha, so g' is between (A / z)^alpha and 1 + B / A times "
+        "that. As for K.T2.limit, z_m / z_n <= (R (1 + B / A) / w_mr)^(1/alpha), which tends to 1.",
         **equilibria(limit_rate),
     ),
     # ---- 4
@@ -544,7 +597,7 @@ statements = [
         complementary,
         complementary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
-        proof="psi(a, b) = 0 iff a, b >= 0 and ab = 0.",
+        proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds.",
         note="Needs that the NCP has a solution: the minimum of Problem 3 is then 0.",
     ),
     Statement(
@@ -555,9 +608,10 @@ statements = [
         stationary,
         stationary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
-        proof="(96): where the gradient by x is 0 so is the sum of dpsi/dx dpsi/df f' >= 0, and f' > 0; then "
-        "psi = 0. The gradient by "
-        "lambda is not needed.",
+        proof="The derivatives by x_ni, times dpsi_ni/df f'_ni and summed over i, are sum_i dpsi_ni/dx dpsi_ni/df f'_ni + "
+        "(sum_i dpsi_ni/df f'_ni)^2, both >= 0 by (98), for each n (96). Where they are 0, dpsi/dx dpsi/df = 0 as f' > 0, which "
+        "for (36) is so only where psi = 0; the gradient by lambda is not needed. Conversely where Psi = 0, its least value, "
+        "the gradient is 0; and the minimum of Problem 3 is 0, since (28)-(29) has a solution (K.3.1.existence).",
         note="Stationary in the whole space. At a minimum of Problem 3 over (38)-(40) that is not a solution "
         "the gradient need not be 0.",
     ),
@@ -607,6 +661,8 @@ statements = [
         _unique,
         _unique,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
+        proof="Where every server has a bottleneck resource, as in the cases here: by Theorem 4, whose proof asks of g only "
+        "that g' falls strictly, the solutions are those for g = log, which maximise sum phi_n log x_n: x_n is unique.",
         note="Tried as: two methods find the same x_n where every server has a bottleneck resource. The "
         "proof's claim that the matrix "
         "of (107) has full rank is not checked here.",
@@ -701,7 +757,8 @@ statements = [
         "K 6.2, before (58)",
         "all",
         hypotheses=replace(ANY, positive=True),
-        proof="A bottleneck of n serves all who are on the server, so z_n >= z_m for each of them, for every n.",
+        proof="Whoever is served at i uses every resource there, n's bottleneck too, so its share is at most n's, for every n "
+        "(13).",
         **fair(least_served),
     ),
     Statement(

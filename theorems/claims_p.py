@@ -117,16 +117,59 @@ def monopoly(instance: Instance, n: int, i: int) -> Fraction:
 
 
 PROOFS = {
-    EF: "At a server of n that m uses, the bottleneck r of n has d_mr > 0 if n could use m's bundle at all, so "
-    "z_ni >= z_mi, and n "
-    "could run at most phi_n gamma_ni z_mi tasks with all that m holds (25).",
-    SI: "At server i, 1 = sum of w y over the users of n's bottleneck <= sum of y_mi over users with z_mi <= "
-    "z_ni; so gamma_ni <= "
-    "(x_n / phi_n) sum_m phi_m x_mi / x_m, and the sum over i is x_n sum phi / phi_n.",
-    BF: "Every server is full of the resource, all who use it have the same least share, and shares at a "
-    "server are amounts of the "
-    "resource by weight; users with at most a given amount hold all of the servers they may use.",
+    EF: "At a server i of n that m uses, the bottleneck r of n is full. If d_mr = 0, n can run nothing with what m has there. "
+    "Else z_ni >= z_mi, that is gamma_ni / gamma_mi <= (x_n / phi_n) (phi_m / x_m); and as m has at most the part x_mi / "
+    "gamma_mi of every resource, phi_n / phi_m times that lets n run at most (phi_n / phi_m) gamma_ni x_mi / gamma_mi <= x_n "
+    "x_mi / x_m tasks. The sum over i is at most x_n.",
+    SI: "At an eligible server i let r be n's bottleneck and w_mir <= 1 the part of it that a monopoly of m takes. 1 = sum of "
+    "w_mir x_mi / gamma_mi <= sum of x_mi / gamma_mi over the m who use r, and these have z_mi <= z_ni, that is gamma_ni / "
+    "gamma_mi <= (x_n / phi_n) (phi_m / x_m). So gamma_ni <= (x_n / phi_n) sum_m phi_m x_mi / x_m, and the sum over i is at "
+    "most x_n sum phi / phi_n.",
+    BF: "At a server i that somebody may use let r be n's bottleneck and rho the resource that all dominantly request, with one "
+    "resource that one. 1 = load of r <= sum of x_mi / gamma_mi over the m who demand r <= the same over all m = load of rho <= "
+    "1, so rho is full, all who have tasks there use r, and none of them has a larger z than n. As z_mi = x_m d_m,rho / (phi_m "
+    "c_i,rho), the order of z at a server is that of amounts of rho by weight: rho is a bottleneck of n by amounts, and users "
+    "with at most a given amount hold all of rho on all servers they may use.",
 }
+
+LEXIMIN = {
+    PO: "An answer is lexicographic: no share v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n. A Pareto "
+    "improvement would raise one and lower none.",
+    EF: "No v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n, and d_m >= t d_n gives sigma_m >= t "
+    "sigma_n (drf, drfh: max_r d_r / c_r; tsf: 1 / sum_i min_r c_ir / d_r). If n envied m, then t = min of d_mr / d_nr over "
+    "what n demands is positive, m has tasks on servers that n may use, and x_n < t x_m phi_n / phi_m, so v_n < v_m. A little "
+    "of these tasks, cut, would leave room for n: v_n could be raised by lowering v_m alone.",
+    SP: "Let x be the answer to the truth and x' that to a lie by which n gains: its bundles have room for t > x_n true tasks, "
+    "its told demands are at least t / x'_n times the true ones, and so v'_n >= sigma_n t / phi_n > v_n. Since x is "
+    "lexicographic, somebody with v_m <= v_n loses; let m have the least v_m of all who lose, so v'_m < v_m <= v_n < v'_n. "
+    "No other k with v'_k <= v'_m gains: it would have v_k < v_m, and a step from x towards x' with n's t tasks would raise "
+    "v_k and lower only larger shares. So a step from x' towards x without n's tasks, which fits what is told, raises v'_m "
+    "and lowers no share that is at most v'_m: x' is not lexicographic.",
+}
+"""Of drf, drfh and tsf, whatever the demands, weights, placement and limits."""
+
+EQUAL = (
+    "The part phi_n / sum phi of every server for everybody gives everybody the share x_n / (phi_n gamma_n) = 1 / sum phi. The "
+    "least share is as large as it can be, so nobody has less than that."
+)
+"""Of drf on one server, and of tsf where everybody may use every server."""
+
+ONE_BOTTLENECK = (
+    "Shares are amounts of that resource by weight, in parts of it, so sum phi_n v_n <= 1. The part phi_n / sum phi of it for "
+    "everybody is feasible, for nobody takes a larger part of another resource; so the least v_n is at least 1 / sum phi, all "
+    "are equal, and the resource is full."
+)
+
+DRF = {**LEXIMIN, SI: EQUAL, BF: ONE_BOTTLENECK, SRF: ONE_BOTTLENECK}
+"""Of drf on one server."""
+
+FILLING = (
+    "One answer at most has no share that can be raised without lowering one that is at most as large: where two differ, let n "
+    "have the least share in either of all users whose shares differ; the other answer raises it and lowers nobody with at most "
+    "as much. Progressive filling gives such an answer: who is not at its limit demands a full resource that nobody with a "
+    "larger share uses."
+)
+"""Why what is lexicographic in one pool is what progressive filling gives."""
 
 
 # ---- II-B -----------------------------------------------------------------------------------------------------------
@@ -391,19 +434,31 @@ NOTES = {
 }
 
 statements = [
-    *(claimed(f"P.II-A.{SHORT[name]}", "P II-A", "drf", name, POOL) for name in (SI, EF, PO, SP, SRF, BF)),
-    *(claimed(f"P.II-B.drfh.{SHORT[name]}", "P II-B, of [17]", "drfh", name, EVERYWHERE) for name in (PO, SP, EF)),
+    *(claimed(f"P.II-A.{SHORT[name]}", "P II-A", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, PO, SP, SRF, BF)),
+    *(
+        claimed(f"P.II-B.drfh.{SHORT[name]}", "P II-B, of [17]", "drfh", name, EVERYWHERE, proof=LEXIMIN[name])
+        for name in (PO, SP, EF)
+    ),
     Statement(
         "P.II-B.drfh.bottleneck",
         "Without placement constraints, DRFH is max-min fair on a resource that is globally dominant for all.",
         "P II-B, of [17]",
         "all",
         hypotheses=replace(EVERYWHERE, bottleneck=True),
+        proof="It is globally dominant for n, sigma_n = d_nr / c_r: shares are amounts of it by weight, and what makes them "
+        "lexicographically largest, as DRFH does, is max-min fair on it.",
         **asked("drfh", asking("global-bottleneck-fairness")),
     ),
     claimed("P.II-B.drfh.sharing", "P II-B, of [17]", "drfh", SI, EVERYWHERE, False, COUNTER["drfh", SI]),
     *(
-        claimed(f"P.II-B.cdrf.{SHORT[name]}", "P II-B, of [3]: CDRF is tsf without constraints", "tsf", name, EVERYWHERE)
+        claimed(
+            f"P.II-B.cdrf.{SHORT[name]}",
+            "P II-B, of [3]: CDRF is tsf without constraints",
+            "tsf",
+            name,
+            EVERYWHERE,
+            proof={**LEXIMIN, SI: EQUAL}[name],
+        )
         for name in (PO, SP, EF, SI)
     ),
     Statement(
@@ -412,10 +467,19 @@ statements = [
         "P II-B",
         "all",
         hypotheses=POOL,
+        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + FILLING,
         **asked("tsf", as_one_pool),
     ),
     *(
-        claimed(f"P.II-B.tsf.{SHORT[name]}", "P II-B, of [15]", "tsf", name, ANY, note=NOTES.get(("tsf", name), ""))
+        claimed(
+            f"P.II-B.tsf.{SHORT[name]}",
+            "P II-B, of [15]",
+            "tsf",
+            name,
+            ANY,
+            note=NOTES.get(("tsf", name), ""),
+            proof=LEXIMIN.get(name, ""),
+        )
         for name in (PO, SP, EF, SI)
     ),
     Statement(
@@ -454,7 +518,7 @@ statements = [
             COUNTER.get((mechanism, name)),
             table="P.Table1",
             note=NOTES.get((mechanism, name), ""),
-            proof=PROOFS.get(name, "") if mechanism == "ps-dsf" else "",
+            proof=(PROOFS if mechanism == "ps-dsf" else LEXIMIN).get(name, ""),
         )
         for mechanism, marks in MARKS.items()
         for name in (SI, SP, EF, PO, BF)
@@ -482,9 +546,10 @@ statements = [
         definition,
         bottleneck_condition,
         replace(ANY, points=1),
-        proof="x_n can rise at server i iff everything n demands is free there once all with a larger share "
-        "are gone, and n's own "
-        "tasks elsewhere do not help, for its bottlenecks stay full.",
+        proof="If n has no bottleneck at server i, everything it demands there has room once all with a larger share than n's "
+        "are gone from i, so x_n can rise at their cost alone. If r is a bottleneck of n at i, all who use it have at most n's "
+        "share there and keep what they have, so x_ni cannot rise, however n moves its own tasks; where that is so at every "
+        "eligible server, x_n cannot rise.",
     ),
     *(
         claimed(
@@ -513,7 +578,7 @@ statements = [
         "P III-B",
         "all",
         hypotheses=POOL,
-        proof="With one server Definition 2 is Definition 1.",
+        proof="With one server z_n is the dominant share by weight, and Definition 2 is Definition 1. " + FILLING,
         **fair(as_one_pool),
     ),
     Statement(
@@ -525,7 +590,7 @@ statements = [
         _corollary,
         _corollary,
         replace(ANY, points=1),
-        proof="Who uses r has at most n's share by (15), which is (13).",
+        proof="n demands r and r is full, as is assumed; who uses r has at most n's share by (15), which is (13).",
     ),
     Statement(
         "P.A1.rising",
@@ -604,7 +669,8 @@ statements = [
         hypotheses=replace(ANY, same_demands=False),
         **fair(asking(SI)),
         note="Tried as: an allocation is found, and it provides sharing incentive, whose proof does not need equal rates.",
-        proof="The limit of equilibria for alpha to infinity is one, see K.T2.limit, whose proof does not need equal demands.",
+        proof="Equilibria exist for every alpha >= 1 (K.3.1.existence), and limit points of them for alpha to infinity satisfy "
+        "Theorem 1 (K.T2.limit). These proofs, and that of P.T2.sharing, do not need a user's demands to be the same everywhere.",
     ),
     *(
         one(f"P.Table3.user{n + 1}", f"Table III, user {n + 1}: {', '.join(TABLE3[n])}.", "P Table III", FIG5, _table3(n))

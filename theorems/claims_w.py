@@ -19,6 +19,7 @@ from fairalloc.models.published import example
 from fairalloc.models.rationals import global_dominant_share
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.claims_p import FILLING, LEXIMIN
 from fairalloc.theorems.judges import (
     Row,
     as_one_pool,
@@ -487,8 +488,33 @@ def _measured(number: str, text: str, place: str) -> Statement:
     return _one(f"W.S6.{number}", text, place, TABLE1, _missing(_TRACES), f"measured on the Google traces; {_TRACES}")
 
 
-_PROOF1 = "N_i(A_j) <= sum_l g_jl / D_ir* because d_jr* / d_ir* <= 1, and all g are equal"
+_PROOF1 = (
+    "N_i(A_j) <= sum_l A_jlr* / D_ir* = sum_l g_jl d_jr* / D_ir* <= g / D_ir* = N_i(A_i), with r* the dominant resource of i: "
+    "d_jr* <= 1, and all have the same g (W.E6.pareto)"
+)
+_PROOF3 = (
+    "what liar i reports has d'_ir <= 1 for its true dominant resource r*, so it runs at most sum_l g'_il d'_ir* / D_ir* <= g' "
+    "/ D_ir* true tasks, and if it gains g' > g: all who tell the truth gain too, for all have the same g' (W.E6.pareto). "
+)
+_PROOF5 = (
+    "If g >= 1/n, an equal partition gives i at most 1/n of its dominant resource r*, so at most 1 / (n D_ir*) <= g / D_ir* "
+    "tasks. If g < 1/n nobody has 1/n of any resource: what is left of each, divided on every server in one ratio, fills "
+    "everybody up to 1/n of it; all then have at least what they had, and nobody runs more, for the answer is Pareto optimal"
+)
 _PROOF9 = "the old answer without the user who leaves is feasible in (8), and all who stay have the share g of their program"
+_IDENTICAL = (
+    "what fits in the pool fits on identical servers, each taking the same part of it; so DRFH has the same shares and the same "
+    "feasible tasks as DRF"
+)
+_SINGLE = "tasks that take one resource can be split over servers at will, so what fits in the pool fits on the servers. "
+_DOMINANT = (
+    "the share of a task is d_ir / c_r for the common r: shares are amounts of r, and DRFH makes them lexicographically largest "
+    "by definition"
+)
+_FINITE = (
+    "Cutting tasks of a user leaves room for everybody, as for W.E6.pareto; so who is not at its limit has one share g, by "
+    "weight, and who is has at most that: v_i = min(g, its limit). "
+)
 
 statements = [
     # ---- section 2
@@ -524,6 +550,7 @@ statements = [
         **asked("drfh", realisable),
         hypotheses=replace(BASIC, identical_servers=True),
         property="realises-drf",
+        proof=_IDENTICAL,
     ),
     # ---- section 3
     _one("W.Fig2", "The normalised capacities and demands of Fig. 2.", "W 3.1, Fig. 2", FIG2, numbers(_fig2)),
@@ -537,13 +564,24 @@ statements = [
             hypotheses=ONE_SERVER,
             lies=2 * (judge is LYING),
             property=name,
+            proof="DRF on one server is DRFH on it: " * (judge is not SHARING) + proof,
         )
-        for name, words, judge in (
-            ("envy-freeness", "envy-freeness", ENVY),
-            ("pareto", "Pareto optimality", PARETO),
-            ("group-strategyproofness", "group strategyproofness", LYING),
-            ("sharing-incentive", "the sharing incentive", SHARING),
-            ("population-monotonicity", "population monotonicity", MONOTONE),
+        for name, words, judge, proof in (
+            ("envy-freeness", "envy-freeness", ENVY, _PROOF1),
+            ("pareto", "Pareto optimality", PARETO, LEXIMIN["pareto"]),
+            (
+                "group-strategyproofness",
+                "group strategyproofness",
+                LYING,
+                _PROOF3 + "If all liars gained, everybody would, against Pareto optimality",
+            ),
+            (
+                "sharing-incentive",
+                "the sharing incentive",
+                SHARING,
+                "1/n of the server for everybody gives everybody the share 1/n, and the least share is as large as it can be",
+            ),
+            ("population-monotonicity", "population monotonicity", MONOTONE, _PROOF9),
         )
     ),
     _one(
@@ -582,7 +620,8 @@ statements = [
         _lemma1_floats,
         _lemma1,
         Hypotheses(one_server=True, everywhere=True, positive=True),
-        proof="both say that A_r / D_r is the same for all r: what is above the least can be taken away, what is at it cannot",
+        proof="both say that A_r / D_r is the same for all r: what is above the least can be taken away, what is at it cannot; "
+        "and then G_il = min_r A_r / d_r = g_il",
         note="the capacity of the case's server is A_il",
     ),
     Statement(
@@ -593,7 +632,8 @@ statements = [
         lambda case: _programs(case, False),
         lambda case: _programs(case, True),
         replace(BASIC, equal_weights=False),
-        proof="whoever has more than the least share can give the rest up",
+        proof="(4) is (5) by Lemma 1; and from a solution of (5) whoever has more than the least share can give the rest up, "
+        "which leaves it feasible and the least share as it is",
     ),
     Statement(
         "W.E6.pareto",
@@ -603,7 +643,9 @@ statements = [
         **asked("drfh", _in_rounds),
         hypotheses=replace(BASIC, equal_weights=False),
         property="one-round",
-        proof="Proposition 2: what a user has above g could be split among all",
+        proof="if somebody had more than the least share g, a little of its tasks on some server, cut, would leave some of "
+        "every resource there, for all demands are positive; everybody else may use it and would rise above g, so g would not "
+        "be the largest",
     ),
     _one(
         "W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)
@@ -628,6 +670,7 @@ statements = [
         hypotheses=BASIC,
         property="pareto",
         table="W.List",
+        proof=LEXIMIN["pareto"],
         note="as drfh is computed here, in rounds, it is so without the hypotheses too; for (6) alone see W.P2.E6",
     ),
     Statement(
@@ -638,6 +681,8 @@ statements = [
         **asked("drfh-lp", PARETO),
         hypotheses=BASIC,
         property="pareto",
+        proof="where nobody has less than g, nobody has more: it could be split among all, as for W.E6.pareto, and g is the "
+        "largest. So a Pareto improvement has the same g for everybody, and is none",
         note="without positive demands, unlimited tasks or placement everywhere one program is not enough",
     ),
     Statement(
@@ -650,6 +695,7 @@ statements = [
         lies=2,
         property="group-strategyproofness",
         table="W.List",
+        proof=_PROOF3 + "If all liars gained, everybody would, against Pareto optimality (W.P2)",
     ),
     Statement(
         "W.P3.strict",
@@ -660,7 +706,7 @@ statements = [
         hypotheses=BASIC,
         lies=2,
         property="strict-group-strategyproofness",
-        proof="who gains has g' > g, so all who tell the truth gain; somebody must lose, since the truth is Pareto optimal",
+        proof=_PROOF3 + "So if no liar lost, nobody would, and the answer to the truth would not be Pareto optimal (W.P2)",
     ),
     Statement(
         "W.P4",
@@ -695,7 +741,8 @@ statements = [
         _partitioned,
         _partitioned,
         Hypotheses(everywhere=True, equal_weights=True, users=2),
-        proof="N_i(c / n) = N_i(c) / n",
+        proof="the parts c_l / n add up to 1/n of every resource, and N_i(c_l / n) = N_i(c_l) / n is the mean of N_i(c_l) with "
+        "probability 1/n",
     ),
     Statement(
         "W.P5",
@@ -706,6 +753,7 @@ statements = [
         hypotheses=BASIC,
         property="weak-sharing-incentive",
         table="W.List",
+        proof=_PROOF5,
     ),
     Statement(
         "W.S4.5.identical",
@@ -715,6 +763,8 @@ statements = [
         **asked("drfh", SHARING),
         hypotheses=replace(BASIC, identical_servers=True),
         property="sharing-incentive",
+        proof="1/n of every server for everybody gives everybody the share 1/n: on identical servers i runs c_r* / (n D_ir*) "
+        "tasks with it, r* being its dominant resource on each. The least share is as large as it can be",
     ),
     Statement(
         "W.S4.5.reduces",
@@ -724,6 +774,7 @@ statements = [
         **asked("drfh", as_one_pool),
         hypotheses=replace(BASIC, identical_servers=True),
         property="identical-servers-reduction",
+        proof=_IDENTICAL + ". " + FILLING,
     ),
     Statement(
         "W.S4.5.per-server",
@@ -733,6 +784,7 @@ statements = [
         **asked("drf-per-server", SHARING),
         hypotheses=BASIC,
         property="sharing-incentive",
+        proof="DRF gives everybody at least what it can run with 1/n of a server (W.S3.4.drf.sharing-incentive), for each server",
     ),
     Statement(
         "W.P6",
@@ -743,6 +795,7 @@ statements = [
         hypotheses=replace(BASIC, one_server=True),
         property="single-server-reduction",
         table="W.List",
+        proof="with one server the global dominant share is the dominant share. " + FILLING,
     ),
     Statement(
         "W.P7",
@@ -753,6 +806,7 @@ statements = [
         hypotheses=replace(BASIC, one_resource=True),
         property="single-resource-fairness",
         table="W.List",
+        proof=_SINGLE + FILLING,
     ),
     Statement(
         "W.P8",
@@ -763,6 +817,7 @@ statements = [
         hypotheses=BASIC,
         property="bottleneck-fairness",
         table="W.List",
+        proof=_DOMINANT,
         note="max-min fair among the allocations that all capacities allow; see W.P8.alone",
     ),
     Statement(
@@ -781,6 +836,9 @@ statements = [
         "all",
         **asked("drfh", _as_if_alone),
         hypotheses=replace(BASIC, identical_servers=True),
+        proof="1/n of the resource for everybody, 1/n of it on each server, fits, for nobody takes a larger part of another "
+        "resource. The shares are parts of the resource, so their sum is at most 1: as none can be below 1/n in the answer, all "
+        "are 1/n",
     ),
     Statement(
         "W.P9",
@@ -804,23 +862,58 @@ statements = [
             hypotheses=hypotheses,
             lies=2 * (judge is strict_lying),
             property=name,
+            proof=proof,
         )
-        for number, name, words, judge, hypotheses in (
-            ("P1", "envy-freeness", "Envy-freeness", ENVY, EXTENDED),
-            ("P2", "pareto", "Pareto optimality", PARETO, EXTENDED),
-            ("P3", "group-strategyproofness", "Group strategyproofness", strict_lying, EXTENDED),
-            ("P5", "weak-sharing-incentive", "Weak sharing incentive (finite tasks)", WEAK, FINITE),
+        for number, name, words, judge, hypotheses, proof in (
+            ("P1", "envy-freeness", "Envy-freeness", ENVY, EXTENDED, LEXIMIN["envy-freeness"]),
+            ("P2", "pareto", "Pareto optimality", PARETO, EXTENDED, LEXIMIN["pareto"]),
+            (
+                "P3",
+                "group-strategyproofness",
+                "Group strategyproofness",
+                strict_lying,
+                EXTENDED,
+                _FINITE
+                + "A liar who gains was below its limit, at the share g, and runs at most v'_i w_i / D_ir* true tasks for a told "
+                "share v'_i <= g': so g' > g, and nobody who tells the truth loses. If no liar lost either, the answer to the "
+                "truth would not be Pareto optimal.",
+            ),
+            (
+                "P5",
+                "weak-sharing-incentive",
+                "Weak sharing incentive (finite tasks)",
+                WEAK,
+                FINITE,
+                _FINITE + "Who is at its limit wants no more, and if that is everybody nothing is to be shown. " + _PROOF5,
+            ),
             (
                 "P5.weights",
                 "weak-sharing-incentive",
                 "Weak sharing incentive as defined, with 1/n for everybody,",
                 WEAK,
                 EXTENDED,
+                "",
             ),
-            ("P6", "single-server-reduction", "Single-server DRF", as_one_pool, replace(EXTENDED, one_server=True)),
-            ("P7", "single-resource-fairness", "Single-resource fairness", as_one_pool, replace(EXTENDED, one_resource=True)),
-            ("P8", "bottleneck-fairness", "Bottleneck fairness", leximin_in(_amounts), EXTENDED),
-            ("P9", "population-monotonicity", "Population monotonicity", MONOTONE, EXTENDED),
+            ("P6", "single-server-reduction", "Single-server DRF", as_one_pool, replace(EXTENDED, one_server=True), FILLING),
+            (
+                "P7",
+                "single-resource-fairness",
+                "Single-resource fairness",
+                as_one_pool,
+                replace(EXTENDED, one_resource=True),
+                _SINGLE + FILLING,
+            ),
+            ("P8", "bottleneck-fairness", "Bottleneck fairness", leximin_in(_amounts), EXTENDED, _DOMINANT + ", weights or not"),
+            (
+                "P9",
+                "population-monotonicity",
+                "Population monotonicity",
+                MONOTONE,
+                EXTENDED,
+                _FINITE
+                + "If g were smaller after somebody left, what the others had before would have been a Pareto improvement of "
+                "what they have after.",
+            ),
         )
     ),
     Statement(
@@ -830,7 +923,8 @@ statements = [
         "run",
         **few_rounds("drfh"),
         hypotheses=EXTENDED,
-        proof="a round ends when a user has all its tasks or nothing is left for anybody",
+        proof="a round ends when an active user has all its tasks or, as demands are positive, nothing is left for anybody: it "
+        "fixes at least one of the n users",
     ),
     _one(
         "W.E9",
