@@ -578,7 +578,7 @@ _EXISTENCE = [
         "With a dummy resource for each user x_i = 1 needs no case of its own.",
         "D 5",
         "all",
-        say.dummies,
+        say.dummies_in_floats,
         say.dummies,
         POINT,
         proof="A dummy is full exactly if x_i = 1, and then its user has 1 >= e_i of it.",

@@ -16,23 +16,23 @@ import numpy as np
 
 from fairalloc.formulations.equilibrium import deviation
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
+from fairalloc.theorems import problem_3
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.claims_p import ANY, BF, COUNTER, EF, PO, POOL, PROOFS, SHORT, SI, SP, claimed, monopoly, one, tasks_of
 from fairalloc.theorems.game_judges import (
+    absent,
     at_rest,
     complementary,
     descent,
-    descent_exactly,
     equilibria,
     every_alpha,
     fair,
     least_served,
     limit_rate,
     missing,
-    multipliers,
     ordered,
     proportional,
     same_as_fds,
@@ -40,8 +40,10 @@ from fairalloc.theorems.game_judges import (
     utilisation,
 )
 from fairalloc.theorems.holdings import Holdings
+from fairalloc.theorems.isolated import apart, spending
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
+from fairalloc.theorems.problem_1 import best_moves, ended, exists, moves, multipliers, projection
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -147,51 +149,6 @@ def _exists(case: Case) -> Verdict:
     margin = found.residual - 1e-6
     holds = True if margin <= 0 else None
     return Verdict("existence", holds, margin, f"an equilibrium with the residual {found.residual:.1e}", found.method)
-
-
-def _definition6(case: Case) -> Verdict:
-    """Definition 6 against Problem 1 at the case's two points x, y: what (16) says of y, and whether moving to y pays.
-
-    U_i is concave in x_i, so moving all the way gains at most (16), and a small step towards y gains iff (16) is positive.
-    """
-    instance, alpha = case.instance, case.parameters["alpha"]
-    arcs = instance.arcs
-    gamma = certain_gamma(instance)
-    x, y = case.points
-    phi = instance.exact.weights
-    tasks = [sum((v for m, v in zip(arcs.user, x, strict=True) if m == n), F(0)) for n in range(instance.N)]
-    if min(tasks) * 10**6 <= max(tasks):
-        raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
-    step, worst = F(1, 10**6), -1.0
-    for i in set(arcs.server.tolist()):
-        here = [a for a in range(len(x)) if arcs.server[a] == i]
-        unit = {a: phi[arcs.user[a]] * gamma[a] for a in here}
-        z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
-        if not 1e-9 < min(z.values()) <= max(z.values()) < 1e9:
-            raise InstanceError("shares are too large or too small for floating point")
-        first = sum((y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
-
-        def gain(part: Any, here: list[int] = here, z: Any = z, unit: Any = unit, first: Any = first) -> Any:
-            after = {a: z[a] + part * (y[a] - x[a]) / unit[a] for a in here}
-            if min(after.values()) <= F(1, 10**9) * max(after.values()):
-                return part * first
-            return sum(phi[arcs.user[a]] * (_utility(after[a], alpha) - _utility(z[a], alpha)) for a in here)
-
-        worst = max(worst, float(gain(1) - first), float(gain(step) - step * first))
-        near = min(z.values()) > F(1, 100) * max(z.values())
-        if near and first > F(1, 100) * sum(v ** (1 - alpha) for v in z.values()):
-            worst = max(worst, float(first) if gain(step) <= 0 else -1.0)
-    return Verdict("equivalence", not worst > 0, worst, f"a move gains {worst:.3g} more than (16) says", "direct computation")
-
-
-def certain_gamma(instance: Instance) -> Sequence[Fraction]:
-    """(A,) gamma_ni in rationals."""
-    return [monopoly(instance, int(n), int(i)) for n, i in zip(instance.arcs.user, instance.arcs.server, strict=True)]
-
-
-def _utility(z: Any, alpha: int) -> Any:
-    """G with g' = z^-alpha, alpha > 1."""
-    return z ** (1 - alpha) / (1 - alpha)
 
 
 # ---- 4.4: uniqueness ------------------------------------------------------------------------------------------------
@@ -348,7 +305,7 @@ statements = [
         "K 3.1, of [26]",
         "all",
         _exists,
-        _exists,
+        exists,
         with_alpha(ANY, (*BELOW, *ABOVE)),
         note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
     ),
@@ -357,8 +314,8 @@ statements = [
         "A feasible allocation solves Problem 1 for g' = z^-alpha iff it satisfies (16).",
         "K Theorem 1",
         "all",
-        _definition6,
-        _definition6,
+        best_moves,
+        moves,
         replace(with_alpha(ANY, (2, 3)), points=2),
         proof="U_i is concave and differentiable in x_i where x_n > 0, and (16) is its first-order condition over a convex set.",
     ),
@@ -542,7 +499,7 @@ statements = [
         "K Lemma 1",
         "all",
         complementary,
-        complementary,
+        problem_3.complementary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="psi(a, b) = 0 iff a, b >= 0 and ab = 0.",
         note="Needs that the NCP has a solution: the minimum of Problem 3 is then 0.",
@@ -553,7 +510,7 @@ statements = [
         "K Theorem 6",
         "all",
         stationary,
-        stationary,
+        problem_3.stationary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="(96): where the gradient by x is 0 so is the sum of dpsi/dx dpsi/df f' >= 0, and f' > 0; then "
         "psi = 0. The gradient by "
@@ -575,7 +532,7 @@ statements = [
         "K 4.4",
         "all",
         multipliers,
-        multipliers,
+        absent,
         ANY,
         note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is "
         "full, so somebody uses it, "
@@ -605,7 +562,7 @@ statements = [
         "K Theorem 7",
         "all",
         _unique,
-        _unique,
+        spending,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
         note="Tried as: two methods find the same x_n where every server has a bottleneck resource. The "
         "proof's claim that the matrix "
@@ -617,7 +574,7 @@ statements = [
         "K 3.4",
         "all",
         _unique,
-        _unique,
+        apart,
         with_alpha(ANY, (2, 3, 5, 20), A=(1, 2), B=(1, 0.1)),
         note="K 3.4 says so without the condition of Theorem 7. Tried as: two methods find the same x_n.",
     ),
@@ -628,7 +585,7 @@ statements = [
         "K Lemma 3",
         "all",
         descent(every=False),
-        descent(every=False),
+        problem_3.descent,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         note="The proof rests on (111), which is false; a point where v has nothing but such parts would be needed.",
     ),
@@ -638,7 +595,7 @@ statements = [
         "K (111), the proof of Lemma 3",
         "all",
         descent(every=True),
-        descent_exactly,
+        problem_3.descent_by_price,
         replace(with_alpha(ANY, (2,), price=(1,)), points=1),
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
         "Psi does not fall with it.",
@@ -660,7 +617,7 @@ statements = [
         "K Theorem 8",
         "run",
         at_rest("alpha-pf-vds", "ps-mfa"),
-        at_rest("alpha-pf-vds", "ps-mfa"),
+        ended("alpha-pf-vds", "ps-mfa"),
         with_alpha(ANY, (1, 2)),
         note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
         "make |v| tend to 0, as the "
@@ -672,7 +629,7 @@ statements = [
         "K 5.2",
         "run",
         at_rest("alpha-pf-vds", "vds-distributed"),
-        at_rest("alpha-pf-vds", "vds-distributed"),
+        ended("alpha-pf-vds", "vds-distributed"),
         with_alpha(ANY, (1, 2, 3)),
         note="K shows it by numerical experiments.",
     ),
@@ -709,7 +666,7 @@ statements = [
         "The direction (46) keeps x_ni = 0 for users who are not eligible.",
         "K 5.1, (15) and (46)",
         "all",
-        _projected,
+        projection,
         _projected,
         ANY,
         note="Assumption 2 asks for such users. One server, one full resource, d = (1, 1), user 2 not eligible: v = (1/2, -1/2).",

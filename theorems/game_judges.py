@@ -35,12 +35,12 @@ from fairalloc.theorems.trials import SAFETY, Answer, Judge, Undecided, attempte
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
+    "absent",
     "at_rest",
     "bottleneck_condition",
     "complementary",
     "definition",
     "descent",
-    "descent_exactly",
     "equilibria",
     "every_alpha",
     "fair",
@@ -48,7 +48,6 @@ __all__ = [
     "least_served",
     "limit_rate",
     "missing",
-    "multipliers",
     "ordered",
     "proportional",
     "same_as_fds",
@@ -477,10 +476,10 @@ def stationary(case: Case) -> Verdict:
     """K Theorem 6: a point is stationary iff Psi = 0; tried as |grad Psi|^2 against Psi, which both have to vanish together."""
     point = Point(case)
     size = float(np.linalg.norm(point.by_y) + np.linalg.norm(point.by_mu))
-    flat, solved_ = size <= 1e-9, point.value <= 1e-15
-    margin = (1e-3 - size) if not solved_ else size - 1e-6
+    solved_ = point.value <= 1e-15
+    margin = size - 1e-6 if solved_ else 1e-9 - size
     sentence = f"the gradient is {size:.2g} where the merit is {point.value:.2g}"
-    return Verdict("stationarity", flat == solved_, margin, sentence, "floating point")
+    return Verdict("stationarity", not margin > 0, margin, sentence, "floating point")
 
 
 def complementary(case: Case) -> Verdict:
@@ -488,8 +487,9 @@ def complementary(case: Case) -> Verdict:
     point = Point(case)
     f = point.merit.cost(point.mu) - point.merit.marginal(point.y)[0]
     solved_ = bool(np.all(f >= -1e-9) and np.all(np.minimum(point.y, np.abs(f)) <= 1e-9))
-    zero = point.value <= 1e-15
-    return Verdict("merit", solved_ == zero, -point.value, f"the merit is {point.value:.2g}", "floating point")
+    same = solved_ == (point.value <= 1e-15)
+    margin = -point.value if same else max(point.value, 1e-15)
+    return Verdict("merit", same, margin, f"the merit is {point.value:.2g}", "floating point")
 
 
 def descent(every: bool) -> Callable[[Case], Verdict]:
@@ -513,41 +513,7 @@ def descent(every: bool) -> Callable[[Case], Verdict]:
     return check
 
 
-def descent_exactly(case: Case) -> Verdict:
-    """(K 111) in rationals, alpha = 2: a server whose users have f_ni = 0 or x_ni = 0 <= f_ni has dPsi/dlambda = 0; where one of
-    them is short at another server, beta > 0 there and v_lambda = beta.
-
-    With psi = psi_FB^2 / 2, dPsi/df < 0 iff x > 0 > f or f < 0, so beta_ir has the sign of -sum_n d_nr f'_n sum_j dPsi/df_nj.
-    """
-    alpha, instance = int(case.parameters["alpha"]), case.instance
-    arcs, h = exact_arcs(instance), _at(instance, case.points[0])
-    if not all(h.tasks):
-        raise InstanceError("a user has no task")
-    loads = arcs.loads(case.points[0])
-    server, user, z = instance.arcs.server.tolist(), instance.arcs.user.tolist(), _shares(h)
-    part = [dict(load) for load in arcs.load]
-    slope = [1 / (h.gamma[a] * z[a] ** alpha) for a in range(len(z))]
-    price: dict[int, Fraction] = {}
-    for row, load in enumerate(loads):
-        i = row // instance.R
-        users = [a for a in range(len(z)) if server[a] == i and h.x[a] and row in part[a]]
-        if load == 1 and users and not any(r // instance.R == i for r in price):
-            price[row] = F(case.parameters["price"]) * slope[users[0]] / part[users[0]][row]
-    f = [sum((part[a].get(row, F(0)) * mu for row, mu in price.items()), F(0)) - slope[a] for a in range(len(z))]
-    exact = [v == 0 or (h.x[a] == 0 and v >= 0) for a, v in enumerate(f)]
-    for row in [r for r, load in enumerate(loads) if load == 1]:
-        here = [a for a in range(len(z)) if server[a] == row // instance.R]
-        short = [a for a in here if row in part[a] and any(user[b] == user[a] and f[b] < 0 for b in range(len(z)))]
-        over = [a for a in here if any(user[b] == user[a] and f[b] > 0 and h.x[b] for b in range(len(z)))]
-        if here and all(exact[a] for a in here) and short and not over:
-            who = instance.users[user[short[0]]]
-            sentence = f"at server {instance.servers[row // instance.R]!r} all f = 0, so dPsi/dlambda = 0, but {who!r} "
-            sentence += "is short elsewhere"
-            return Verdict("descent", False, 1e-9, f"{sentence}: v_lambda = beta > 0", "rational arithmetic")
-    return Verdict("descent", True, -1.0, "no server is solved while one of its users is short elsewhere", "rational arithmetic")
-
-
-def multipliers(case: Case) -> Verdict:
+def absent(case: Case) -> Verdict:
     """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
     exact = case.instance.exact.capacities
     free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]
