@@ -24,7 +24,7 @@ CLOSE = 0.1
 """Newton's decrement squared at which t is raised: well inside of the region of quadratic convergence."""
 
 CENTRE = 1e-8
-"""The same at the end: prices are off by its root, relative, and the gap of nb by as much as that squared."""
+"""The same at the end. Prices 1 / (t s) are off by its root, relative; those after the next step, which are taken, by itself."""
 
 MOST = 1000
 """Steps after which nothing is waited for."""
@@ -49,7 +49,8 @@ def centre_path(instance: Instance, accuracy: float) -> tuple[Floats, Floats, in
             continue
         y = _moved(own, load, weights, t, y, step, decrement)
         steps += 1
-    return y * arcs.gamma, 1.0 / (t * (1.0 - load @ y)), steps
+    s = 1.0 - load @ y
+    return y * arcs.gamma, (1.0 + load @ step / s) / (t * s), steps
 
 
 def _value(own: Floats, load: Floats, weights: Floats, t: float, y: Floats) -> float:

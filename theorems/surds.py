@@ -56,6 +56,9 @@ class Surd:
     def __mul__(self, factor: Fraction) -> "Surd":
         return Surd({s: q * factor for s, q in self.terms.items() if factor})
 
+    def __float__(self) -> float:
+        return float(sum(float(q) * float(s) ** 0.5 for s, q in self.terms.items()))
+
     def sign(self) -> int:
         """-1, 0 or 1."""
         from flint import arb, ctx
