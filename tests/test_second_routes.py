@@ -48,6 +48,7 @@ CHEAP = [
     "W.S5.2.better",
     "W.S5.2.worse",
     "D.S5.dummies",
+    "D.R1",
 ]
 COUNTS = dict.fromkeys(CHEAP, 200) | {
     "K.3.1.existence": 15,
@@ -144,6 +145,8 @@ def seen(name, case):
         ("P.A1.feasible", witness("P.A1.feasible"), replace(witness("P.A1.feasible"), points=((F(1, 11), F(0)),))),
         ("P.A1.defined", NOBODY, Case(Instance([[1, 1], [0, 1]], [[1, 1]]))),
         ("P.A1.rising.everywhere", witness("P.A1.rising.everywhere"), Case(Instance([[1], [1]], [[1], [1]]))),
+        ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1),),))),
+        ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1, 2),),))),
         ("W.S5.2.better", Case(example("wang-fig2").instance), witness("W.S5.2.worse")),
         ("W.S5.2.worse", witness("W.S5.2.worse"), Case(example("wang-fig2").instance)),
     ],
@@ -170,12 +173,36 @@ def test_theorem_6_of_k_with_another_gradient(monkeypatch):
     assert seen("K.T6", SOLVED) == (True, True)
 
 
+class Ascent(game_judges.Direction):
+    """Along the gradient instead of against it."""
+
+    def __init__(self, case):
+        super().__init__(case)
+        self.v_x = self.by_x
+
+
 def test_lemma_3_of_k_with_other_directions(monkeypatch):
     case = witness("K.E111")
     assert seen("K.L3", case) == (True, True), "v_x is not 0"
     monkeypatch.setattr(problem_3.Point, "moves", lambda *_: False)
-    monkeypatch.setattr(game_judges.Point, "directions", lambda self: (self.by_y, self.by_mu))
+    monkeypatch.setattr(game_judges, "Direction", Ascent)
     assert seen("K.L3", case) == (False, False)
+
+
+def test_lemma_3_of_k_fails_where_only_prices_move_that_psi_does_not_see():
+    """Psi rises along v whatever the step; with the price of one server changed a little, something descends again."""
+    stuck = claims_k.STUCK
+    assert seen("K.L3", stuck) == seen("K.E111", replace(stuck, parameters=stuck.parameters | {"price": 1})) == (False, False)
+    point, x = problem_3.Point.of(stuck), np.array([float(v) for v in stuck.points[0]])
+    slopes, now = point.by_x(), {row: float(v) for row, v in point.price.items()}
+    v = {row: float(point.beta(row, slopes)) for row in point.full}
+    steps = [{row: now.get(row, 0.0) + eta * rate for row, rate in v.items()} for eta in (0.0, 0.1, 1.0, 10.0, 100.0)]
+    values = [merit(stuck, x, price) for price in steps]
+    assert values[0] == pytest.approx(45 / 4, rel=ROUNDING * 10)
+    assert values == sorted(set(values))
+    first, *others = stuck.parameters["price"]
+    for changed in ((first * F(101, 100), *others), (first * F(99, 100), *others)):
+        assert seen("K.L3", replace(stuck, parameters={"alpha": 2, "price": changed})) == (True, True)
 
 
 def test_theorem_1_of_k_with_another_utility(monkeypatch):

@@ -3,8 +3,15 @@
 K has Definitions 1 to 6, Theorems 1 to 8, Lemmas 1 to 4, Corollaries 1 to 4, Table 1, the examples of Figs. 1 to 3, two
 algorithms and the experiments of section 6. Envy is about the resources that a user may use, see claims_p.py. Equilibria for
 alpha != 1 need not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a
-violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only). The
-Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
+violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only).
+
+Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py),
+uniqueness by boxes in ball arithmetic (isolated.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is
+held or not decided; an equilibrium that is not isolated on arcs has no box, and K.3.4.unique is not decided there; K.T8 and K.5.2
+are about runs, so both routes run the algorithm, and only where it ended is judged in two ways. K.6.2, K.T2.limit and K.C3 have
+one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both with another solver's floats.
+
+The Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
 
 from collections.abc import Sequence
@@ -68,6 +75,23 @@ CLUSTER = Case(
     )
 )
 """The servers of K Fig. 4, one of each class; its users are not printed."""
+
+STUCK = Case(
+    Instance(
+        [[1, "58/45", 1, 0], ["58/45", 1, 0, 1]],
+        [
+            ["412/15", 100, "219347/15138", 100],
+            [100, "412/15", 100, "219347/15138"],
+            ["13699/555", 100, "399/37", "7714/555"],
+        ],
+        weights=["3861/74", "3861/74"],
+    ),
+    points=((F(12), F(12), F(399, 37), F(12), F(12), F(399, 37)),),
+    parameters={"alpha": 2, "price": (F(242895, 219347), F(16193, 16686), F(1))},
+)
+"""Where PS-MFA cannot move (K Lemma 3): servers 1 and 2 mirror each other, x = 12 and f = 7/2, -17/12 for its two users; f = 0 at
+server 3. All square roots are rational: 12^2 + (7/2)^2 = (25/2)^2, 12^2 + (17/12)^2 = (145/12)^2. At server 1 dpsi/df = 54/25 and
+-243/145 cancel in dPsi/dlambda, as 45 to 58, and the third server makes x_n what makes -dPsi/dx there as 45 to 58 as well."""
 
 PROOFS_ALPHA = {
     EF: "(64)-(77): if n envied m, then at a server that m uses and n may use z_n g'(z_n) < z_m g'(z_m), so "
@@ -586,8 +610,9 @@ statements = [
         "all",
         descent(every=False),
         problem_3.descent,
-        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
-        note="The proof rests on (111), which is false; a point where v has nothing but such parts would be needed.",
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2, STUCK.parameters["price"])), points=1),
+        note="At the witness v has nothing but parts for which (111) fails, and Psi = 45/4 rises along v, so no step satisfies "
+        "(51). True for alpha = 1, and for one server: docs/ERRATA.md.",
     ),
     Statement(
         "K.E111",
@@ -621,7 +646,7 @@ statements = [
         with_alpha(ANY, (1, 2)),
         note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
         "make |v| tend to 0, as the "
-        "proof says. Runs that are cut off decide nothing.",
+        "proof says. Runs that are cut off decide nothing. From the witness of K.L3, a feasible point, no step is possible.",
     ),
     Statement(
         "K.5.2",

@@ -4,6 +4,8 @@ W has one lemma and nine propositions (4.1 to 4.6 and the appendix), programs (4
 to weights and finite tasks (5.1), the fitness (9) with its example (5.2), two tables and nine figures. What section 6 measured on
 the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
 
+First-Fit and Best-Fit are what they do, so both routes of W.S5.2 do it: on arrays in floating point, on lists in rationals.
+
 60 statements in all; `place` says where each claim stands.
 """
 

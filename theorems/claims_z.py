@@ -4,6 +4,9 @@ Z has three claims, four lemmas, one corollary, nine propositions and two theore
 cells, and remarks between them: the group strategyproofness of LMMF after Theorem 1, the single resource that NB splits equally,
 the utilities f of section VI. Where the print differs from the definition, statements about the print follow it to the letter.
 
+Z.P2 and Z.V.NB.CE count the iterations of two interior-point codes; what confirms are the Newton steps of a third, whose answer
+is proved in rationals (newton_steps.py).
+
 58 statements in all; `place` says where each claim stands.
 """
 

@@ -45,6 +45,7 @@ from fairalloc.theorems.verdict import Verdict
 __all__ = [
     "NEAR",
     "at_points",
+    "barrier_grows",
     "barrier_signs",
     "both_kinds",
     "boundary_by_integration",
@@ -623,15 +624,26 @@ def steep(at: Point) -> tuple[Any, Any, str]:
     return [ONE if all(sum(row) > 0 for row in at.b) else ZERO], [ONE], f"the gradient of f at x = {brackets(at.x)}"
 
 
-def barrier_signs(case: Case, exact: bool) -> Verdict:
-    """F is positive inside of D and infinite on its boundary (D Remark 1)."""
+def barrier_signs(case: Case) -> Verdict:
+    """F is positive inside of D and infinite on its boundary (D Remark 1): where no term is infinite, f is finite."""
     d, x = data(case), _given(case)
     edge = min(x) == 0 or max(x) == 1 or max(loads(d, x)) == 1
-    infinite = max(x) == 1 or max(loads(d, x)) == 1
-    value = 1 if infinite else (sum(x) if exact else barrier_value(d, np.array([float(v) for v in x])))
-    wrong = (edge and not infinite) or (not edge and value <= 0)
+    wrong = edge and max(x) < 1 and max(loads(d, x)) < 1
     words = f"x = {brackets(x)} is on the boundary of D, and f(x) is finite"
-    return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic" if exact else "floating point")
+    return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic")
+
+
+def barrier_grows(case: Case) -> Verdict:
+    """The same by values of f: positive at an inner point; on the way to a point of the boundary it grows for ever.
+
+    From 2^-20 to 2^-40 of the way, a term that diverges grows by 20 log 2, others by next to nothing.
+    """
+    d, x = data(case), np.array([float(v) for v in _given(case)])
+    inner = np.full(len(x), 0.5 / max(1.0, float((np.ones(len(x)) @ d.matrix()).max())))
+    edge = min(x.min(), 1 - x.max(), 1 - (x @ d.matrix()).max()) <= TOLERANCE
+    early, late = (barrier_value(d, x + 0.5**k * (inner - x)) for k in (20, 40))
+    margin = 10.0 - (late - early) if edge else -barrier_value(d, x)
+    return Verdict("njc", not margin > 0, margin, f"at the boundary f grows by {late - early:.3g}", "floating point")
 
 
 def starts_at_zero(case: Case, exact: bool) -> Verdict:
