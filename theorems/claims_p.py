@@ -4,8 +4,8 @@ P has Definitions 1 to 3, Theorems 1 and 2, Corollary 1, Algorithm I, Tables I, 
 definitions for servers of their own (III-B) speak of placement constraints and weights, so nothing more is assumed. Envy is about
 the resources that a user may use: with those of servers that are closed to it, (24) to the letter is false (P.T2.envy.letter).
 What of Fig. 6 is a curve in a picture cannot be compared; what the text says of it can. Corollary 1 and Algorithm I have their
-second routes in algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in floats by
-the residual, and in rationals by the gap of Theorem 1.
+second routes in algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in doubles
+by the residual, and in rationals by the gap of Theorem 1.
 """
 
 from collections.abc import Callable, Sequence
