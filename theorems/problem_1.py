@@ -159,10 +159,14 @@ def ended(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Ver
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------------
 
 
+PARTS = 0.5 ** np.arange(60)
+"""Of the way to the best y_i: some of them are small enough for (16) to tell the sign."""
+
+
 def best_moves(case: Case) -> Verdict:
     """K Theorem 1: on the way to the best y_i of (16), found by a linear program, U_i rises iff (16) says so, and by no more.
 
-    In floating point, at the case's first point. U_i is read at steps of 2^-k.
+    In floating point, at the case's first point. U_i is read at PARTS of the way.
     """
     instance, alpha = case.instance, float(case.parameters["alpha"])
     user, gamma = instance.arcs.user, instance.arcs.gamma
@@ -181,19 +185,19 @@ def best_moves(case: Case) -> Verdict:
             raise InstanceError("shares are too large or too small for floating point")
         value = max(best.value, 1e-300)
         slope = (best.value - worth @ x[here]) / value
-        after = [z[here] + step * (best.z - x[here]) / (phi[here] * gamma[here]) for step in 0.5 ** np.arange(20)]
-        gains = [_risen(phi[here], z[here], new, alpha) / value for new in after]
-        worst = max(worst, *(g - s * slope for g, s in zip(gains, 0.5 ** np.arange(20), strict=True)))
+        change = (best.z - x[here]) / (phi[here] * gamma[here] * z[here])
+        gains = [_risen(phi[here], z[here], part * change, alpha) / value for part in PARTS]
+        worst = max(worst, *(g - part * slope for g, part in zip(gains, PARTS, strict=True)))
         worst = max(worst, slope - 1e-3 if slope > 1e-3 and max(gains) <= 0 else -1.0)
     margin = worst - 1e-9
     return Verdict("equivalence", not margin > 0, margin, f"a move gains {worst:.3g} more than (16) says", "LP, and U in floats")
 
 
-def _risen(phi: Any, z: Any, after: Any, alpha: float) -> float:
-    """U_i after minus U_i before, alpha > 1; -inf where a user is left with nothing."""
-    if after.min() <= 0:
+def _risen(phi: Any, z: Any, change: Any, alpha: float) -> float:
+    """U_i after shares z change by these parts minus U_i before, alpha > 1; -inf where a user is left with nothing."""
+    if change.min() <= -1:
         return -np.inf
-    return float(phi @ (after ** (1 - alpha) - z ** (1 - alpha)) / (1 - alpha))
+    return float(phi * z ** (1 - alpha) @ np.expm1((1 - alpha) * np.log1p(change)) / (1 - alpha))
 
 
 def moves(case: Case) -> Verdict:
