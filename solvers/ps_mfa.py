@@ -29,8 +29,8 @@ is one.
 (b) x_n > 0 is needed for g' and not among (K 38-40), where x_ni may even be negative (psi_FB takes care of that in the limit):
 eta is halved until it holds. In the
 answer negative x_ni are cut off and the others of that server shrunk to fit.
-(c) Lemma 3: v is no strict descent direction where dPsi/dlambda = 0 and beta > 0: (K 47) gives v_lambda = beta U(0) = beta,
-whose slope is 0. eta may then shrink for ever; the algorithm ends and says so.
+(c) Lemma 3 is false (docs/ERRATA.md): v is no strict descent direction where dPsi/dlambda = 0 and beta > 0, since (K 47) gives
+v_lambda = beta U(0) = beta, whose slope is 0. eta may then shrink for ever; the algorithm ends and says so.
 (d) Assumption 2 does not help. In Lemma 4 the vectors d_r and v have components for users who are not eligible at server i, so
 projecting changes their x_ni, against (K 15): one server, one resource, d = (1, 1), user 2 not eligible, gradient (-1, 0) at a
 full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), user 1 gets half of what user 2 has never had. With x_ni = 0 kept, as here,

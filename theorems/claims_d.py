@@ -591,7 +591,7 @@ _EXISTENCE = [
         "With a dummy resource for each user x_i = 1 needs no case of its own.",
         "D 5",
         "all",
-        say.dummies,
+        say.dummies_in_floats,
         say.dummies,
         POINT,
         proof="The dummy of i is full exactly if x_i = 1. Then i has 1 >= e_i of it, and it is no reason for others, who have "
@@ -753,7 +753,8 @@ _TRAJECTORY = [
         "f is positive in the interior of D and diverges as x tends to the boundary.",
         "D Remark 1",
         "all",
-        *both_kinds(say.barrier_signs),
+        say.barrier_grows,
+        say.barrier_signs,
         POINT,
         note="not at the part of the boundary where some x_i = 0 and nothing is full; the trajectory does not come there",
     ),

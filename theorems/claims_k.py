@@ -3,8 +3,15 @@
 K has Definitions 1 to 6, Theorems 1 to 8, Lemmas 1 to 4, Corollaries 1 to 4, Table 1, the examples of Figs. 1 to 3, two
 algorithms and the experiments of section 6. Envy is about the resources that a user may use, see claims_p.py. Equilibria for
 alpha != 1 need not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a
-violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only). The
-Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
+violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only).
+
+Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py),
+uniqueness by boxes in ball arithmetic (isolated.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is
+held or not decided; an equilibrium that is not isolated on arcs has no box, and K.3.4.unique is not decided there; K.T8 and K.5.2
+are about runs, so both routes run the algorithm, and only where it ended is judged in two ways. K.6.2, K.T2.limit and K.C3 have
+one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both with another solver's floats.
+
+The Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
 
 from collections.abc import Sequence
@@ -16,9 +23,10 @@ import numpy as np
 
 from fairalloc.formulations.equilibrium import deviation
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
+from fairalloc.theorems import problem_3
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.claims_p import (
     ANY,
@@ -40,17 +48,16 @@ from fairalloc.theorems.claims_p import (
     tasks_of,
 )
 from fairalloc.theorems.game_judges import (
+    absent,
     at_rest,
     complementary,
     descent,
-    descent_exactly,
     equilibria,
     every_alpha,
     fair,
     least_served,
     limit_rate,
     missing,
-    multipliers,
     ordered,
     proportional,
     same_as_fds,
@@ -58,8 +65,10 @@ from fairalloc.theorems.game_judges import (
     utilisation,
 )
 from fairalloc.theorems.holdings import Holdings
+from fairalloc.theorems.isolated import apart, spending
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
+from fairalloc.theorems.problem_1 import best_moves, ended, exists, moves, multipliers, projection
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -84,6 +93,23 @@ CLUSTER = Case(
     )
 )
 """The servers of K Fig. 4, one of each class; its users are not printed."""
+
+STUCK = Case(
+    Instance(
+        [[1, "58/45", 1, 0], ["58/45", 1, 0, 1]],
+        [
+            ["412/15", 100, "219347/15138", 100],
+            [100, "412/15", 100, "219347/15138"],
+            ["13699/555", 100, "399/37", "7714/555"],
+        ],
+        weights=["3861/74", "3861/74"],
+    ),
+    points=((F(12), F(12), F(399, 37), F(12), F(12), F(399, 37)),),
+    parameters={"alpha": 2, "price": (F(242895, 219347), F(16193, 16686), F(1))},
+)
+"""Where PS-MFA cannot move (K Lemma 3): servers 1 and 2 mirror each other, x = 12 and f = 7/2, -17/12 for its two users; f = 0 at
+server 3. All square roots are rational: 12^2 + (7/2)^2 = (25/2)^2, 12^2 + (17/12)^2 = (145/12)^2. At server 1 dpsi/df = 54/25 and
+-243/145 cancel in dPsi/dlambda, as 45 to 58, and the third server makes x_n what makes -dPsi/dx there as 45 to 58 as well."""
 
 PROOFS_ALPHA = {
     EF: "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
@@ -177,51 +203,6 @@ def _exists(case: Case) -> Verdict:
     margin = found.residual - 1e-6
     holds = True if margin <= 0 else None
     return Verdict("existence", holds, margin, f"an equilibrium with the residual {found.residual:.1e}", found.method)
-
-
-def _definition6(case: Case) -> Verdict:
-    """Definition 6 against Problem 1 at the case's two points x, y: what (16) says of y, and whether moving to y pays.
-
-    U_i is concave in x_i, so moving all the way gains at most (16), and a small step towards y gains iff (16) is positive.
-    """
-    instance, alpha = case.instance, case.parameters["alpha"]
-    arcs = instance.arcs
-    gamma = certain_gamma(instance)
-    x, y = case.points
-    phi = instance.exact.weights
-    tasks = [sum((v for m, v in zip(arcs.user, x, strict=True) if m == n), F(0)) for n in range(instance.N)]
-    if min(tasks) * 10**6 <= max(tasks):
-        raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
-    step, worst = F(1, 10**6), -1.0
-    for i in set(arcs.server.tolist()):
-        here = [a for a in range(len(x)) if arcs.server[a] == i]
-        unit = {a: phi[arcs.user[a]] * gamma[a] for a in here}
-        z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
-        if not 1e-9 < min(z.values()) <= max(z.values()) < 1e9:
-            raise InstanceError("shares are too large or too small for floating point")
-        first = sum((y[a] - x[a]) / gamma[a] / z[a] ** alpha for a in here)
-
-        def gain(part: Any, here: list[int] = here, z: Any = z, unit: Any = unit, first: Any = first) -> Any:
-            after = {a: z[a] + part * (y[a] - x[a]) / unit[a] for a in here}
-            if min(after.values()) <= F(1, 10**9) * max(after.values()):
-                return part * first
-            return sum(phi[arcs.user[a]] * (_utility(after[a], alpha) - _utility(z[a], alpha)) for a in here)
-
-        worst = max(worst, float(gain(1) - first), float(gain(step) - step * first))
-        near = min(z.values()) > F(1, 100) * max(z.values())
-        if near and first > F(1, 100) * sum(v ** (1 - alpha) for v in z.values()):
-            worst = max(worst, float(first) if gain(step) <= 0 else -1.0)
-    return Verdict("equivalence", not worst > 0, worst, f"a move gains {worst:.3g} more than (16) says", "direct computation")
-
-
-def certain_gamma(instance: Instance) -> Sequence[Fraction]:
-    """(A,) gamma_ni in rationals."""
-    return [monopoly(instance, int(n), int(i)) for n, i in zip(instance.arcs.user, instance.arcs.server, strict=True)]
-
-
-def _utility(z: Any, alpha: int) -> Any:
-    """G with g' = z^-alpha, alpha > 1."""
-    return z ** (1 - alpha) / (1 - alpha)
 
 
 # ---- 4.4: uniqueness ------------------------------------------------------------------------------------------------
@@ -384,7 +365,7 @@ statements = [
         "K 3.1, of [26]",
         "all",
         _exists,
-        _exists,
+        exists,
         with_alpha(ANY, (*BELOW, *ABOVE)),
         proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
         ">= e phi_n gamma_ni / sum phi; multipliers of an equilibrium there give (1 - e) g'(z_ni) <= sum_m (x_mi / gamma_mi) "
@@ -397,8 +378,8 @@ statements = [
         "A feasible allocation solves Problem 1 for g' = z^-alpha iff it satisfies (16).",
         "K Theorem 1",
         "all",
-        _definition6,
-        _definition6,
+        best_moves,
+        moves,
         replace(with_alpha(ANY, (2, 3)), points=2),
         proof="Where all x_n > 0, U_i is concave and differentiable in x_i, with the derivatives z_ni^-alpha / gamma_ni, and "
         "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and U_i "
@@ -595,7 +576,7 @@ statements = [
         "K Lemma 1",
         "all",
         complementary,
-        complementary,
+        problem_3.complementary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds.",
         note="Needs that the NCP has a solution: the minimum of Problem 3 is then 0.",
@@ -606,7 +587,7 @@ statements = [
         "K Theorem 6",
         "all",
         stationary,
-        stationary,
+        problem_3.stationary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="The derivatives by x_ni, times dpsi_ni/df f'_ni and summed over i, are sum_i dpsi_ni/dx dpsi_ni/df f'_ni + "
         "(sum_i dpsi_ni/df f'_ni)^2, both >= 0 by (98), for each n (96). Where they are 0, dpsi/dx dpsi/df = 0 as f' > 0, which "
@@ -629,7 +610,7 @@ statements = [
         "K 4.4",
         "all",
         multipliers,
-        multipliers,
+        absent,
         ANY,
         note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is "
         "full, so somebody uses it, "
@@ -659,7 +640,7 @@ statements = [
         "K Theorem 7",
         "all",
         _unique,
-        _unique,
+        spending,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
         proof="Where every server has a bottleneck resource, as in the cases here: by Theorem 4, whose proof asks of g only "
         "that g' falls strictly, the solutions are those for g = log, which maximise sum phi_n log x_n: x_n is unique.",
@@ -673,7 +654,7 @@ statements = [
         "K 3.4",
         "all",
         _unique,
-        _unique,
+        apart,
         with_alpha(ANY, (2, 3, 5, 20), A=(1, 2), B=(1, 0.1)),
         note="K 3.4 says so without the condition of Theorem 7. Tried as: two methods find the same x_n.",
     ),
@@ -684,9 +665,10 @@ statements = [
         "K Lemma 3",
         "all",
         descent(every=False),
-        descent(every=False),
-        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
-        note="The proof rests on (111), which is false; a point where v has nothing but such parts would be needed.",
+        problem_3.descent,
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2, STUCK.parameters["price"])), points=1),
+        note="At the witness v has nothing but parts for which (111) fails, and Psi = 45/4 rises along v, so no step satisfies "
+        "(51). True for alpha = 1, and for one server: docs/ERRATA.md.",
     ),
     Statement(
         "K.E111",
@@ -694,7 +676,7 @@ statements = [
         "K (111), the proof of Lemma 3",
         "all",
         descent(every=True),
-        descent_exactly,
+        problem_3.descent_by_price,
         replace(with_alpha(ANY, (2,), price=(1,)), points=1),
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
         "Psi does not fall with it.",
@@ -716,11 +698,11 @@ statements = [
         "K Theorem 8",
         "run",
         at_rest("alpha-pf-vds", "ps-mfa"),
-        at_rest("alpha-pf-vds", "ps-mfa"),
+        ended("alpha-pf-vds", "ps-mfa"),
         with_alpha(ANY, (1, 2)),
         note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
         "make |v| tend to 0, as the "
-        "proof says. Runs that are cut off decide nothing.",
+        "proof says. Runs that are cut off decide nothing. From the witness of K.L3, a feasible point, no step is possible.",
     ),
     Statement(
         "K.5.2",
@@ -728,7 +710,7 @@ statements = [
         "K 5.2",
         "run",
         at_rest("alpha-pf-vds", "vds-distributed"),
-        at_rest("alpha-pf-vds", "vds-distributed"),
+        ended("alpha-pf-vds", "vds-distributed"),
         with_alpha(ANY, (1, 2, 3)),
         note="K shows it by numerical experiments.",
     ),
@@ -766,7 +748,7 @@ statements = [
         "The direction (46) keeps x_ni = 0 for users who are not eligible.",
         "K 5.1, (15) and (46)",
         "all",
-        _projected,
+        projection,
         _projected,
         ANY,
         note="Assumption 2 asks for such users. One server, one full resource, d = (1, 1), user 2 not eligible: v = (1/2, -1/2).",

@@ -3,29 +3,38 @@
 P has Definitions 1 to 3, Theorems 1 and 2, Corollary 1, Algorithm I, Tables I, III and IV, and the examples of Figs. 1 to 5. Its
 definitions for servers of their own (III-B) speak of placement constraints and weights, so nothing more is assumed. Envy is about
 the resources that a user may use: with those of servers that are closed to it, (24) to the letter is false (P.T2.envy.letter).
-What of Fig. 6 is a curve in a picture cannot be compared; what the text says of it can.
+What of Fig. 6 is a curve in a picture cannot be compared; what the text says of it can. Corollary 1 and Algorithm I have their
+second routes in algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in doubles
+by the residual, and in rationals by the gap of Theorem 1.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
-from fairalloc.solvers.game_session import servers_of
-from fairalloc.solvers.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.psdsf_distributed import section_v
+from fairalloc.theorems.algorithm_1 import (
+    bottleneck,
+    bottleneck_by_release,
+    feasible,
+    feasible_in_floats,
+    nobody_left,
+    nobody_left_in_floats,
+    rising,
+    rising_exactly,
+)
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.game_judges import at_rest, bottleneck_condition, definition, fair, hard_lying
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
+from fairalloc.theorems.problem_1 import ended
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.trials import Answer
 from fairalloc.theorems.verdict import Verdict
@@ -216,100 +225,6 @@ def _fig2(case: Case) -> Sequence[Row]:
     s = {(n, i): h.tasks[n - 1] / monopoly(instance, n - 1, i - 1) for n, i in ((1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (4, 2))}
     printed = {(3, 1): "2/3", (4, 1): "1", (1, 1): "0.6", (2, 1): "0.6", (3, 2): "2/3", (4, 2): "2/3"}
     return [(f"s_{n}{i}", printed[n, i], s[n, i]) for n, i in printed]
-
-
-def _corollary(case: Case) -> Verdict:
-    """(14) and (15) at the case's point give (13)."""
-    arcs, x = exact_arcs(case.instance), case.points[0]
-    tasks, loads = arcs.tasks(x), arcs.loads(x)
-    z = [
-        tasks[n] * max(part for _, part in load) / case.instance.exact.weights[n]
-        for n, load in zip(arcs.user, arcs.load, strict=True)
-    ]
-    for row in [row for row, load in enumerate(loads) if load == 1]:
-        users = [a for a, load in enumerate(arcs.load) if any(r == row for r, _ in load)]
-        for a in [a for a in users if z[a] == min(z[b] for b in users)]:
-            if all(x[b] == 0 for b in users if z[b] > z[a]) and not all(z[a] >= z[b] for b in users if x[b]):
-                return Verdict("bottleneck", False, 1.0, "(14) and (15) hold and (13) does not", "rational arithmetic")
-    return Verdict("bottleneck", True, -1.0, "(13) holds wherever (14) and (15) do", "rational arithmetic")
-
-
-def _released(case: Case) -> Verdict:
-    """Update-Allocation as printed keeps the capacities: f counts a user once for every resource it is released from (III-C)."""
-    instance, (x,) = case.instance, case.points
-    arcs = exact_arcs(instance)
-    tasks, loads = arcs.tasks(x), arcs.loads(x)
-    for i in set(instance.arcs.server.tolist()):
-        here = [a for a in range(len(x)) if instance.arcs.server[a] == i]
-        load = {a: dict(arcs.load[a]) for a in here}
-        unit = {a: instance.exact.weights[arcs.user[a]] / max(load[a].values()) for a in here}
-        z = {a: tasks[arcs.user[a]] / unit[a] for a in here}
-        least = min(z.values())
-        lowest = [a for a in here if z[a] == least]
-        rows = range(i * instance.R, (i + 1) * instance.R)
-        full = [r for r in rows if loads[r] == 1 and any(r in load[a] for a in lowest)]
-        users = {r: [a for a in here if x[a] and r in load[a]] for r in full}
-        if any(max(z[a] for a in users[r]) == least for r in full):
-            continue
-        released = [max(users[r], key=lambda a: z[a]) for r in full]
-        f = {r: 1 - loads[r] + sum((x[a] * load[a].get(r, F(0)) for a in released), F(0)) for r in rows}
-        D = {r: sum((unit[a] * load[a].get(r, F(0)) for a in lowest), F(0)) for r in rows}
-        rise = min(f[r] / D[r] for r in rows if D[r])
-        beta = min([F(1), *((z[a] - least) / (rise + x[a] / unit[a]) for a in released)])
-        after = {a: x[a] * (1 - beta) if a in released else x[a] for a in here}
-        after |= {a: after[a] + beta * unit[a] * rise for a in lowest}
-        worst = max(sum((after[a] * load[a].get(r, F(0)) for a in here), F(0)) for r in rows) - 1
-        if worst > 0:
-            sentence = f"after Update-Allocation server {instance.servers[i]!r} gives {float(worst):.3g} of a capacity too much"
-            return Verdict("feasibility", False, float(worst), sentence, "rational arithmetic")
-    return Verdict("feasibility", True, -1.0, "no capacity is exceeded", "rational arithmetic")
-
-
-def _nobody_left(case: Case) -> Verdict:
-    """S* = max{z_ni | x_ni d_nr > 0, n in N_i} has somebody to be maximal over, in the first round of Algorithm I (III-C)."""
-    instance = case.instance
-    h = certain(instance, "ps-dsf")
-    arcs = exact_arcs(instance)
-    loads, z = arcs.loads(tuple(h.x)), h.tasks[instance.arcs.user] / h.weights[instance.arcs.user] / h.gamma
-    for i in set(instance.arcs.server.tolist()):
-        left = [a for a in range(len(z)) if instance.arcs.server[a] == i]
-        while left:
-            least = min(z[a] for a in left)
-            lowest = [a for a in left if z[a] == least]
-            full = [row for row in range(i * instance.R, (i + 1) * instance.R) if loads[row] == 1]
-            full = [row for row in full if any(row in dict(arcs.load[a]) for a in lowest)]
-            users = {row: [a for a in left if h.x[a] and row in dict(arcs.load[a])] for row in full}
-            done = [row for row in full if users[row] and max(z[a] for a in users[row]) == least]
-            if not done and any(not users[row] for row in full):
-                sentence = f"at server {instance.servers[i]!r} nobody in N_i uses a full resource that somebody left demands"
-                return Verdict("maximum", False, 1.0, sentence, "rational arithmetic")
-            if not done:
-                break
-            left = [a for a in left if done[0] not in dict(arcs.load[a])]
-    return Verdict("maximum", True, -1.0, "every maximum is over somebody", "rational arithmetic")
-
-
-def _rising(everywhere: bool) -> Callable[[Case], Verdict]:
-    """S* rises with each update of one server procedure; with `everywhere`, at every server through all procedures of a round."""
-
-    def check(case: Case) -> Verdict:
-        instance = case.instance
-        game, worst = ps_dsf.game(instance), -1.0
-        servers = servers_of(game)
-        x = np.zeros(len(game.user))
-        drf_alone(servers, x)
-        for server in servers * 3:
-            tasks = game.tasks(x)
-            before = [(tasks[s.user] / (s.phi * s.gamma)).min() for s in servers]
-            y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
-            server.put(y, x, tasks)
-            after = [(tasks[s.user] / (s.phi * s.gamma)).min() for s in servers]
-            falls = [a - b for a, b in pairwise(minima)] if not everywhere else []
-            falls += [1 - b / a for a, b in zip(before, after, strict=True)] if everywhere else []
-            worst = max([worst, *falls])
-        return Verdict("monotonicity", not worst > 1e-9, worst, f"S* falls by {worst:.3g}, relative", "a run of three rounds")
-
-    return check
 
 
 def _fig4(case: Case) -> Sequence[Row]:
@@ -587,8 +502,8 @@ statements = [
         "share uses it, r is a bottleneck of n.",
         "P Corollary 1",
         "all",
-        _corollary,
-        _corollary,
+        bottleneck_by_release,
+        bottleneck,
         replace(ANY, points=1),
         proof="n demands r and r is full, as is assumed; who uses r has at most n's share by (15), which is (13).",
     ),
@@ -597,8 +512,8 @@ statements = [
         "S* of a server rises with each of its updates.",
         "P III-C",
         "all",
-        _rising(False),
-        _rising(False),
+        rising(everywhere=False),
+        rising_exactly(everywhere=False),
         ANY,
         note="Run with users counted once in f, see P.A1.feasible.",
     ),
@@ -607,8 +522,8 @@ statements = [
         "S* of a server is monotonically increasing throughout the algorithm.",
         "P III-C, if read for all servers",
         "all",
-        _rising(True),
-        _rising(True),
+        rising(everywhere=True),
+        rising_exactly(everywhere=True),
         ANY,
         note="A server that takes tasks from n_r lowers its share everywhere. Nothing then shows that rounds end.",
     ),
@@ -617,8 +532,8 @@ statements = [
         "Update-Allocation keeps the allocation feasible.",
         "P III-C, Algorithm I",
         "all",
-        _released,
-        _released,
+        feasible_in_floats,
+        feasible,
         replace(ANY, points=1),
         note="f counts a user once for every full resource that it is chosen for.",
     ),
@@ -627,8 +542,8 @@ statements = [
         "The maximum in Algorithm I's test is over somebody.",
         "P III-C, Algorithm I",
         "all",
-        _nobody_left,
-        _nobody_left,
+        nobody_left_in_floats,
+        nobody_left,
         ANY,
         note="An empty maximum should count as passing.",
     ),
@@ -638,7 +553,7 @@ statements = [
         "P III-C",
         "run",
         at_rest("ps-dsf", "psdsf-algorithm-1", "mid"),
-        at_rest("ps-dsf", "psdsf-algorithm-1", "mid"),
+        ended("ps-dsf", "psdsf-algorithm-1", "mid"),
         ANY,
         note="Run with the least changes that make it well defined, and with equality up to 1e-12: in exact "
         "arithmetic rounds need "
@@ -651,7 +566,7 @@ statements = [
         "P III-D",
         "run",
         at_rest("ps-dsf", "psdsf-distributed", "mid"),
-        at_rest("ps-dsf", "psdsf-distributed", "mid"),
+        ended("ps-dsf", "psdsf-distributed", "mid"),
         ANY,
     ),
     one(

@@ -4,12 +4,15 @@ W has one lemma and nine propositions (4.1 to 4.6 and the appendix), programs (4
 to weights and finite tasks (5.1), the fitness (9) with its example (5.2), two tables and nine figures. What section 6 measured on
 the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
 
+First-Fit and Best-Fit are what they do, so both routes of W.S5.2 do it: on arrays in floating point, on lists in rationals.
+
 60 statements in all; `place` says where each claim stands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -305,6 +308,28 @@ def _partitioned(case: Case) -> Verdict:
     )
 
 
+WAYS = 4096
+"""Ways to give servers to users that are counted one by one."""
+
+TIED = 1e-9
+"""What is a tie in floating point, relative."""
+
+
+def _drawn(case: Case) -> Verdict:
+    """The same by drawing: the mean over all ways to give each server to one user, counted one by one in floating point."""
+    instance, n = case.instance, case.instance.N
+    servers = np.repeat(instance.capacities, instance.counts, axis=0)
+    if n ** len(servers) > WAYS:
+        raise InstanceError(f"there are more than {WAYS} ways to give the servers to users")
+    demand = np.array([rows[0] for rows in instance.demands])[:, None, :]
+    runs = np.divide(servers, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2)
+    parts = np.divide(servers / n, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2).sum(axis=1)
+    ways = np.array(list(product(range(n), repeat=len(servers))))
+    mean = np.array([(runs[i] * (ways == i)).sum(axis=1).mean() for i in range(n)])
+    margin = float((np.abs(mean - parts) / parts).max()) - TIED
+    return Verdict("partition", not margin > 0, margin, "the mean differs", f"{len(ways)} ways")
+
+
 # ---- section 3.4: how little per-server DRF may use -----------------------------------------------------------------
 
 RARE = F(1, 100)
@@ -420,11 +445,51 @@ def _best_fit_no_better(case: Case) -> Verdict:
     )
 
 
-def _first_fit_no_better(case: Case) -> Verdict:
+def whole_tasks_in_floats(instance: Instance, best_fit: bool, most: int = 400) -> Any:
+    """(N,) the same on arrays in floating point, where what differs by TIED, relative, is a tie."""
+    if not instance.single_variant or instance.demands_on:
+        raise InstanceError("about users with one demand vector")
+    demand = np.array([rows[0] for rows in instance.demands])
+    rest = np.repeat(instance.capacities, instance.counts, axis=0)
+    share = np.divide(demand, rest.sum(axis=0), out=np.zeros_like(demand), where=demand > 0).max(axis=1)
+    tasks, active = np.zeros(instance.N), np.ones(instance.N, bool)
+    if best_fit and not demand[:, 0].all():
+        raise InstanceError("(9) divides by the demand of the first resource")
+    while active.any() and tasks.sum() < most:
+        level = np.where(active, share * tasks, np.inf)
+        n = int(np.argmax(level <= level.min() * (1 + TIED)))
+        fits = (rest >= demand[n] * (1 - TIED)).all(axis=1)
+        if not fits.any():
+            active[n] = False
+            continue
+        chosen = int(np.argmax(fits))
+        if best_fit:
+            far = np.full(len(rest), np.inf)
+            far[fits] = np.abs(demand[n] / demand[n, 0] - rest[fits] / rest[fits, :1]).sum(axis=1)
+            chosen = int(np.argmax(far <= far.min() + TIED))
+        rest[chosen] = np.maximum(rest[chosen] - demand[n], 0.0)
+        tasks[n] += 1
+    if active.any():
+        raise InstanceError(f"more than {most} tasks fit")
+    return share * tasks
+
+
+def _best_fit_no_better_in_floats(case: Case) -> Verdict:
+    """The same by arrays."""
+    poorest = [whole_tasks_in_floats(case.instance, best).min() for best in (False, True)]
+    margin = float(poorest[1] - poorest[0])
+    words = f"the least share is {poorest[1]:.6g} instead of {poorest[0]:.6g}"
+    return Verdict("best-fit", margin <= TIED, margin, words, "floating point")
+
+
+def _opposite(check: Callable[[Case], Verdict], allowed: float) -> Callable[[Case], Verdict]:
     """The poorest user has no more by First-Fit than by Best-Fit."""
-    verdict = _best_fit_no_better(case)
-    margin = -verdict.margin
-    return replace(verdict, holds=margin <= 0, margin=margin)
+
+    def opposite(case: Case) -> Verdict:
+        verdict = check(case)
+        return replace(verdict, holds=-verdict.margin <= allowed, margin=-verdict.margin)
+
+    return opposite
 
 
 # ---- section 6: what is printed, and what cannot be run -------------------------------------------------------------
@@ -738,7 +803,7 @@ statements = [
         "The per-server partition is an equal partition, and its tasks are the mean of giving each server to a random user.",
         "W 4.5.1 and 4.5.2",
         "all",
-        _partitioned,
+        _drawn,
         _partitioned,
         Hypotheses(everywhere=True, equal_weights=True, users=2),
         proof="the parts c_l / n add up to 1/n of every resource, and N_i(c_l / n) = N_i(c_l) / n is the mean of N_i(c_l) with "
@@ -953,7 +1018,7 @@ statements = [
         "Best-Fit can lead to a better allocation than First-Fit.",
         "W 5.2",
         "some",
-        _best_fit_no_better,
+        _best_fit_no_better_in_floats,
         _best_fit_no_better,
         BASIC,
         printed=FIG2,
@@ -963,8 +1028,8 @@ statements = [
         "Best-Fit never leaves the poorest user less than First-Fit does.",
         "not claimed in so many words; W 6.2 finds Best-Fit better at all times",
         "all",
-        _first_fit_no_better,
-        _first_fit_no_better,
+        _opposite(_best_fit_no_better_in_floats, TIED),
+        _opposite(_best_fit_no_better, 0.0),
         BASIC,
     ),
     # ---- section 6

@@ -30,17 +30,18 @@ from fairalloc.theorems.holdings import Holdings, Unsolved
 from fairalloc.theorems.judges import certain, furthest, held, ruling
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.misreports import gains
+from fairalloc.theorems.problem_3 import times
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.trials import SAFETY, Answer, Judge, Undecided, attempted
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
+    "absent",
     "at_rest",
     "bottleneck_condition",
     "complementary",
     "definition",
     "descent",
-    "descent_exactly",
     "equilibria",
     "every_alpha",
     "fair",
@@ -48,7 +49,6 @@ __all__ = [
     "least_served",
     "limit_rate",
     "missing",
-    "multipliers",
     "ordered",
     "proportional",
     "same_as_fds",
@@ -452,7 +452,7 @@ class Point:
         for i, r in zip(*np.nonzero(self.full), strict=True):
             users = np.flatnonzero((self.game.server == i) & (self.y > 0) & (self.game.w[:, r] > 0))
             if len(users) and not self.mu[i].any():
-                self.mu[i, r] = float(case.parameters["price"]) * g[users[0]] / self.game.w[users[0], r]
+                self.mu[i, r] = float(times(case, i)) * g[users[0]] / self.game.w[users[0], r]
         self.by_y, self.by_mu = self.merit.gradient(self.y, self.mu)
 
     @property
@@ -460,27 +460,15 @@ class Point:
         """Psi."""
         return self.merit.value(self.y, self.mu)
 
-    def directions(self) -> tuple[Floats, Floats]:
-        """v_y and v_mu of K (46-48), to the letter but for users who are not eligible."""
-        vy = -self.by_y
-        for i in range(self.game.instance.K):
-            here = np.flatnonzero(self.game.server == i)
-            if len(here) and self.full[i].any():
-                vy[here] = projected(-self.by_y[here], self.game.w[here][:, self.full[i]], self.mu[i, self.full[i]] > 0)
-        beta = -self.game.load(self.by_y)
-        vmu = -self.by_mu + np.where(-beta * self.by_mu >= 0, beta, 0.0)
-        vmu = np.where(self.mu > 0, vmu, np.maximum(vmu, 0.0))
-        return vy, np.where(self.full, vmu, 0.0)
-
 
 def stationary(case: Case) -> Verdict:
     """K Theorem 6: a point is stationary iff Psi = 0; tried as |grad Psi|^2 against Psi, which both have to vanish together."""
     point = Point(case)
     size = float(np.linalg.norm(point.by_y) + np.linalg.norm(point.by_mu))
-    flat, solved_ = size <= 1e-9, point.value <= 1e-15
-    margin = (1e-3 - size) if not solved_ else size - 1e-6
+    solved_ = point.value <= 1e-15
+    margin = size - 1e-6 if solved_ else 1e-9 - size
     sentence = f"the gradient is {size:.2g} where the merit is {point.value:.2g}"
-    return Verdict("stationarity", flat == solved_, margin, sentence, "floating point")
+    return Verdict("stationarity", not margin > 0, margin, sentence, "floating point")
 
 
 def complementary(case: Case) -> Verdict:
@@ -488,66 +476,83 @@ def complementary(case: Case) -> Verdict:
     point = Point(case)
     f = point.merit.cost(point.mu) - point.merit.marginal(point.y)[0]
     solved_ = bool(np.all(f >= -1e-9) and np.all(np.minimum(point.y, np.abs(f)) <= 1e-9))
-    zero = point.value <= 1e-15
-    return Verdict("merit", solved_ == zero, -point.value, f"the merit is {point.value:.2g}", "floating point")
+    same = solved_ == (point.value <= 1e-15)
+    margin = -point.value if same else max(point.value, 1e-15)
+    return Verdict("merit", same, margin, f"the merit is {point.value:.2g}", "floating point")
+
+
+class Direction:
+    """The same point in K's own units and the direction of PS-MFA there, in floating point; the unit of the tasks matters to psi.
+
+    Attributes
+    ----------
+    by_x, by_price : (A,), (K R,) the gradient of Psi (93-94), resources in parts of capacity
+    v_x, v_price : (A,), (K R,) K (46-48), to the letter but for users who are not eligible
+    """
+
+    def __init__(self, case: Case) -> None:
+        instance, alpha = case.instance, float(case.parameters["alpha"])
+        user, server, gamma = instance.arcs.user, instance.arcs.server, instance.arcs.gamma
+        part, x = instance.arcs.load.toarray().T, np.array([float(v) for v in case.points[0]])
+        tasks = np.bincount(user, x, instance.N)
+        if not tasks.min() > 0:
+            raise InstanceError("a user has no task")
+        self.need = (tasks[user] / (instance.weights[user] * gamma)) ** -alpha / gamma
+        full = np.flatnonzero(np.abs(x @ part - 1) <= 1e-12)
+        price = self._prices(case, part, x, full)
+        self.by_x, self.by_price = self._gradient(x, part @ price - self.need, part, alpha * self.need / tasks[user], user)
+        self.v_x = -self.by_x
+        for i in range(instance.K):
+            here, rows = np.flatnonzero(server == i), full[full // instance.R == i]
+            if len(here) and len(rows):
+                self.v_x[here] = projected(-self.by_x[here], part[np.ix_(here, rows)], price[rows] > 0)
+        beta = -self.by_x @ part
+        v = -self.by_price + np.where(-beta * self.by_price >= -NOTHING, beta, 0.0)
+        v = np.where(price > 0, v, np.maximum(v, 0.0))
+        self.v_price = np.where(np.isin(np.arange(len(v)), full), v, 0.0)
+
+    def _prices(self, case: Case, part: Floats, x: Floats, full: Any) -> Floats:
+        """(K R,) prices on the first full resource of each server that somebody uses."""
+        price, R = np.zeros(part.shape[1]), case.instance.R
+        for row in full:
+            served = np.flatnonzero((x > 0) & (part[:, row] > 0))
+            if len(served) and not price[row // R * R : (row // R + 1) * R].any():
+                price[row] = float(times(case, int(row) // R)) * self.need[served[0]] / part[served[0], row]
+        return price
+
+    def _gradient(self, x: Floats, f: Floats, part: Floats, rise: Floats, user: Any) -> tuple[Floats, Floats]:
+        f = np.where(np.abs(f) <= NOTHING * self.need, 0.0, f)
+        r = np.hypot(x, f)
+        phi, safe = r - x - f, np.where(r > 0, r, 1.0)
+        own, by_f = (np.where(r > 0, phi * (v / safe - 1.0), 0.0) for v in (x, f))
+        return own + np.bincount(user, by_f * rise)[user], by_f @ part
+
+
+NOTHING = 1e-13
+"""What is rounding, in parts of g' / gamma, and in a product of derivatives whose sign is asked for."""
 
 
 def descent(every: bool) -> Callable[[Case], Verdict]:
     """K Lemma 3: v is a strict descent direction; with `every`, as its proof has it, in each price that moves (K 111)."""
 
     def check(case: Case) -> Verdict:
-        point = Point(case)
-        vy, vmu = point.directions()
-        moves = np.abs(vmu) > 1e-6
-        slopes = (point.by_mu * vmu)[moves]
-        size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
+        at = Direction(case)
+        moves = np.abs(at.v_price) > 1e-6
+        slopes = (at.by_price * at.v_price)[moves]
         if every:
-            worst = float((slopes / vmu[moves] ** 2).max(initial=-1.0))
-            margin = worst + 1e-9 if len(slopes) else -1.0
+            worst = float((slopes / at.v_price[moves] ** 2).max(initial=-1.0))
+            margin = worst + 1e-12 if len(slopes) else -1.0
             sentence = "a price moves although Psi does not depend on it: dPsi/dlambda = 0 and beta > 0"
             return Verdict("descent", not margin > 0, margin, sentence, "floating point")
-        slope = float(point.by_y @ vy + (point.by_mu * vmu).sum())
-        margin = slope / size**2 + 1e-9 if size > 1e-9 else -1.0
+        size = float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))
+        slope = float(at.by_x @ at.v_x + at.by_price @ at.v_price)
+        margin = slope / size**2 + 1e-12 if size > 1e-9 else -1.0
         return Verdict("descent", not margin > 0, margin, f"|v| is {size:.2g} and the slope of Psi {slope:.2g}", "floating point")
 
     return check
 
 
-def descent_exactly(case: Case) -> Verdict:
-    """(K 111) in rationals, alpha = 2: a server whose users have f_ni = 0 or x_ni = 0 <= f_ni has dPsi/dlambda = 0; where one of
-    them is short at another server, beta > 0 there and v_lambda = beta.
-
-    With psi = psi_FB^2 / 2, dPsi/df < 0 iff x > 0 > f or f < 0, so beta_ir has the sign of -sum_n d_nr f'_n sum_j dPsi/df_nj.
-    """
-    alpha, instance = int(case.parameters["alpha"]), case.instance
-    arcs, h = exact_arcs(instance), _at(instance, case.points[0])
-    if not all(h.tasks):
-        raise InstanceError("a user has no task")
-    loads = arcs.loads(case.points[0])
-    server, user, z = instance.arcs.server.tolist(), instance.arcs.user.tolist(), _shares(h)
-    part = [dict(load) for load in arcs.load]
-    slope = [1 / (h.gamma[a] * z[a] ** alpha) for a in range(len(z))]
-    price: dict[int, Fraction] = {}
-    for row, load in enumerate(loads):
-        i = row // instance.R
-        users = [a for a in range(len(z)) if server[a] == i and h.x[a] and row in part[a]]
-        if load == 1 and users and not any(r // instance.R == i for r in price):
-            price[row] = F(case.parameters["price"]) * slope[users[0]] / part[users[0]][row]
-    f = [sum((part[a].get(row, F(0)) * mu for row, mu in price.items()), F(0)) - slope[a] for a in range(len(z))]
-    exact = [v == 0 or (h.x[a] == 0 and v >= 0) for a, v in enumerate(f)]
-    for row in [r for r, load in enumerate(loads) if load == 1]:
-        here = [a for a in range(len(z)) if server[a] == row // instance.R]
-        short = [a for a in here if row in part[a] and any(user[b] == user[a] and f[b] < 0 for b in range(len(z)))]
-        over = [a for a in here if any(user[b] == user[a] and f[b] > 0 and h.x[b] for b in range(len(z)))]
-        if here and all(exact[a] for a in here) and short and not over:
-            who = instance.users[user[short[0]]]
-            sentence = f"at server {instance.servers[row // instance.R]!r} all f = 0, so dPsi/dlambda = 0, but {who!r} "
-            sentence += "is short elsewhere"
-            return Verdict("descent", False, 1e-9, f"{sentence}: v_lambda = beta > 0", "rational arithmetic")
-    return Verdict("descent", True, -1.0, "no server is solved while one of its users is short elsewhere", "rational arithmetic")
-
-
-def multipliers(case: Case) -> Verdict:
+def absent(case: Case) -> Verdict:
     """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
     exact = case.instance.exact.capacities
     free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]

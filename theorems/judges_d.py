@@ -45,6 +45,7 @@ from fairalloc.theorems.verdict import Verdict
 __all__ = [
     "NEAR",
     "at_points",
+    "barrier_grows",
     "barrier_signs",
     "both_kinds",
     "boundary_by_integration",
@@ -55,6 +56,7 @@ __all__ = [
     "drf_meets_a_bottleneck",
     "drf_of",
     "dummies",
+    "dummies_in_floats",
     "envy",
     "equation_8",
     "equation_13",
@@ -202,16 +204,50 @@ def common_bottleneck(d: Requests, x: Rationals) -> Finding:
 
 
 def dummies(case: Case) -> Verdict:
-    """With the dummy resources of D 5, x fulfils (1)-(2) of section 3 exactly if it fulfils those of Theorem 1."""
-    d, x = data(case), _given(case)
+    """With the dummy resources of D 5, x fulfils (1)-(2) of section 3 exactly if it fulfils those of Theorem 1; in rationals.
+
+    At the case's point and at every NJC allocation that equations give.
+    """
+    d = data(case)
+    wrong = [x for x in (_given(case), *by_equations(d)) if _fair_with_dummies(d, x) != (complaint(d, x) == 0)]
+    where = brackets(wrong[0] if wrong else _given(case))
+    return Verdict(
+        "njc", not wrong, float(bool(wrong)) * 2 - 1, f"x = {where} is fair by one of the two only", "rational arithmetic"
+    )
+
+
+def _fair_with_dummies(d: Requests, x: Rationals) -> bool:
+    """(1) and (2) of Theorem 1."""
     r = with_dummies(d)
     total = [sum((v * row[j] for v, row in zip(x, r, strict=True)), ZERO) for j in range(len(r[0]))]
     bottlenecks = [j for j, load in enumerate(total) if load == 1]
-    fair = max(total) <= 1 and all(
-        any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True)
-    )
-    same = fair == (complaint(d, x) == 0)
-    return Verdict("njc", same, -1.0 if same else 1.0, f"x = {brackets(x)} is fair by one of the two only", "rational arithmetic")
+    answered = (any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True))
+    return max(total) <= 1 and all(answered)
+
+
+def dummies_in_floats(case: Case) -> Verdict:
+    """The same on arrays: how loudly somebody complains, with x_i = 1 as a case of its own and with dummy resources instead.
+
+    At the case's point and at every NJC allocation that double description gives.
+    """
+    d = data(case)
+    r, e = d.matrix(), np.array([float(v) for v in d.entitlement])
+    dummy = np.hstack([r, np.eye(len(e))])
+    margins = []
+    for fractions_ in (_given(case), *by_polytopes(d)):
+        x = np.array([float(v) for v in fractions_])
+        own, said = _loudest(x, r, e, x >= 1 - TOLERANCE), _loudest(x, dummy, e, np.zeros(len(x), bool))
+        same = (own <= TOLERANCE) == (said <= TOLERANCE)
+        margins.append(-max(own, said, TOLERANCE) if same else abs(own - said))
+    margin = max(margins)
+    return Verdict("njc", not margin > 0, margin, "an allocation is fair by one of the two only", "floating point")
+
+
+def _loudest(x: Floats, r: Floats, e: Floats, content: Any) -> float:
+    """Of those who are not content, the least part of its entitlement that somebody misses at every full resource."""
+    full = x @ r >= 1 - TOLERANCE
+    missed = (1 - x[:, None] * r[:, full] / e[:, None]).min(axis=1, initial=1.0)
+    return float(np.where(content, 0.0, np.maximum(missed, 0.0)).max())
 
 
 # ---- all allocations --------------------------------------------------------------------------------------------------
@@ -588,15 +624,26 @@ def steep(at: Point) -> tuple[Any, Any, str]:
     return [ONE if all(sum(row) > 0 for row in at.b) else ZERO], [ONE], f"the gradient of f at x = {brackets(at.x)}"
 
 
-def barrier_signs(case: Case, exact: bool) -> Verdict:
-    """F is positive inside of D and infinite on its boundary (D Remark 1)."""
+def barrier_signs(case: Case) -> Verdict:
+    """F is positive inside of D and infinite on its boundary (D Remark 1): where no term is infinite, f is finite."""
     d, x = data(case), _given(case)
     edge = min(x) == 0 or max(x) == 1 or max(loads(d, x)) == 1
-    infinite = max(x) == 1 or max(loads(d, x)) == 1
-    value = 1 if infinite else (sum(x) if exact else barrier_value(d, np.array([float(v) for v in x])))
-    wrong = (edge and not infinite) or (not edge and value <= 0)
+    wrong = edge and max(x) < 1 and max(loads(d, x)) < 1
     words = f"x = {brackets(x)} is on the boundary of D, and f(x) is finite"
-    return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic" if exact else "floating point")
+    return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic")
+
+
+def barrier_grows(case: Case) -> Verdict:
+    """The same by values of f: positive at an inner point; on the way to a point of the boundary it grows for ever.
+
+    From 2^-20 to 2^-40 of the way, a term that diverges grows by 20 log 2, others by next to nothing.
+    """
+    d, x = data(case), np.array([float(v) for v in _given(case)])
+    inner = np.full(len(x), 0.5 / max(1.0, float((np.ones(len(x)) @ d.matrix()).max())))
+    edge = min(x.min(), 1 - x.max(), 1 - (x @ d.matrix()).max()) <= TOLERANCE
+    early, late = (barrier_value(d, x + 0.5**k * (inner - x)) for k in (20, 40))
+    margin = 10.0 - (late - early) if edge else -barrier_value(d, x)
+    return Verdict("njc", not margin > 0, margin, f"at the boundary f grows by {late - early:.3g}", "floating point")
 
 
 def starts_at_zero(case: Case, exact: bool) -> Verdict:
