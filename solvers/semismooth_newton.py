@@ -46,8 +46,11 @@ class SemismoothSession(Climb):
 
 
 def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
-    """Sparse LU; nan where the matrix is singular."""
-    result: Floats = spsolve(sp.csc_array(matrix), right)
+    """Sparse LU; nan where the matrix is singular, which SuperLU says by a warning or, where it finds no pivot, by an error."""
+    try:
+        result: Floats = spsolve(sp.csc_array(matrix), right)
+    except RuntimeError:
+        result = np.full(len(right), np.nan)
     return result
 
 

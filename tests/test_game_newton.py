@@ -376,3 +376,14 @@ def test_systems_that_would_overrun_any_limit_are_refused():
     """One sparse LU of 25,000 arcs took more than a minute under a limit of ten seconds."""
     with pytest.raises(InstanceError, match="semismooth-newton needs at most 10000 arcs, but there are 25000"):
         solve(generators.generic(500, 50, 1), GAME, "semismooth-newton", alpha=3)
+
+
+def test_a_system_that_superlu_cannot_factor_is_a_singular_one():
+    """SuperLU raises an error on it instead of warning; the damped step is taken, as for any singular matrix."""
+    instance = Instance(
+        [[3, 1, 0], [3, 1, 1], [2, 1, 1], [2, "1/2", 3]],
+        [[1, "3/2", "1/2"], [4, 1, 6]],
+        weights=[2, 3, 2, "1/2"],
+        demands_on={(3, 0): [[2, 3, "1/2"]]},
+    )
+    meets(instance, "semismooth-newton", alpha=2, A=2, B=1)

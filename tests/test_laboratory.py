@@ -301,11 +301,15 @@ def test_a_worker_that_fails_says_so():
 
 
 def test_a_check_that_fails_is_a_finding():
+    """It is kept with the first case on which it failed, and does not end the search."""
+
     def broken(_):
         raise ZeroDivisionError("in the check")
 
     finding = verify([planted(trial=broken)], budget=2, jobs=1)["K.planted"]
-    assert (finding.status, finding.sentence) == ("not decided", "the check failed: ZeroDivisionError: in the check")
+    assert finding.status == "not decided"
+    assert finding.sentence.endswith(f"the check failed on {finding.searched['failed']}: ZeroDivisionError: in the check")
+    assert finding.case is not None
 
 
 def test_an_allocation_with_a_residual_decides_nothing():

@@ -1,11 +1,11 @@
 r"""The part of the search that is a program: the weights that violate a property most while everything else stays as it is.
 
-Where users differ by weights w, what a mechanism answers is decided by x_n / w_n alone. So hold of an answer c_n = x_n / w_n, which
+Where users differ by weights w, a mechanism looks at x_n / w_n alone. So hold of an answer c_n = x_n / w_n, which
 arcs are idle and which capacities are full; the weights and tasks that keep these,
 
     sum_i x_ni = c_n w_n,   load(x) <= 1, = 1 where full,   x = 0 where idle,   sum w = 1,   w >= LEAST / N,
 
-are a polytope, and each of its points is an answer again: the prices of nb, the multipliers of the rounds of max-min fairness, the
+are a polytope, and each of its points is an answer again: the prices of nb, the multipliers of the rounds of leximin, the
 equations of Problem 1 and the bottlenecks of PS-DSF speak of x_n / w_n, idle arcs and full capacities only. For njc, where w are
 the entitlements, all its answers are the points of a mixed-integer program, for any bottlenecks (njc.py (b), with w a variable).
 

@@ -72,7 +72,9 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     if best is not None:
         status: Status = "held" if statement.wants_violation else "refuted"
         sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
-        return Finding(statement.id, status, sentence, main.trials, searched | {"trial": best.trial}, best.case, best.verdict)
+        smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
+        searched |= {"trial": best.trial, "smaller": smaller}
+        return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict)
     needed: dict[str, Case] = {}
     for k, (name, fewer) in enumerate(droppable.items()):
         left = max(0.0, seconds - (time.monotonic() - start))
@@ -92,6 +94,10 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     tried = f"{main.trials} cases of up to {_sizes([MOST])}"
     if statement.wants_violation:
         return Finding(statement.id, "not decided", f"no violation found in {tried}", main.trials, searched, needed=needed)
+    if main.failed:
+        broke, error = main.failed[0]
+        sentence = f"not refuted in {tried}, but the check failed on {len(main.failed)}: {error}"
+        return Finding(statement.id, "not decided", sentence, main.trials, searched, broke, needed=needed)
     if main.unconfirmed or main.trials - main.undecided < ENOUGH:
         doubt = f"{len(main.unconfirmed)} violations in floating point were not confirmed, {main.undecided} cases not decided"
         case = main.unconfirmed[0] if main.unconfirmed else None
@@ -117,6 +123,7 @@ def _counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
         "rejected": made.rejected,
         "undecided": made.undecided,
         "unconfirmed": len(made.unconfirmed),
+        "failed": len(made.failed),
         "programs": made.programs,
     }
 

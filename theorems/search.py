@@ -10,6 +10,7 @@ Where a climb ends, and the violation is linear in the weights, a program finds 
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -75,7 +76,8 @@ class Search:
         self.rng = np.random.default_rng(seed)
         self.trials = self.rejected = self.undecided = self.programs = 0
         self.unconfirmed: list[Case] = []
-        self.sizes: set[tuple[int, int, int]] = set()
+        self.failed: list[tuple[Case, str]] = []
+        self.sizes: Counter[tuple[int, int, int]] = Counter()
         self._last: tuple[Draft | None, Instance | None] = None, None
 
     def run(self) -> Found | None:
@@ -176,11 +178,11 @@ class Search:
             return -inf, None
         case, verdict = tried
         self.trials += 1
-        self.sizes.add(draft.size)
+        self.sizes[draft.size] += 1
         if verdict.holds is not False:
             self.undecided += verdict.holds is None
             return (-inf if isnan(verdict.margin) else verdict.margin), None
-        exact = self.statement.violated(case)
+        exact = self._checked(self.statement.violated, case)
         if exact is None:
             self.unconfirmed.append(case)
             return 0.0, None
@@ -191,10 +193,21 @@ class Search:
         last, truth = self._last
         try:
             case = draft.case(truth if last is not None and draft.same_truth(last) else None)
-            self._last = draft, case.instance
-            with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
-                return (case, self.statement.trial(case)) if self.statement.admits(case) else None
         except InstanceError:
+            return None
+        self._last = draft, case.instance
+        with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
+            verdict = self._checked(self.statement.trial, case) if self.statement.admits(case) else None
+        return None if verdict is None else (case, verdict)
+
+    def _checked(self, check: Callable[[Case], Verdict | None], case: Case) -> Verdict | None:
+        """What a check says; None where it is not about the case, or where it fails: that is kept, and the search goes on."""
+        try:
+            return check(case)
+        except InstanceError:
+            return None
+        except Exception as error:
+            self.failed.append((case, f"{type(error).__name__}: {error}"))
             return None
 
     # ---- shrinking
@@ -237,7 +250,7 @@ class Search:
         tried = self._trial(draft)
         if tried is None or tried[1].holds is not False:
             return None
-        exact = self.statement.violated(tried[0])
+        exact = self._checked(self.statement.violated, tried[0])
         return None if exact is None else replace(found, draft=draft, case=tried[0], verdict=exact)
 
 
