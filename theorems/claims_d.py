@@ -13,6 +13,7 @@ that leave no formula to try ((13), its compact form) are in docs/ERRATA.md.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -598,6 +599,16 @@ _EXISTENCE = [
         "0 < e_k of it.",
     ),
     Statement(
+        "D.S5.dummies-zero",
+        "The same where entitlements may be 0, as Theorem 1 allows.",
+        "D 5 with the hypotheses of D Theorem 1",
+        "all",
+        say.dummies_in_floats,
+        say.dummies,
+        replace(ZEROS, points=1),
+        note="the dummy that one user fills is a bottleneck, which is all that a user with e_i = 0 asks for",
+    ),
+    Statement(
         "D.S5.1.ignored",
         "A resource whose requests sum to less than 1 can be ignored.",
         "D 5.1, first assumption",
@@ -718,6 +729,15 @@ _EXISTENCE = [
         "r_2j <= e_2; as load_j is not larger at x', A / x_1 <= B / x_2 with A = (x'_1 - x_1) e_1 and B = (x_2 - x'_2) "
         "e_2. In the same way B / x'_2 <= A / x'_1, by user 2's reason at x'. But then A / x_1 <= B / x_2 < B / x'_2 <= "
         "A / x'_1 < A / x_1.",
+    ),
+    Statement(
+        "D.S5.3.unique-zero",
+        "The same where entitlements may be 0, as Theorem 1 allows.",
+        "D 5.3 with the hypotheses of D Theorem 1",
+        "all",
+        *two_ways(say.unique_for_two),
+        replace(ZEROS, users=2),
+        note="a user with e_i = 0 has no complaint as soon as there is a bottleneck, whatever it gets",
     ),
     Statement(
         "D.S5.3.not-unique",

@@ -117,9 +117,9 @@ def _concave(case: Case, exact: bool) -> Verdict:
 
 
 def _continuous(case: Case, exact: bool) -> Verdict:
-    """f(h) is near f(0), which is where a concave function may jump; f is piecewise linear, so a step of 2^-60 is enough."""
+    """f(h) is near f(0), which is where a concave function may jump; f is piecewise linear, and no slope is near 2^2000."""
     h, (first, second) = _bundles(case, exact)
-    step = F(1, 2**60) if exact else 2.0**-40
+    step = F(1, 2**2000) if exact else 2.0**-40
     u, w = _utilities(h, first), _utilities(h, first * (1 - step) + second * step)
     jump = max(abs(a - b) / g for a, b, g in zip(u, w, h.alone, strict=True))
     return ruling(h, "continuity", jump - (F(1, 1000) if exact else 1e-3), f"f jumps by {jump} at 0")
@@ -352,6 +352,15 @@ def _envy_with_leftovers(case: Case, answer: Answer) -> Verdict:
                 better = h.utilities(n, h.bundles[m : m + 1] + left)[0]
                 gaps.append((better - h.tasks[n]) / h.alone[n])
     return ruling(h, "envy-freeness", max(gaps), "somebody envies the user who was given what nobody needs")
+
+
+def _lying_with_leftovers(case: Case, answer: Answer) -> Verdict:
+    """A lie helps where the liar can also use what nobody needs after it; before it nothing that is left helps anybody."""
+    assert case.lie is not None, "the statement is about lies"
+    h, told = held(answer(case.instance)), held(answer(case.told))
+    left = np.maximum(told.pools - told.bundles.sum(axis=0), 0)
+    gains = [(h.utilities(n, told.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.lie.users]
+    return ruling(h, "strategyproofness", min(gains), "a liar runs more with what it gets and what nobody needs")
 
 
 def _plain_envy(case: Case, answer: Answer) -> Verdict:
@@ -971,6 +980,16 @@ statements = [
         table="Z.Table2",
         proof=_NO_ENVY,
         note="if nothing unused is handed out, see Z.T2.leftovers",
+    ),
+    Statement(
+        "Z.T1.leftovers",
+        "Theorem 1 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
+        "Z Theorem 1, to the letter",
+        "all",
+        **_tried("lmmf", _lying_with_leftovers),
+        hypotheses=SIMPLEX,
+        lies=1,
+        note="a liar may be given what its report does not use and its true tasks do; the proof rests on Lemma 4",
     ),
     Statement(
         "Z.T2.leftovers",
