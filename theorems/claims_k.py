@@ -42,6 +42,7 @@ from fairalloc.theorems.game_judges import (
 from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
+from fairalloc.theorems.several_equilibria import two_solutions, two_solutions_exactly
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -84,6 +85,10 @@ def game(id_: str, text: str, place: str, name: str, hypotheses: Hypotheses, hol
     """That equilibria have, or may lack, a property."""
     quantifier = "all" if holds else "some"
     return Statement(id_, text, place, quantifier, hypotheses=hypotheses, property=name, **equilibria(asking(name)), **more)  # type: ignore[arg-type]
+
+
+SEVERAL = with_alpha(replace(ANY, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
+"""Where several equilibria are looked for: nothing but alpha, demands and capacities differs."""
 
 
 # ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
@@ -581,23 +586,27 @@ statements = [
         "full, so somebody uses it, "
         "and (43) bounds it.",
     ),
-    one(
+    Statement(
         "K.L2",
-        "The solution set of the NCP is connected.",
+        "The solution set of the NCP is connected, for (22) and alpha_i >= 1.",
         "K Lemma 2",
-        FIG3,
-        missing(
-            "no method here decides connectedness; K's proof cites results for P0 functions and bounded "
-            "solution sets, does not show P0, "
-            "and multipliers of absent resources are unbounded (K.4.4.bounded)"
-        ),
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        note="The proof applies results on P0 functions without showing that there is one. Tried with A = 1 and several B; "
+        "two isolated solutions refute it, K.C4 and K.3.4.unique. True for one server, for alpha = 1, and where every server has a "
+        "bottleneck resource (Theorem 4): docs/ERRATA.md.",
     ),
-    one(
+    Statement(
         "K.C4",
-        "Problem 3 has a unique solution iff it has a locally unique one.",
+        "Problem 3 has a unique solution iff it has a locally unique one, for (22) and alpha_i >= 1.",
         "K Corollary 4",
-        FIG3,
-        missing("it rests on Lemma 2; (x, lambda) with an absent resource is never unique, since that lambda is free"),
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
     ),
     Statement(
         "K.T7",
@@ -616,10 +625,10 @@ statements = [
         "For (22) with B_i > 0 the solution of Problem 1 is unique in x_n.",
         "K 3.4",
         "all",
-        _unique,
-        _unique,
-        with_alpha(ANY, (2, 3, 5, 20), A=(1, 2), B=(1, 0.1)),
-        note="K 3.4 says so without the condition of Theorem 7. Tried as: two methods find the same x_n.",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        note="K 3.4 says so without the condition of Theorem 7, which grants local uniqueness at most; the rest is Corollary 4.",
     ),
     # ---- 5
     Statement(
