@@ -595,8 +595,8 @@ statements = [
         two_solutions_exactly,
         SEVERAL,
         note="The proof applies results on P0 functions without showing that there is one. Tried with A = 1 and several B; "
-        "two isolated solutions refute it, K.C4 and K.3.4.unique. True for one server, for alpha = 1, and where every server has a "
-        "bottleneck resource (Theorem 4): docs/ERRATA.md.",
+        "two isolated solutions refute it, K.C4 and K.3.4.unique. True for one server, for alpha = 1, and where every server has "
+        "a bottleneck resource (Theorem 4): docs/ERRATA.md.",
     ),
     Statement(
         "K.C4",

@@ -146,12 +146,12 @@ def _together(game: Game, each: list[list[Corner]]) -> tuple[NDArray[np.intp], F
 def slack(game: Game, i: int, corner: Corner, tasks: Floats) -> Floats:
     """(B, M) the least slack of (*) at a corner of server i, for each B of GRID and each row of tasks (M, N) of all users."""
     here = np.flatnonzero(game.server == i)
-    w, on = game.w[here], np.isin(here, corner.served)
+    on, w = np.isin(here, corner.served), game.w[here][:, list(corner.full)]
     z = tasks[:, game.user[here]] / game.unit[here]
     g = z ** -game.alpha[i] + np.array([float(B) for B in GRID])[:, None, None] / z
-    mu = g[:, :, on] @ np.linalg.inv(w[np.ix_(on, corner.full)]).T
+    mu = g[:, :, on] @ np.linalg.inv(w[on]).T
     least = mu.min(axis=2) / np.abs(mu).sum(axis=2)
-    f = mu @ w[np.ix_(~on, corner.full)].T / g[:, :, ~on] - 1
+    f = mu @ w[~on].T / g[:, :, ~on] - 1
     result: Floats = np.nan_to_num(np.minimum(least, f.min(axis=2, initial=1.0)), nan=-1.0)
     return result
 
