@@ -43,6 +43,7 @@ from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
 from fairalloc.theorems.several_equilibria import two_solutions, two_solutions_exactly
+from fairalloc.theorems.stalled import STALLED, priced, stalled
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -656,12 +657,20 @@ statements = [
         "K.L4",
         "Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.",
         "K Lemma 4",
-        FIG3,
-        missing(
-            "Assumption 1 speaks of the end of a run. Under Assumption 2 the projection (46) in R^N moves "
-            "users who are not eligible, "
-            "against (15), see K.5.1.eligible; with x_ni = 0 kept the proof does not apply"
-        ),
+        STALLED,
+        stalled,
+        note="The case is constructed, not found by search, and satisfies Assumption 2; PS-MFA that starts there ends there, "
+        "against Theorem 8. Under Assumption 1: K.L4.priced. The proof takes (116) for each resource by itself.",
+    ),
+    Statement(
+        "K.L4.priced",
+        "Where every full resource has a price, v = 0 only where the gradient by x is 0.",
+        "K Lemma 4 under Assumption 1",
+        "all",
+        priced,
+        priced,
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
+        proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",
     ),
     Statement(
         "K.T8",

@@ -1,0 +1,158 @@
+"""Lemmas 2 and 4 of K: the judges find what refutes them, a second route agrees, and a perturbed case is refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from tolerances import DIFFERENCES, RECOVERED, RESIDUAL
+
+from fairalloc.formulations.game import Game
+from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers import solve
+from fairalloc.theorems import claims_k
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.investigate import investigate
+from fairalloc.theorems.several_equilibria import apart, strict, two_solutions, two_solutions_exactly
+from fairalloc.theorems.stalled import STALLED, assumption_2, stalled
+
+STATEMENTS = {item.id: item for item in claims_k.statements}
+TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
+
+
+# ---- Lemma 2 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["K.L2", "K.C4", "K.3.4.unique"])
+def test_search_refutes_uniqueness_from_scratch(name):
+    finding = investigate(STATEMENTS[name], seconds=30.0, trials=1500)
+    assert finding.status == "refuted"
+    assert finding.searched["source"] == "search"
+    assert STATEMENTS[name].confirm(finding.case).holds is False
+
+
+def test_both_corners_are_equilibria_for_the_residual_too():
+    """Rational optimality conditions against weak duality in floating point, which is another code and needs no corner."""
+    pair = apart(TWO)
+    game = Game(TWO.instance, 10, 1, float(pair.B))
+    points = [strict(TWO, each, pair.B) for each in pair.corners]
+    arcs = exact_arcs(TWO.instance)
+    assert {arcs.tasks(x) for x in points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
+    for x in points:
+        near = np.array([float(v) for v in x])
+        assert game.residual(Allocation(TWO.instance, near, "alpha-pf-vds")) <= RESIDUAL
+        assert game.residual(Allocation(TWO.instance, 0.99 * near, "alpha-pf-vds")) > RECOVERED
+    other = Game(TWO.instance, 10, 1, 4 * float(pair.B))
+    assert max(other.residual(Allocation(TWO.instance, np.array([float(v) for v in x]))) for x in points) > RECOVERED
+
+
+def test_a_corner_that_is_no_equilibrium_is_refused():
+    pair = apart(TWO)
+    assert any(strict(TWO, each, 4 * pair.B) is None for each in pair.corners)
+    assert any(strict(replace(TWO, parameters={"alpha": 2}), each, pair.B) is None for each in pair.corners)
+
+
+@pytest.mark.parametrize("capacities", [[[2, 1], [2, 1]], [[2, 1], [1, "13/10"]], [[9, 1], [1, 2]]])
+def test_systems_with_one_equilibrium_pass(capacities):
+    case = Case(Instance([[3, 1], [1, 3]], capacities), parameters={"alpha": 10})
+    assert two_solutions(case).holds is True
+    assert two_solutions(case).margin <= 0
+    assert two_solutions_exactly(case).holds is True
+
+
+@pytest.mark.parametrize(
+    ("demands", "capacities", "word"),
+    [
+        ([[1, 0], [1, 0]], [[1, 0], [1, 1]], "free"),
+        ([[3, 1], [1, 3]], [[2, 1]], "unique"),
+        ([[2, 1], [3, 1]], [[1, 1], [1, 2]], "unique"),
+    ],
+)
+def test_free_multipliers_and_proved_uniqueness_are_not_tried(demands, capacities, word):
+    with pytest.raises(InstanceError, match=word):
+        two_solutions(Case(Instance(demands, capacities), parameters={"alpha": 10}))
+
+
+def test_methods_find_one_of_the_equilibria():
+    pair = apart(TWO)
+    found = solve(TWO.instance, "alpha-pf-vds", accuracy="high", alpha=10, A=1, B=float(pair.B))
+    assert found.residual <= RESIDUAL
+    assert min(abs(found.tasks - v).max() for v in (2 / 3, 3 / 4)) <= RECOVERED
+
+
+# ---- Lemma 4 --------------------------------------------------------------------------------------------------------
+
+
+def merit(x, prices):
+    """Psi (K 37) of the constructed point in floating point, from (31) and (35) alone, without (38)."""
+    system, parameters = STALLED.instance, STALLED.parameters
+    A, B, total, user, server = float(parameters["A"]), float(parameters["B"]), 0.0, system.arcs.user, system.arcs.server
+    tasks = np.bincount(user, x, system.N)
+    demands = np.array([rows[0] for rows in system.demands], dtype=float)
+    for a, (n, i) in enumerate(zip(user, server, strict=True)):
+        gamma = min(c / d for c, d in zip(system.capacities[i], demands[n], strict=True) if d)
+        z = tasks[n] / (system.weights[n] * gamma)
+        f = prices[i] @ demands[n] - ((A / z) ** 2 + B / z) / gamma
+        total += (np.hypot(x[a], f) - x[a] - f) ** 2 / 2
+    return total
+
+
+def slope(function, at, step=1e-6):
+    """Central differences."""
+    result = np.zeros(at.shape)
+    for k in np.ndindex(at.shape):
+        e = np.zeros(at.shape)
+        e[k] = step
+        result[k] = (function(at + e) - function(at - e)) / (2 * step)
+    return result
+
+
+def test_lemma_4_differences_of_psi_and_least_squares_agree_that_nothing_moves():
+    system = STALLED.instance
+    x = np.array([float(v) for v in STALLED.points[0]])
+    prices = np.array([float(v) for v in STALLED.parameters["prices"]]).reshape(system.K, system.R)
+    by_x = slope(lambda at: merit(at, prices), x)
+    by_price = slope(lambda at: merit(x, at), prices)
+    demands = np.array([rows[0] for rows in system.demands], dtype=float)
+    full = (system.arcs.load @ x).reshape(system.K, system.R) > 1 - 1e-12
+    assert full.sum(axis=1).tolist() == [2, 2, 1]
+    assert np.abs(by_x).max() > 6  # far from a solution
+    for i in range(system.K):
+        gradient = np.zeros(system.N)
+        here = system.arcs.server == i
+        gradient[system.arcs.user[here]] = by_x[here]
+        rays = [sign * demands[:, r] for r in np.flatnonzero(full[i]) for sign in ((1, -1) if prices[i, r] else (1,))]
+        assert nnls(np.array(rays).T, -gradient)[1] <= DIFFERENCES  # -grad is in the polar cone of (46): v_x = 0
+        beta = -demands.T @ gradient
+        for r in np.flatnonzero(full[i]):
+            if prices[i, r]:
+                assert abs(by_price[i, r]) + abs(beta[r]) <= DIFFERENCES
+            else:
+                assert by_price[i, r] > 1e-3  # beta > 0, so U = 0, and the price would fall below 0: v_lambda = 0
+                assert beta[r] > 0
+
+
+def test_lemma_4_is_refuted_in_rationals_under_assumption_2():
+    assert assumption_2(STALLED.instance)
+    assert min(min(row) for row in STALLED.instance.exact.capacities) > 0
+    verdict = stalled(STALLED)
+    assert verdict.holds is False
+    assert verdict.margin == float(Fraction(66157, 10170))
+
+
+def test_lemma_4_a_perturbed_point_moves_or_is_refused():
+    prices = list(STALLED.parameters["prices"])
+    prices[14] = Fraction(26, 25) + Fraction(5, 12)  # user 4, with x = 1, now pays f = 5/12: 13/12 is the root
+    moved = stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    assert moved.holds is True
+    prices[14], prices[1] = Fraction(26, 25), Fraction(1, 10)
+    with pytest.raises(InstanceError, match="irrational"):
+        stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    prices[1], prices[2] = Fraction(0), Fraction(1)  # a price of a resource that is not full
+    with pytest.raises(InstanceError, match="38"):
+        stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    alone = replace(STALLED, instance=STALLED.instance.replace(eligible=np.ones((4, 3), dtype=bool)))
+    with pytest.raises(InstanceError, match="Assumption 2"):
+        stalled(alone)
