@@ -156,3 +156,127 @@ def test_lemma_4_a_perturbed_point_moves_or_is_refused():
     alone = replace(STALLED, instance=STALLED.instance.replace(eligible=np.ones((4, 3), dtype=bool)))
     with pytest.raises(InstanceError, match="Assumption 2"):
         stalled(alone)
+
+
+# ---- Lemma 2 for g' = z^-alpha, whose equilibria are irrational: interval arithmetic -----------------------------------
+
+POWER = Instance([[9, 12, 4], [4, 1, 12], [1, 20, 1]], [[3, 15, 3], [20, 2, 5]])
+"""Three equilibria for alpha = 3, A = 1, B = 0."""
+
+# tasks on the arcs (user by user, servers 1 and 2), and the full resources of each server
+LOW = [0.2679, 0.0463, 0, 0.4012, 0.5893, 0], [(0, 0), (0, 1), (1, 2)]
+MIDDLE = [0.2529, 0.0778, 0.0317, 0.3907, 0.5967, 0], [(0, 0), (0, 1), (1, 2)]
+HIGH = [0.2202, 0.1357, 0.1013, 0.3714, 0.6128, 0], [(0, 0), (0, 1), (1, 1), (1, 2)]
+
+
+class Equations:
+    """(28)-(29) with given served arcs and full resources, in exact data: unknown tasks there, then prices, in parts of c_ir."""
+
+    def __init__(self, instance, served, full, alpha, B):
+        exact = instance.exact
+        self.served, self.full, self.alpha, self.B = served, full, alpha, B
+        self.user, self.server, self.arcs = instance.arcs.user.tolist(), instance.arcs.server.tolist(), range(len(instance.arcs))
+        self.rows = [(i, r) for i in range(instance.K) for r in range(instance.R)]
+        pairs = list(zip(self.user, self.server, strict=True))
+        self.part = [{(i, r): d / exact.capacities[i][r] for r, d in enumerate(exact.demands[n][0]) if d} for n, i in pairs]
+        self.unit = [exact.weights[n] / max(part.values()) for (n, _), part in zip(pairs, self.part, strict=True)]
+        self.weight = [exact.weights[n] for n, _ in pairs]
+
+    def parts(self, a, tasks, number):
+        """The two terms of h at an arc."""
+        one = number(self.unit[a]) / tasks[self.user[a]]
+        scale = number(self.weight[a] / self.unit[a])
+        return one**self.alpha * scale, one * number(self.B) * scale
+
+    def all(self, v, number):
+        """Values f of all arcs, rooms of all resources, and the tasks."""
+        x, mu = dict(zip(self.served, v, strict=False)), dict(zip(self.full, v[len(self.served) :], strict=True))
+        tasks = {n: sum((x[a] for a in self.served if self.user[a] == n), number(0)) for n in set(self.user)}
+        f = [
+            sum((number(part) * mu[row] for row, part in self.part[a].items() if row in mu), number(0))
+            - sum(self.parts(a, tasks, number), number(0))
+            for a in self.arcs
+        ]
+        used = {row: sum((number(self.part[a].get(row, 0)) * x[a] for a in x), number(0)) for row in self.rows}
+        room = {row: 1 - value for row, value in used.items()}
+        return f, room, tasks
+
+    def residual(self, v, number):
+        f, room, _ = self.all(v, number)
+        return [f[a] for a in self.served] + [room[row] for row in self.full]
+
+    def jacobian(self, v, number):
+        _, _, tasks = self.all(v, number)
+        matrix = []
+        for a in self.served:
+            first, second = self.parts(a, tasks, number)
+            falls = (self.alpha * first + second) / tasks[self.user[a]]
+            matrix.append([falls if self.user[b] == self.user[a] else number(0) for b in self.served])
+            matrix[-1] += [number(self.part[a].get(row, 0)) for row in self.full]
+        for row in self.full:
+            matrix.append([-number(self.part[a].get(row, 0)) for a in self.served] + [number(0)] * len(self.full))
+        return matrix
+
+
+def floats(value):
+    return float(value)
+
+
+def ball(value):
+    from flint import arb, fmpq
+
+    value = Fraction(value)
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def isolated(instance, x, full, alpha, B=Fraction(0), radius="1e-10"):
+    """The tasks of users as balls, where Krawczyk's operator proves one solution in a box, and (28)-(29) hold strictly there."""
+    from flint import arb, ctx
+
+    equations = Equations(instance, [a for a, value in enumerate(x) if value > 0], full, alpha, B)
+    v = np.array([value for value in x if value > 0] + [0.0] * len(full))
+    size = len(equations.served)
+    prices = np.array(equations.jacobian(v, floats))[:size, size:]
+    f = np.array(equations.all(v, floats)[0])[equations.served]
+    v[size:] = np.linalg.lstsq(prices, -f, rcond=None)[0]
+    for _ in range(30):
+        v = v - np.linalg.solve(np.array(equations.jacobian(v, floats)), equations.residual(v, floats))
+    inverse = np.linalg.inv(np.array(equations.jacobian(v, floats)))
+    with ctx.workprec(160):
+        middle, C = [arb(float(value)) for value in v], [[arb(float(value)) for value in row] for row in inverse]
+        box = [value + arb(0, radius) for value in middle]
+        at, J, n = equations.residual(middle, ball), equations.jacobian(box, ball), range(len(v))
+        for k in n:
+            image = middle[k] - sum((C[k][j] * at[j] for j in n), arb(0))
+            for j in n:
+                entry = arb(int(j == k)) - sum((C[k][m] * J[m][j] for m in n), arb(0))
+                image += entry * (box[j] - middle[j])
+            if not box[k].contains_interior(image):
+                return None
+        f, room, tasks = equations.all(box, ball)
+        least = [*box, *(f[a] for a in equations.arcs if a not in equations.served)]
+        least += [value for row, value in room.items() if row not in full]
+        return tasks if all(value > 0 for value in least) else None
+
+
+def test_lemma_2_fails_for_powers_too():
+    """Three boxes without common tasks, in each of which there is one solution: proved in interval arithmetic."""
+    found = [isolated(POWER, x, full, 3) for x, full in (LOW, MIDDLE, HIGH)]
+    assert None not in found
+    assert all(low[n] < middle[n] < high[n] for low, middle, high in [found] for n in range(3))
+
+
+def test_intervals_agree_with_rationals_at_the_corners():
+    pair = apart(TWO)
+    for each in pair.corners:
+        x = strict(TWO, each, pair.B)
+        full = [(i, r) for i, corner in enumerate(each) for r in corner.full]
+        tasks = isolated(TWO.instance, [float(v) for v in x], full, 10, pair.B)
+        assert all(tasks[n].contains(ball(value)) for n, value in enumerate(exact_arcs(TWO.instance).tasks(x)))
+
+
+def test_intervals_refuse_what_is_no_equilibrium():
+    assert isolated(POWER, *LOW, 2) is None
+    pair = apart(TWO)
+    points = [(strict(TWO, each, pair.B), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.corners]
+    assert None in [isolated(TWO.instance, [float(v) for v in x], full, 10, 4 * pair.B) for x, full in points]
