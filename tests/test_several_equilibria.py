@@ -16,9 +16,13 @@ from fairalloc.theorems import claims_k
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.investigate import investigate
 from fairalloc.theorems.several_equilibria import apart, strict, two_solutions, two_solutions_exactly
-from fairalloc.theorems.stalled import STALLED, assumption_2, stalled
+from fairalloc.theorems.stalled import assumption_2, constructed, mirror, stalled, tried
+
+F = Fraction
 
 STATEMENTS = {item.id: item for item in claims_k.statements}
+NUMBERS = {"f1": F(5, 12), "f3": F(84, 13), "y": F(1), "g": F(16), "F": F(1, 25), "k": F(3, 2), "b": F(1, 2)}
+STALLED = constructed(NUMBERS)
 TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
 
 
@@ -118,7 +122,7 @@ def test_lemma_4_differences_of_psi_and_least_squares_agree_that_nothing_moves()
     demands = np.array([rows[0] for rows in system.demands], dtype=float)
     full = (system.arcs.load @ x).reshape(system.K, system.R) > 1 - 1e-12
     assert full.sum(axis=1).tolist() == [2, 2, 1]
-    assert np.abs(by_x).max() > 6  # far from a solution
+    assert np.abs(by_x).max() > 1  # far from a solution
     for i in range(system.K):
         gradient = np.zeros(system.N)
         here = system.arcs.server == i
@@ -139,15 +143,29 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2():
     assert min(min(row) for row in STALLED.instance.exact.capacities) > 0
     verdict = stalled(STALLED)
     assert verdict.holds is False
-    assert verdict.margin == float(Fraction(66157, 10170))
+    assert verdict.margin == float(max(abs(v) for v in mirror(NUMBERS).gradient))
+
+
+def test_lemma_4_search_finds_such_a_point():
+    finding = investigate(STATEMENTS["K.L4"], seconds=30.0, trials=20_000)
+    assert finding.status == "refuted"
+    assert finding.searched["source"] == "search"
+
+
+def test_lemma_4_other_numbers_make_no_such_point():
+    """The slacks decide: a shortage that is a little larger leaves too little room."""
+    other = NUMBERS | {"F": Fraction(1, 20)}
+    assert tried(replace(TWO, parameters=other)).holds is True
+    assert tried(replace(TWO, parameters=NUMBERS)).holds is False
 
 
 def test_lemma_4_a_perturbed_point_moves_or_is_refused():
     prices = list(STALLED.parameters["prices"])
-    prices[14] = Fraction(26, 25) + Fraction(5, 12)  # user 4, with x = 1, now pays f = 5/12: 13/12 is the root
+    right = prices[14]
+    prices[14] += Fraction(5, 12)  # user 4, with x = 1, now pays f = 5/12: 13/12 is the root
     moved = stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
     assert moved.holds is True
-    prices[14], prices[1] = Fraction(26, 25), Fraction(1, 10)
+    prices[14], prices[1] = right, Fraction(1, 10)
     with pytest.raises(InstanceError, match="irrational"):
         stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
     prices[1], prices[2] = Fraction(0), Fraction(1)  # a price of a resource that is not full

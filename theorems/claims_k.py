@@ -43,7 +43,7 @@ from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
 from fairalloc.theorems.several_equilibria import two_solutions, two_solutions_exactly
-from fairalloc.theorems.stalled import STALLED, priced, stalled
+from fairalloc.theorems.stalled import FAMILY, confirmed, priced, tried
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -653,14 +653,17 @@ statements = [
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
         "Psi does not fall with it.",
     ),
-    one(
+    Statement(
         "K.L4",
         "Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.",
         "K Lemma 4",
-        STALLED,
-        stalled,
-        note="The case is constructed, not found by search, and satisfies Assumption 2; PS-MFA that starts there ends there, "
-        "against Theorem 8. Under Assumption 1: K.L4.priced. The proof takes (116) for each resource by itself.",
+        "all",
+        tried,
+        confirmed,
+        replace(POOL, one_resource=True, everywhere=True, positive=True, equal_weights=True, parameters=FAMILY),
+        note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
+        "(stalled.py), its instance plays no part. PS-MFA that starts there ends there, against Theorem 8. Under "
+        "Assumption 1: K.L4.priced.",
     ),
     Statement(
         "K.L4.priced",

@@ -18,37 +18,115 @@ eligible says nothing. With one server, or alpha = 1, no assumption is needed: (
 - sum_r varsigma_r dPsi/dlambda < 0 at every server with grad_x != 0, and there the sum is >= 0, summed over servers with the
 weights A_i + B_i for alpha = 1.
 
-**The point.** Servers 1 and 2 are mirror images, with users 1 and 2 exchanged. At server 1 the resource t is full and priced, s
-is full and free, and every other one has room. User 1 pays too much where it is (f > 0), user 2 too little; grad_x is
-orthogonal to d_t, as psi_b is, and d_s = d_t - grad_x / 8 at users 1 to 3, d_s = d_t at user 4, who is eligible at server 3
-only and solved there. Resources a to c have room, and set gamma. With B > 0 in (22) f' is free enough for rational numbers.
+**The points** that are tried. Servers 1 and 2 are mirror images, with users 1 and 2 exchanged. At server 1 the resource t is
+full and priced, s is full and free, and every other one has room. User 1, only there, pays too much (f > 0), user 2, only at
+server 2, would pay too little; user 3 is at both. grad_x is orthogonal to d_t, as psi_b is; d_s = d_t - grad_x / 8 for them, and
+d_s = d_t for user 4, who is eligible at server 3 only and solved there. Three more resources set gamma of users 1 to 3. With
+B > 0 in (22) there is so much freedom that the equations are linear one after the other: a few rational numbers determine a
+point (`mirror`), and it refutes Lemma 4 where some slacks are positive. Random systems and points never satisfy the equations.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.game_judges import Point
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["STALLED", "assumption_2", "priced", "stalled"]
+__all__ = ["FAMILY", "assumption_2", "confirmed", "constructed", "mirror", "priced", "stalled", "tried"]
 
 F = Fraction
 
 
-def _constructed() -> Case:
-    """The point of the module's docstring, from the numbers that determine it."""
-    x, f = (F(6), F(0), F(15, 2)), (F(5, 2), F(-3, 13), F(56))  # at server 1: tasks and f of users 1 to 3
-    h, b = (F(59), F(88), F(35452, 1183)), (F(13), F(13), F(104375, 14196))  # g' / gamma, and its part B / z / gamma
-    t = [own + price for own, price in zip(h, f, strict=True)]  # d_t, as lambda_t = 1
-    gradient = (F(-44, 13), F(-4), F(66157, 10170))
-    s = [own - slope / 8 for own, slope in zip(t, gradient, strict=True)]
-    gamma = [25 * (own - part) / part**2 for own, part in zip(h, b, strict=True)]  # A = 1/5
+FAMILY: Mapping[str, tuple[Fraction, ...]] = {
+    "f1": tuple(F(v) for v in ("5/12", "8/15", "12/35", "3/4", "7/24")),
+    "f3": tuple(F(v) for v in ("40/9", "60/11", "84/13", "112/15", "144/17")),
+    "y": tuple(F(v) for v in ("1", "5/4", "3/2", "2", "3", "1/2")),
+    "g": tuple(F(v) for v in (8, 12, 16, 20, 24)),
+    "F": tuple(F(1, v) for v in (16, 20, 24, 25, 26, 30, 32)),
+    "k": tuple(F(v) for v in ("5/4", "3/2", "5/3", "7/4", "2")),
+    "b": tuple(F(v) for v in ("1/5", "1/3", "2/5", "1/2", "3/5")),
+}
+"""What the numbers of a constructed point may be, for x_11 = 1: f_11 and f_31 / x_31, both of Pythagorean triples, x_31, h_11,
+-f_21, h_21 / h_11, and the part that B has in h_11."""
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """Server 1, for users 1 to 3: tasks x, f (31), marginals h = g' / gamma, what B has of them b, the gradient.
+
+    least : the least relative slack of what a point must satisfy: b_3 > 0, h_3 > b_3, psi_b . grad < 0, and room for gamma
+    scale : 1 / A^2
+    """
+
+    x: Rationals
+    f: Rationals
+    h: Rationals
+    b: Rationals
+    gradient: Rationals
+    least: Fraction
+    scale: Fraction
+
+
+def mirror(numbers: Mapping[str, Fraction]) -> Mirror:
+    """The server that the numbers of FAMILY determine: two linear equations give h_31 and b_3.
+
+    dPsi/dlambda_t = 0 is linear in h_31, and beta_t = 0, given that, linear in the sums G_n of (93), so in b_3.
+    """
+    y, g, short = numbers["y"], numbers["g"], numbers["F"]
+    k, b = numbers["k"] * g, numbers["b"] * g
+    x, f = (F(1), F(0), y), (numbers["f1"], -short, numbers["f3"] * y)
+    (a1, b1), (a2, b2), (a3, b3) = (_slopes(*both) for both in zip(x, f, strict=True))
+    h3 = -(b1 * (g + f[0]) + b2 * (k - short)) / b3 - f[2]
+    G = b1 * (2 * g - b) + b2 * (2 * k - b)  # user 1: psi_b f' at both servers, as x_1 = 1; user 2 mirrors it
+    d = (g + f[0], k - short, h3 + f[2])
+    if not h3 > 0:
+        raise InstanceError("a marginal is negative")
+    last = -((a1 + G) * d[0] + (a2 + G) * d[1]) / d[2]
+    part = 2 * h3 - (last - a3) * y / b3
+    gradient = (a1 + G, a2 + G, last)
+    turned = [slope * own for slope, own in zip((b1, b2, b3), gradient, strict=True)]
+    h, parts = (g, k, h3), (b, b, part)
+    sizes = [(own - own_part) / own_part**2 if own_part else F(0) for own, own_part in zip(h, parts, strict=True)]
+    full = d[0] + d[2] * y
+    turn = sum(turned, F(0)) / sum((abs(v) for v in turned), F(0))
+    slacks, scale = [part / h3, 1 - part / h3, -turn], F(1)
+    if min(sizes) > 0:  # x < gamma, which is less than what t allows
+        low = max(v / size for v, size in zip(x, sizes, strict=True))
+        high = min(full / v / size for v, size in zip(d, sizes, strict=True))
+        slacks.append(high / low - 1)
+        scale = _square_between(low, high)
+    return Mirror(x, f, h, parts, gradient, min(slacks), scale)
+
+
+def _slopes(x: Fraction, f: Fraction) -> tuple[Fraction, Fraction]:
+    """psi_a and psi_b."""
+    rho = _root(x**2 + f**2)
+    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
+
+
+def _square_between(low: Fraction, high: Fraction) -> Fraction:
+    """The square of a simple fraction in the open interval; 1 where there is none."""
+    for q in range(1, 100):
+        p = isqrt(int(low * q * q)) + 1
+        if low < F(p, q) ** 2 < high:
+            return F(p, q) ** 2
+    return F(1)
+
+
+def constructed(numbers: Mapping[str, Fraction]) -> Case:
+    """The point of the module's docstring for numbers of FAMILY."""
+    part = mirror(numbers)
+    t = [own + price for own, price in zip(part.h, part.f, strict=True)]  # d_t, as lambda_t = 1
+    s = [own - slope / 8 for own, slope in zip(t, part.gradient, strict=True)]
+    gamma = [part.scale * (own - b) / b**2 for own, b in zip(part.h, part.b, strict=True)]
     zero, one = F(0), F(1)
     demands = [
         [t[0], s[0], t[1], s[1], one, zero, zero],
@@ -56,24 +134,35 @@ def _constructed() -> Case:
         [t[2], s[2], t[2], s[2], zero, zero, one],
         [one] * 7,
     ]
-    full = [sum(d * own for d, own in zip(row, x, strict=True)) for row in (t, s)]
-    room = [2 * sum(d * own for d, own in zip((row[1], row[0], row[2]), x, strict=True)) for row in (t, s)]
+    full = [sum(d * own for d, own in zip(row, part.x, strict=True)) for row in (t, s)]
+    room = [2 * max(gamma) * max(row) for row in (t, s)]
     capacities = [
         [*full, *room, gamma[0], gamma[1], gamma[2]],
         [*room, *full, gamma[1], gamma[0], gamma[2]],
         [one, *[F(2)] * 6],
     ]
-    tasks = (x[0], x[0], 2 * x[2], one)
-    weights = [part * u for part, u in zip((*b, one), tasks, strict=True)]
+    y, A = part.x[2], 1 / _root(part.scale)
+    weights = [b * u for b, u in zip((*part.b, one), (one, one, 2 * y, one), strict=True)]
     system = Instance(demands, capacities, weights=weights, eligible=[[1, 1, 0]] * 3 + [[0, 0, 1]])
-    point = (x[0], zero, zero, x[0], x[2], x[2], one)
     prices = [zero] * 21
     prices[0] = prices[9] = one
-    prices[14] = 1 + F(1, 25)
-    return Case(system, points=(point,), parameters={"alpha": 2, "A": F(1, 5), "B": 1, "prices": tuple(prices)})
+    prices[14] = 1 + A**2
+    point = (one, zero, zero, one, y, y, one)
+    return Case(system, points=(point,), parameters={"alpha": 2, "A": A, "B": 1, "prices": tuple(prices)})
 
 
-STALLED = _constructed()
+def tried(case: Case) -> Verdict:
+    """Lemma 4 under Assumption 2 at the point that the parameters of a case determine, by its slacks."""
+    margin = max(F(-1), mirror(case.parameters).least)
+    return Verdict("direction", not margin > 0, float(margin), f"the least slack is {float(margin):.3g}", "the construction")
+
+
+def confirmed(case: Case) -> Verdict:
+    """The same by all of Psi, (46)-(48) and a linear program, at the point as such."""
+    point = constructed(case.parameters)
+    verdict, system = stalled(point), point.instance
+    sizes = f"{system.N} users, {system.K} servers and {system.R} resources"
+    return replace(verdict, sentence=f"these numbers determine a point for {sizes}: {verdict.sentence}")
 
 
 def priced(case: Case) -> Verdict:
