@@ -468,6 +468,16 @@ def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
     assert sentence in capsys.readouterr().err
 
 
+def test_shrinking_may_try_a_limit_of_0():
+    """No instance has one, so the draft is refused as an instance, after its points were made to fit."""
+    case = Case(Instance([[1], [1]], [[1]], max_tasks=["1/2", "1/2"]), points=((Fraction(1, 2), Fraction(0)),))
+    draft = Draft.of(case)
+    draft.users[0].limit[0] = Fraction(0)
+    Hypotheses(unlimited=False, points=1).enforce(draft)
+    with pytest.raises(InstanceError, match="max_tasks"):
+        draft.case()
+
+
 def test_packing_finds_the_best_corner():
     """Z (1) by corners and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
     rows = example("zarchy-fig1").instance.exact.demands[0]

@@ -5,11 +5,11 @@ algorithms and the experiments of section 6. Envy is about the resources that a 
 alpha != 1 need not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a
 violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only).
 
-Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py),
-uniqueness by boxes in ball arithmetic (isolated.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is
-held or not decided; an equilibrium that is not isolated on arcs has no box, and K.3.4.unique is not decided there; K.T8 and K.5.2
-are about runs, so both routes run the algorithm, and only where it ended is judged in two ways. K.6.2, K.T2.limit and K.C3 have
-one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both with another solver's floats.
+Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py,
+several_equilibria.py, stalled.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is held or not
+decided; K.T8 and K.5.2 are about runs, so both routes run the algorithm, and only where it ended is judged in two ways. K.6.2,
+K.T2.limit and K.C3 have one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both with another
+solver's floats.
 
 The Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
@@ -55,6 +55,7 @@ from fairalloc.theorems.game_judges import (
     equilibria,
     every_alpha,
     fair,
+    halted,
     least_served,
     limit_rate,
     missing,
@@ -65,10 +66,11 @@ from fairalloc.theorems.game_judges import (
     utilisation,
 )
 from fairalloc.theorems.holdings import Holdings
-from fairalloc.theorems.isolated import apart, spending
 from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
-from fairalloc.theorems.problem_1 import best_moves, ended, exists, moves, multipliers, projection
+from fairalloc.theorems.problem_1 import best_moves, ended, exists, moves, multipliers, projection, spending
+from fairalloc.theorems.several_equilibria import two_solutions, two_solutions_exactly
+from fairalloc.theorems.stalled import FAMILY, confirmed, tried
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -140,6 +142,10 @@ def game(id_: str, text: str, place: str, name: str, hypotheses: Hypotheses, hol
     """That equilibria have, or may lack, a property."""
     quantifier = "all" if holds else "some"
     return Statement(id_, text, place, quantifier, hypotheses=hypotheses, property=name, **equilibria(asking(name)), **more)  # type: ignore[arg-type]
+
+
+SEVERAL = with_alpha(replace(ANY, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
+"""Where several equilibria are looked for: nothing but alpha, demands and capacities differs."""
 
 
 # ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
@@ -616,47 +622,61 @@ statements = [
         "full, so somebody uses it, "
         "and (43) bounds it.",
     ),
-    one(
+    Statement(
         "K.L2",
-        "The solution set of the NCP is connected.",
+        "The solution set of the NCP is connected, for (22) and alpha_i >= 1.",
         "K Lemma 2",
-        FIG3,
-        missing(
-            "no method here decides connectedness; K's proof cites results for P0 functions and bounded "
-            "solution sets, does not show P0, "
-            "and multipliers of absent resources are unbounded (K.4.4.bounded)"
-        ),
-    ),
-    one(
-        "K.C4",
-        "Problem 3 has a unique solution iff it has a locally unique one.",
-        "K Corollary 4",
-        FIG3,
-        missing("it rests on Lemma 2; (x, lambda) with an absent resource is never unique, since that lambda is free"),
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        note="The proof applies results on P0 functions without showing that there is one. Tried with A = 1 and several B; "
+        "two isolated solutions refute it, K.C4 and K.3.4.unique. True for one server, for alpha = 1, and where every server has "
+        "a bottleneck resource (Theorem 4): docs/ERRATA.md.",
     ),
     Statement(
+        "K.C4",
+        "Problem 3 has a unique solution iff it has a locally unique one, for (22) and alpha_i >= 1.",
+        "K Corollary 4",
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
+    ),
+    one(
         "K.T7",
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
+        FIG3,
+        missing("neither K's proof nor the one below is about full resources without a price, which may have one near by"),
+        note="true where all other resources have room: solutions that accumulate contain an analytic arc along which "
+        "some x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served "
+        "x_n move against lambda_i, so some servers serve just the users who rise. These equations tie x_m to x_n"
+        " on to infinity, where B_i / z is all of g_i', so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is "
+        "the same for all served at i. What is full keeps sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these"
+        " users; but all of them rise.",
+    ),
+    Statement(
+        "K.T7.bottleneck",
+        "With B_i > 0 and a bottleneck resource at each server, x_n is unique.",
+        "a case of K Theorem 7",
         "all",
         _unique,
         spending,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
-        proof="Where every server has a bottleneck resource, as in the cases here: by Theorem 4, whose proof asks of g only "
-        "that g' falls strictly, the solutions are those for g = log, which maximise sum phi_n log x_n: x_n is unique.",
-        note="Tried as: two methods find the same x_n where every server has a bottleneck resource. The "
-        "proof's claim that the matrix "
-        "of (107) has full rank is not checked here.",
+        proof="By Theorem 4, whose proof asks of g only that g' falls strictly, the solutions are those for g = log, which "
+        "maximise sum phi_n log x_n: x_n is unique.",
     ),
     Statement(
         "K.3.4.unique",
         "For (22) with B_i > 0 the solution of Problem 1 is unique in x_n.",
         "K 3.4",
         "all",
-        _unique,
-        apart,
-        with_alpha(ANY, (2, 3, 5, 20), A=(1, 2), B=(1, 0.1)),
-        note="K 3.4 says so without the condition of Theorem 7. Tried as: two methods find the same x_n.",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        note="K 3.4 says so without the condition of Theorem 7, which grants local uniqueness at most; the rest is Corollary 4.",
     ),
     # ---- 5
     Statement(
@@ -681,16 +701,27 @@ statements = [
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
         "Psi does not fall with it.",
     ),
-    one(
+    Statement(
         "K.L4",
         "Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.",
         "K Lemma 4",
-        FIG3,
-        missing(
-            "Assumption 1 speaks of the end of a run. Under Assumption 2 the projection (46) in R^N moves "
-            "users who are not eligible, "
-            "against (15), see K.5.1.eligible; with x_ni = 0 kept the proof does not apply"
-        ),
+        "all",
+        tried,
+        confirmed,
+        replace(POOL, one_resource=True, everywhere=True, positive=True, equal_weights=True, parameters=FAMILY),
+        note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
+        "(stalled.py), its instance plays no part. PS-MFA that starts there ends there, against Theorem 8. Under "
+        "Assumption 1: K.L4.priced.",
+    ),
+    Statement(
+        "K.L4.priced",
+        "Where every full resource has a price, v = 0 only where the gradient by x is 0.",
+        "K Lemma 4 under Assumption 1",
+        "all",
+        halted,
+        problem_3.halted,
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
+        proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",
     ),
     Statement(
         "K.T8",

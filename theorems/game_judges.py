@@ -45,6 +45,7 @@ __all__ = [
     "equilibria",
     "every_alpha",
     "fair",
+    "halted",
     "hard_lying",
     "least_served",
     "limit_rate",
@@ -486,6 +487,7 @@ class Direction:
 
     Attributes
     ----------
+    full, price : rows that are used up, (K R,) prices
     by_x, by_price : (A,), (K R,) the gradient of Psi (93-94), resources in parts of capacity
     v_x, v_price : (A,), (K R,) K (46-48), to the letter but for users who are not eligible
     """
@@ -498,8 +500,8 @@ class Direction:
         if not tasks.min() > 0:
             raise InstanceError("a user has no task")
         self.need = (tasks[user] / (instance.weights[user] * gamma)) ** -alpha / gamma
-        full = np.flatnonzero(np.abs(x @ part - 1) <= 1e-12)
-        price = self._prices(case, part, x, full)
+        self.full = full = np.flatnonzero(np.abs(x @ part - 1) <= 1e-12)
+        self.price = price = self._prices(case, part, x, full)
         self.by_x, self.by_price = self._gradient(x, part @ price - self.need, part, alpha * self.need / tasks[user], user)
         self.v_x = -self.by_x
         for i in range(instance.K):
@@ -550,6 +552,19 @@ def descent(every: bool) -> Callable[[Case], Verdict]:
         return Verdict("descent", not margin > 0, margin, f"|v| is {size:.2g} and the slope of Psi {slope:.2g}", "floating point")
 
     return check
+
+
+def halted(case: Case) -> Verdict:
+    """K Lemma 4 under Assumption 1: the gradient by x is 0 where v is; the margin is -|v| / |gradient|."""
+    at = Direction(case)
+    if not at.price[at.full].all():
+        raise InstanceError("a full resource has no price: Assumption 1 does not hold")
+    size, length = float(np.linalg.norm(at.by_x)), float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))
+    if size <= NOTHING:
+        return Verdict("direction", True, -1.0, "the gradient by x is 0", "floating point")
+    margin = 1e-9 - length / size
+    sentence = f"|v| is {length:.2g} where the gradient by x is {size:.2g}"
+    return Verdict("direction", not margin > 0, margin, sentence, "floating point")
 
 
 def absent(case: Case) -> Verdict:

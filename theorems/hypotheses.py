@@ -251,7 +251,7 @@ def _feasible(draft: Draft) -> None:
                     if d:
                         part = x * d / (draft.capacities[i][r] * draft.counts[i])
                         loads[i, r] = loads.get((i, r), Fraction(0)) + part
-            if user.limit[0] is not None:
+            if user.limit[0]:  # a limit of 0 is no instance's
                 most = max(most, sum(point.values()) / user.limit[0])
         most = max([most, *loads.values()])
         for user in draft.users:

@@ -246,7 +246,7 @@ def dummies_in_floats(case: Case) -> Verdict:
 def _loudest(x: Floats, r: Floats, e: Floats, content: Any) -> float:
     """Of those who are not content, the least part of its entitlement that somebody misses at every full resource."""
     full = x @ r >= 1 - TOLERANCE
-    missed = (1 - x[:, None] * r[:, full] / e[:, None]).min(axis=1, initial=1.0)
+    missed = ((e[:, None] - x[:, None] * r[:, full]) / np.where(e > 0, e, 1.0)[:, None]).min(axis=1, initial=1.0)
     return float(np.where(content, 0.0, np.maximum(missed, 0.0)).max())
 
 

@@ -27,12 +27,13 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.certificates import dyadic
 from fairalloc.theorems.game_certificates import Server
 from fairalloc.theorems.game_judges import fitted, solved
+from fairalloc.theorems.judges import bargained, certain
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.solution_set import corners
 from fairalloc.theorems.trials import Undecided
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["best_moves", "ended", "exists", "gain", "moves", "multipliers", "projection", "rational"]
+__all__ = ["best_moves", "ended", "exists", "gain", "moves", "multipliers", "projection", "rational", "spending"]
 
 ZERO = Fraction(0)
 
@@ -307,3 +308,29 @@ def projection(case: Case) -> Verdict:
             worst = max(worst, float(np.abs(v[~users]).max(initial=0.0)))
     margin = worst - 1e-9
     return Verdict("feasibility", not margin > 0, margin, f"v has {worst:.3g} for a user who is not eligible", "least squares")
+
+
+# ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------
+
+
+def spending(case: Case) -> Verdict:
+    """K Theorem 7 where every server has a bottleneck resource: one x_n, by the market of which solutions are the optimum.
+
+    With one price a server, g' falling, any solution serves n at i only where z_ni is the level l_i, and z_ni >= l_i elsewhere.
+    These are the optimality conditions of max sum phi_n log x_n with the prices 1 / l_i, whose x_n is unique. Checked in
+    rationals: the exact PS-DSF allocation has these levels, and the gap of that program with these prices is 0.
+    """
+    h, arcs = certain(case.instance, "ps-dsf"), exact_arcs(case.instance)
+    instance, user, server = case.instance, case.instance.arcs.user, case.instance.arcs.server
+    z = h.tasks[user] / (h.weights[user] * h.gamma)
+    prices = [Fraction(0)] * (instance.K * instance.R)
+    for i in sorted(set(server.tolist())):
+        here = np.flatnonzero(server == i)
+        common = set.intersection(*({row for row, part in arcs.load[a] if part == 1 / h.gamma[a]} for a in here))
+        if not common:
+            raise InstanceError("a server has no bottleneck resource")
+        prices[min(common)] = 1 / min(z[here])
+    unique = bargained(instance, h.x, prices)
+    return Verdict(
+        "uniqueness", unique, -1.0 if unique else 1.0, f"the market's gap is {'' if unique else 'not '}0", "rational arithmetic"
+    )

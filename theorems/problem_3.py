@@ -27,7 +27,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.surds import Surd, root, total
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["Point", "complementary", "descent", "descent_by_price", "stationary"]
+__all__ = ["Point", "complementary", "descent", "descent_by_price", "halted", "stationary"]
 
 ZERO = Fraction(0)
 METHOD = "square roots of rationals"
@@ -191,6 +191,17 @@ def descent(case: Case) -> Verdict:
     stuck = [row for row in moving if by_price[row].sign() == 0]
     still = len(stuck) == len(moving) and not any(point.moves(i, by_x) for i in set(point.server))
     return _verdict("descent", not (stuck and still), "a price moves, nothing else does, and Psi does not depend on it")
+
+
+def halted(case: Case) -> Verdict:
+    """K Lemma 4 under Assumption 1: something moves, or every derivative by x (93) is 0."""
+    point = Point.of(case)
+    by_x, by_price = point.by_x(), point.by_price()
+    if any(row in by_price and row not in point.price for row in point.full):
+        raise InstanceError("a full resource has no price: Assumption 1 does not hold")
+    moves = any(_price_moves(point, row, by_price[row], by_x) for row in point.price)
+    moves = moves or any(point.moves(i, by_x) for i in set(point.server))
+    return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")
 
 
 def _price_moves(point: Point, row: int, slope: Surd, by_x: Sequence[Surd]) -> bool:
