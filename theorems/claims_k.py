@@ -6,10 +6,10 @@ alpha != 1 need not be unique in x_n: what is tried is the one its method gives.
 violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only).
 
 Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py,
-several_equilibria.py, stalled.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is held or not
-decided; K.T8 and K.5.2 are about runs, so both routes run the algorithm, and only where it ended is judged in two ways. K.6.2,
-K.T2.limit and K.C3 have one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both with another
-solver's floats.
+several_equilibria.py, stalled.py, stuck.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is held
+or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and only where it ended is judged in two
+ways. K.6.2, K.T2.limit and K.C3 have one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both
+with another solver's floats.
 
 The Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
@@ -26,7 +26,7 @@ from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
-from fairalloc.theorems import problem_3
+from fairalloc.theorems import problem_3, stalled, stuck
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.claims_p import (
     ANY,
@@ -51,7 +51,7 @@ from fairalloc.theorems.game_judges import (
     absent,
     at_rest,
     complementary,
-    descent,
+    descent_by_price,
     equilibria,
     every_alpha,
     fair,
@@ -70,7 +70,6 @@ from fairalloc.theorems.judges import Row, as_one_pool, asked, certain, numbers
 from fairalloc.theorems.misreports import judge as asking
 from fairalloc.theorems.problem_1 import best_moves, ended, exists, moves, multipliers, projection, spending
 from fairalloc.theorems.several_equilibria import two_solutions, two_solutions_exactly
-from fairalloc.theorems.stalled import FAMILY, confirmed, tried
 from fairalloc.theorems.statement import Hypotheses, Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -96,22 +95,8 @@ CLUSTER = Case(
 )
 """The servers of K Fig. 4, one of each class; its users are not printed."""
 
-STUCK = Case(
-    Instance(
-        [[1, "58/45", 1, 0], ["58/45", 1, 0, 1]],
-        [
-            ["412/15", 100, "219347/15138", 100],
-            [100, "412/15", 100, "219347/15138"],
-            ["13699/555", 100, "399/37", "7714/555"],
-        ],
-        weights=["3861/74", "3861/74"],
-    ),
-    points=((F(12), F(12), F(399, 37), F(12), F(12), F(399, 37)),),
-    parameters={"alpha": 2, "price": (F(242895, 219347), F(16193, 16686), F(1))},
-)
-"""Where PS-MFA cannot move (K Lemma 3): servers 1 and 2 mirror each other, x = 12 and f = 7/2, -17/12 for its two users; f = 0 at
-server 3. All square roots are rational: 12^2 + (7/2)^2 = (25/2)^2, 12^2 + (17/12)^2 = (145/12)^2. At server 1 dpsi/df = 54/25 and
--243/145 cancel in dPsi/dlambda, as 45 to 58, and the third server makes x_n what makes -dPsi/dx there as 45 to 58 as well."""
+FAMILIES = Hypotheses(one_server=True, one_resource=True, everywhere=True, positive=True, equal_weights=True)
+"""For claims tried at points that the parameters of a case determine; its own instance plays no part."""
 
 PROOFS_ALPHA = {
     EF: "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
@@ -684,18 +669,19 @@ statements = [
         "The direction v of PS-MFA is a strict descent direction unless it is 0.",
         "K Lemma 3",
         "all",
-        descent(every=False),
-        problem_3.descent,
-        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2, STUCK.parameters["price"])), points=1),
-        note="At the witness v has nothing but parts for which (111) fails, and Psi = 45/4 rises along v, so no step satisfies "
-        "(51). True for alpha = 1, and for one server: docs/ERRATA.md.",
+        stuck.tried,
+        stuck.confirmed,
+        replace(FAMILIES, parameters=stuck.FAMILY),
+        note="Tried at points of a family: the parameters of a case determine point and system (stuck.py), its instance plays no "
+        "part. v has nothing but parts for which (111) fails, and Psi rises along v, so no step satisfies (51). True for "
+        "alpha = 1, and for one server: docs/ERRATA.md.",
     ),
     Statement(
         "K.E111",
         "dPsi/dlambda v_lambda < 0 for each price that moves.",
         "K (111), the proof of Lemma 3",
         "all",
-        descent(every=True),
+        descent_by_price,
         problem_3.descent_by_price,
         replace(with_alpha(ANY, (2,), price=(1,)), points=1),
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
@@ -706,9 +692,9 @@ statements = [
         "Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.",
         "K Lemma 4",
         "all",
-        tried,
-        confirmed,
-        replace(POOL, one_resource=True, everywhere=True, positive=True, equal_weights=True, parameters=FAMILY),
+        stalled.tried,
+        stalled.confirmed,
+        replace(FAMILIES, parameters=stalled.FAMILY),
         note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
         "(stalled.py), its instance plays no part. PS-MFA that starts there ends there, against Theorem 8. Under "
         "Assumption 1: K.L4.priced.",
@@ -725,7 +711,17 @@ statements = [
     ),
     Statement(
         "K.T8",
-        "PS-MFA ends at a stationary point of Psi, so at an equilibrium.",
+        "PS-MFA ends at a stationary point of Psi under Assumption 2, from any feasible point.",
+        "K Theorem 8",
+        "all",
+        stalled.tried,
+        stalled.confirmed,
+        replace(FAMILIES, parameters=stalled.FAMILY),
+        note="it starts where K.L4 fails, and v = 0 ends it. Under Assumption 1 see K.L4.priced, from its own start K.T8.start",
+    ),
+    Statement(
+        "K.T8.start",
+        "From its own start PS-MFA ends at a stationary point of Psi, so at an equilibrium.",
         "K Theorem 8",
         "run",
         at_rest("alpha-pf-vds", "ps-mfa"),

@@ -41,7 +41,7 @@ __all__ = [
     "bottleneck_condition",
     "complementary",
     "definition",
-    "descent",
+    "descent_by_price",
     "equilibria",
     "every_alpha",
     "fair",
@@ -534,24 +534,15 @@ NOTHING = 1e-13
 """What is rounding, in parts of g' / gamma, and in a product of derivatives whose sign is asked for."""
 
 
-def descent(every: bool) -> Callable[[Case], Verdict]:
-    """K Lemma 3: v is a strict descent direction; with `every`, as its proof has it, in each price that moves (K 111)."""
-
-    def check(case: Case) -> Verdict:
-        at = Direction(case)
-        moves = np.abs(at.v_price) > 1e-6
-        slopes = (at.by_price * at.v_price)[moves]
-        if every:
-            worst = float((slopes / at.v_price[moves] ** 2).max(initial=-1.0))
-            margin = worst + 1e-12 if len(slopes) else -1.0
-            sentence = "a price moves although Psi does not depend on it: dPsi/dlambda = 0 and beta > 0"
-            return Verdict("descent", not margin > 0, margin, sentence, "floating point")
-        size = float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))
-        slope = float(at.by_x @ at.v_x + at.by_price @ at.v_price)
-        margin = slope / size**2 + 1e-12 if size > 1e-9 else -1.0
-        return Verdict("descent", not margin > 0, margin, f"|v| is {size:.2g} and the slope of Psi {slope:.2g}", "floating point")
-
-    return check
+def descent_by_price(case: Case) -> Verdict:
+    """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
+    at = Direction(case)
+    moves = np.abs(at.v_price) > 1e-6
+    slopes = (at.by_price * at.v_price)[moves]
+    worst = float((slopes / at.v_price[moves] ** 2).max(initial=-1.0))
+    margin = worst + 1e-12 if len(slopes) else -1.0
+    sentence = "a price moves although Psi does not depend on it: dPsi/dlambda = 0 and beta > 0"
+    return Verdict("descent", not margin > 0, margin, sentence, "floating point")
 
 
 def halted(case: Case) -> Verdict:

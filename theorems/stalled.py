@@ -82,7 +82,7 @@ def mirror(numbers: Mapping[str, Fraction]) -> Mirror:
     y, g, short = numbers["y"], numbers["g"], numbers["F"]
     k, b = numbers["k"] * g, numbers["b"] * g
     x, f = (F(1), F(0), y), (numbers["f1"], -short, numbers["f3"] * y)
-    (a1, b1), (a2, b2), (a3, b3) = (_slopes(*both) for both in zip(x, f, strict=True))
+    (a1, b1), (a2, b2), (a3, b3) = (slopes(*both) for both in zip(x, f, strict=True))
     h3 = -(b1 * (g + f[0]) + b2 * (k - short)) / b3 - f[2]
     G = b1 * (2 * g - b) + b2 * (2 * k - b)  # user 1: psi_b f' at both servers, as x_1 = 1; user 2 mirrors it
     d = (g + f[0], k - short, h3 + f[2])
@@ -105,7 +105,7 @@ def mirror(numbers: Mapping[str, Fraction]) -> Mirror:
     return Mirror(x, f, h, parts, gradient, min(slacks), scale)
 
 
-def _slopes(x: Fraction, f: Fraction) -> tuple[Fraction, Fraction]:
+def slopes(x: Fraction, f: Fraction) -> tuple[Fraction, Fraction]:
     """psi_a and psi_b."""
     rho = _root(x**2 + f**2)
     return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
