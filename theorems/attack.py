@@ -80,6 +80,7 @@ class Program:
         import cvxpy as cp
 
         self.case, self.mechanism = case, mechanism
+        self.total = case.instance.weights.sum()
         self.w = cp.Variable(case.instance.N, name="w")
         self.constraints = [cp.sum(self.w) == 1, self.w >= LEAST / case.instance.N]
 
@@ -91,7 +92,8 @@ class Program:
         if not allocation.residual <= TOLERANCE:
             raise InstanceError(f"the residual of the {self.mechanism} allocation is {allocation.residual:.1e}")
         answer = Answer(cp.Variable(len(allocation.instance.arcs), nonneg=True), allocation)
-        self.constraints += (_complaints if self.mechanism == "njc" else _pattern)(answer, self.w[users])
+        w = self.w[users]
+        self.constraints += _complaints(answer, w) if self.mechanism == "njc" else _pattern(answer, self.total * w)
         return answer
 
     def largest(self, violation: "cp.Expression") -> tuple[float, Floats] | None:
@@ -107,14 +109,14 @@ class Program:
 
 
 def _pattern(answer: Answer, w: "cp.Expression") -> list[Any]:
-    """The same tasks for a unit of weight, idle arcs and full capacities."""
+    """The same tasks for a unit of weight, idle arcs and full capacities; w as in the instance."""
     import cvxpy as cp
 
     instance, x = answer.instance, answer.allocation.x
     arcs, rate = instance.arcs, answer.allocation.tasks / instance.weights
     full, idle = arcs.load @ x >= 1 - NEAR, x <= NEAR * arcs.gamma
     return [
-        arcs.owner @ answer.x == cp.multiply(rate * instance.weights.sum(), w),
+        arcs.owner @ answer.x == cp.multiply(rate, w),
         arcs.load @ answer.x <= 1,
         arcs.load[full] @ answer.x == 1,
         answer.x[idle] == 0,
@@ -170,7 +172,7 @@ def envy(program: Program) -> Violations:
     """What n runs with the bundle of m, for a unit of m's weight as with a unit of its own."""
     answer = program.answer(program.case.told)
     instance = answer.instance
-    rate = answer.allocation.tasks / instance.weights * instance.weights.sum()
+    rate = answer.allocation.tasks / instance.weights * program.total
     for n, m in permutations(range(instance.N), 2):
         better = answer.tasks(m, useful(instance, instance, m, n))
         yield (better - rate[n] * program.w[m]) / answer.alone[n]
@@ -194,10 +196,11 @@ def leaving(program: Program) -> Violations:
     truth = program.case.instance
     before = program.answer(truth)
     for k in range(truth.N if truth.N > 1 else 0):
-        stay = [n for n in range(truth.N) if n != k]
+        stay, common = [n for n in range(truth.N) if n != k], list(program.constraints)
         after = program.answer(without(truth, k), stay)
         for j, n in enumerate(stay):
             yield (before.tasks(n) - after.tasks(j)) / before.alone[n]
+        program.constraints = common
 
 
 GOALS: Mapping[str, Callable[[Program], Violations]] = {

@@ -1,8 +1,8 @@
 r"""A point at which v is not 0 and Psi does not fall along it, so that PS-MFA cannot go on (K Lemma 3); alpha = 2, B = 0.
 
 In K's own units, with psi_a, psi_b the derivatives of psi_FB^2 / 2 (stalled.py), h = g' / gamma, f'_nj = 2 h_nj / x_n and
-S_n = sum_j psi_b(n, j) f'_nj. The slope of Psi along v is -|v_x|^2 plus dPsi/dlambda v_lambda for each price that moves; and (47) moves a
-price with dPsi/dlambda = 0 by beta > 0, since U(0) = 1. So Lemma 3 fails where v_x = 0 and only such prices move:
+S_n = sum_j psi_b(n, j) f'_nj. The slope of Psi along v is -|v_x|^2 plus dPsi/dlambda v_lambda for each price that moves; and
+(47) moves a price with dPsi/dlambda = 0 by beta > 0, since U(0) = 1. So Lemma 3 fails where v_x = 0 and only such prices move:
 
     server 1     users 1, 2 with x = 1 and f_1 > 0 > f_2; resource t is full with a price, demands 1 and d
     server 2     the mirror image, with another resource
