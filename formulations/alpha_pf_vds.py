@@ -7,7 +7,7 @@ Every server i, given what the others do, solves
 
 with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B = 0 is alpha-fairness. An allocation is an
 equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 it is the nb allocation, for alpha = infinity on
-all servers ps-dsf. x_n need not be unique for alpha != 1 (K 4.4); each method says which equilibrium it takes.
+all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lemma 2); methods say which equilibrium they take.
 
 Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server
 (alpha = 1 or A = 0) the concave program nb.py. `form` chooses others:

@@ -25,7 +25,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems import claims, laboratory, trials
 from fairalloc.theorems.cases import Case, Draft, Lie, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.investigate import investigate
+from fairalloc.theorems.investigate import KIN, investigate
 from fairalloc.theorems.laboratory import verify
 from fairalloc.theorems.matrix import comparison, matrix, write_matrix
 from fairalloc.theorems.pages import statements_page
@@ -466,6 +466,20 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
 def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
     assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_witnesses_serve_their_kin():
+    """What violates a property of a mechanism is tried on all statements about it, and a single liar is a coalition."""
+    claim = STATEMENTS["P.II-B.tsf.sharing"]
+    own = laboratory._known(w for w in packaged().witnesses if w["statement"] in ("K.2.2.tsf.sharing", "Z.P6"))
+    kin = laboratory._with_kin([claim, STATEMENTS["Z.T1.GSP"]], own)
+    assert kin["Z.T1.GSP"][KIN] == own["Z.P6"][""], "strategyproofness follows from the other"
+    cases = [parse_case(case) for case in kin[claim.id][KIN]]
+    assert cases
+    finding = investigate(claim, trials=1, known={KIN: cases})
+    assert (finding.status, finding.searched["source"]) == ("refuted", "kin")
+    other = investigate(claim, trials=1, known={KIN: [Case(Instance([[1], [1]], [[1]]))]})
+    assert other.case is None
 
 
 def test_shrinking_may_try_a_limit_of_0():

@@ -12,10 +12,13 @@ from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.search import Found, Limit, Search, measure, seeded
 from fairalloc.theorems.statement import Finding, Statement, Status
 
-__all__ = ["ENOUGH", "investigate"]
+__all__ = ["ENOUGH", "KIN", "investigate"]
 
 ENOUGH = 20
 """Fewer cases than this decide nothing."""
+
+KIN = "kin"
+"""Key of known cases that violate the same property of the same mechanism, but were found for another statement."""
 
 MAIN = 0.6
 """Part of the time for the claim as it stands; the rest is for its hypotheses, left out one at a time."""
@@ -35,8 +38,8 @@ def investigate(
     statement : the claim
     seed : of everything random
     seconds, trials : for the whole investigation, and for each of its searches; whichever is reached first ends it
-    known : cases that violated the property before, by the hypothesis they do without ("" = none); they are confirmed again, and
-        believed only then
+    known : cases that violated the property before, by the hypothesis they do without ("" = none), and those of other statements
+        under KIN; they are confirmed again, and believed only then
     """
     start = time.monotonic()
     one = statement.quantifier == "one"
@@ -57,16 +60,17 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     start = time.monotonic()
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
     main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds))
-    given = [("stored", case) for case in known.get("", ())] + [
-        ("printed", case) for case in [statement.printed] if case is not None
-    ]
+    given = [("stored", case) for case in known.get("", ())]
+    given += [("printed", case) for case in [statement.printed] if case is not None]
     found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
     failed = len(given) - len(found)
+    kin = known.get(KIN, ()) if not found else ()
+    found += [("kin", made) for case in kin if (made := _confirmed(statement, case)) is not None]
     if found:  # what is left to find is a smaller one
         main.limit = Limit(trials, seconds / 2)
     if (new := main.run()) is not None:
         found.insert(0, ("search", new))
-    found = [(name, main.shrunk(made) if name == "printed" else made) for name, made in found]
+    found = [(name, main.shrunk(made) if name in ("printed", "kin") else made) for name, made in found]
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
     searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
     if best is not None:

@@ -25,7 +25,8 @@ from fairalloc.models.instance import InstanceError
 from fairalloc.solvers.processes import start_server
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.claims import all_statements
-from fairalloc.theorems.investigate import investigate
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES
+from fairalloc.theorems.investigate import KIN, investigate
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
 from fairalloc.theorems.store import Store
 from fairalloc.theorems.witnesses import Witness, packaged, witnesses_of
@@ -74,7 +75,7 @@ def verify(
     with Store(":memory:" if store is None else _made(store)) as kept:
         run = kept.run(asked)
         done = kept.findings(run)
-        known = {} if fresh else _known([*packaged().witnesses, *kept.witnesses()])
+        known = {} if fresh else _with_kin(chosen, _known([*packaged().witnesses, *kept.witnesses()]))
         left = sorted((s for s in chosen if s.id not in done), key=_parts)
         part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
         share = _Share(budget * part, left, min(jobs or os.cpu_count() or 1, max(1, len(left))))
@@ -110,6 +111,22 @@ def _known(witnesses: Iterable[Witness]) -> dict[str, dict[str, list[Any]]]:
         cases = result.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
         if witness["case"] not in cases:
             cases.append(witness["case"])
+    return result
+
+
+def _with_kin(chosen: Iterable[Statement], known: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, list[Any]]]:
+    """For each statement also, under KIN, the cases of others about the same mechanism and property, or what that implies."""
+    weaker = {arrow.premise: arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES}
+    found: dict[tuple[str, str], list[Any]] = {}
+    for statement in all_statements().values():
+        cases = [case for cases in known.get(statement.id, {}).values() for case in cases]
+        found.setdefault((statement.mechanism, statement.property), []).extend(cases)
+    result = dict(known)
+    for s in chosen:
+        names = (s.property, weaker.get(s.property, s.property))
+        kin = [case for name in dict.fromkeys(names) if s.mechanism and name for case in found.get((s.mechanism, name), [])]
+        own = result.get(s.id, {})
+        result[s.id] = own | {KIN: [case for case in kin if case not in own.get("", [])]}
     return result
 
 
