@@ -359,9 +359,10 @@ statements = [
         exists,
         with_alpha(ANY, (*BELOW, *ABOVE)),
         proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
-        ">= e phi_n gamma_ni / sum phi; multipliers of an equilibrium there give (1 - e) g'(z_ni) <= sum_m (x_mi / gamma_mi) "
-        "g'(z_mi), so 1 - e times (41) as for K.T3.sharing. That keeps tasks away from 0 and multipliers bounded: a limit point "
-        "for e to 0 satisfies (28)-(29). For alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
+        ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
+        "d_nr, so (64), times x_ni and summed, gives (1 - e) sum_r lambda_ir c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi). With that "
+        "for (69), x_n is at least 1 - e times (41), as for K.T3.sharing. So tasks stay away from 0 and multipliers are bounded: "
+        "a limit point for e to 0 satisfies (28)-(29). For alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
         note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
     ),
     Statement(
@@ -637,10 +638,10 @@ statements = [
         missing("neither K's proof nor the one below is about full resources without a price, which may have one near by"),
         note="true where all other resources have room: solutions that accumulate contain an analytic arc along which "
         "some x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served "
-        "x_n move against lambda_i, so some servers serve just the users who rise. These equations tie x_m to x_n"
-        " on to infinity, where B_i / z is all of g_i', so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is "
-        "the same for all served at i. What is full keeps sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these"
-        " users; but all of them rise.",
+        "x_n move against lambda_i. So, on the arc or back on it, some servers serve just the users who rise, who are served "
+        "nowhere else. These equations tie x_m to x_n by analytic functions, hence on to infinity, where g_i' is a multiple of "
+        "1 / z, so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the same for all served at i. What is full keeps "
+        "sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these users; but all of them rise.",
     ),
     Statement(
         "K.T7.bottleneck",
@@ -767,7 +768,7 @@ statements = [
         "all",
         hypotheses=replace(ANY, positive=True),
         proof="Whoever is served at i uses every resource there, n's bottleneck too, so its share is at most n's, for every n "
-        "(13).",
+        "(P 13).",
         **fair(least_served),
     ),
     Statement(

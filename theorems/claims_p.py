@@ -148,14 +148,15 @@ LEXIMIN = {
     "sigma_n (drf, drfh: max_r d_r / c_r; tsf: 1 / sum_i min_r c_ir / d_r). If n envied m, then t = min of d_mr / d_nr over "
     "what n demands is positive, m has tasks on servers that n may use, and x_n < t x_m phi_n / phi_m, so v_n < v_m. A little "
     "of these tasks, cut, would leave room for n: v_n could be raised by lowering v_m alone.",
-    SP: "Let x be the answer to the truth and x' that to a lie by which n gains: its bundles have room for t > x_n true tasks, "
-    "its told demands are at least t / x'_n times the true ones, and so v'_n >= sigma_n t / phi_n > v_n. Since x is "
-    "lexicographic, somebody with v_m <= v_n loses; let m have the least v_m of all who lose, so v'_m < v_m <= v_n < v'_n. "
+    SP: "Let x be the answer to the truth and x' that to a lie by which n gains: where n may truly run, its bundles have room "
+    "for t > x_n true tasks, so its told demands are at least t / x'_n times the true ones. As sigma ignores placement and "
+    "rises with demands (see envy-freeness), v'_n >= sigma_n t / phi_n > v_n. Since x is lexicographic, somebody with v_m "
+    "<= v_n loses; let m have the least v_m of all who lose, so v'_m < v_m <= v_n < v'_n. "
     "No other k with v'_k <= v'_m gains: it would have v_k < v_m, and a step from x towards x' with n's t tasks would raise "
     "v_k and lower only larger shares. So a step from x' towards x without n's tasks, which fits what is told, raises v'_m "
     "and lowers no share that is at most v'_m: x' is not lexicographic.",
 }
-"""Of drf, drfh and tsf, whatever the demands, weights, placement and limits."""
+"""Of drf, drfh and tsf with one demand vector a user, whatever the demands, weights, placement and limits."""
 
 EQUAL = (
     "The part phi_n / sum phi of every server for everybody gives everybody the share x_n / (phi_n gamma_n) = 1 / sum phi. The "

@@ -9,14 +9,15 @@ v_x = 0 iff no v of (46) has v . grad_x < 0, a linear program; v_lambda is (47)-
 of it is rational.
 
 **Assumption 1 is enough.** Let v = 0 and all full r of server i have a price. By (48) the bracket of (47) is 0, so dPsi/dlambda
-= 0 and beta = 0: with U = 1 two terms of one sign add up to 0, with U = 0 dPsi/dlambda = 0, and then U = 1. By (115)
+= 0 and beta = 0: with U = 1 two terms of one sign add up to 0, with U = 0 dPsi/dlambda = 0, so U = 1, as U(0) = 1. By (115)
 |grad_x_i|^2 = (sum_r varsigma_r d_r) . (-grad_x_i) = sum_r varsigma_r beta_r = 0.
 
 **Assumption 2 is not.** K infers varsigma_r = 0 from beta_r = 0 for each priced r by itself (116). But beta_r = d_r . sum_s
 varsigma_s d_s is 0 too where varsigma_r < 0 makes up for an unpriced s, and then sum_r varsigma_r d_nr = 0 at who is not
-eligible says nothing. With one server, or alpha = 1, no assumption is needed: (115) and v_lambda = 0 say sum_n psi_b grad_x =
-- sum_r varsigma_r dPsi/dlambda < 0 at every server with grad_x != 0, and there the sum is >= 0, summed over servers with the
-weights A_i + B_i for alpha = 1.
+eligible says nothing. With one server, or alpha = 1, no assumption is needed. By v_lambda = 0, dPsi/dlambda_r >= 0 where r has no
+price, > 0 if beta_r > 0, and 0 where it has one. Where grad_x != 0, sum_r varsigma_r beta_r > 0, so some unpriced r has
+varsigma_r > 0 and beta_r > 0, and by (115) sum_n psi_b grad_x = - sum_r varsigma_r dPsi/dlambda_r < 0. But summed over servers,
+with the weights A_i + B_i for alpha = 1, it is >= 0: psi_a psi_b >= 0, and of the rest (93) makes squares, as in (96).
 
 **The points** that are tried. Servers 1 and 2 are mirror images, with users 1 and 2 exchanged. At server 1 the resource t is
 full and priced, s is full and free, and every other one has room. User 1, only there, pays too much (f > 0), user 2, only at
