@@ -471,11 +471,13 @@ def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
 def test_witnesses_serve_their_kin():
     """What violates a property of a mechanism is tried on all statements about it, and a single liar is a coalition."""
     claim = STATEMENTS["P.II-B.tsf.sharing"]
-    own = laboratory._known(w for w in packaged().witnesses if w["statement"] in ("K.2.2.tsf.sharing", "Z.P6"))
-    kin = laboratory._with_kin([claim, STATEMENTS["Z.T1.GSP"]], own)
-    assert kin["Z.T1.GSP"][KIN] == own["Z.P6"][""], "strategyproofness follows from the other"
-    cases = [parse_case(case) for case in kin[claim.id][KIN]]
+    known = laboratory._Known(w for w in packaged().witnesses if w["statement"] == "K.2.2.tsf.sharing")
+    lies = [w for w in packaged().witnesses if w["statement"] == "Z.P6"]
+    known.add(lies)
+    assert known.of(STATEMENTS["Z.T1.GSP"])[KIN] == [w["case"] for w in lies], "strategyproofness follows from the other"
+    cases = [parse_case(case) for case in known.of(claim)[KIN]]
     assert cases
+    assert not known.of(STATEMENTS["W.P1"])[KIN]
     finding = investigate(claim, trials=1, known={KIN: cases})
     assert (finding.status, finding.searched["source"]) == ("refuted", "kin")
     other = investigate(claim, trials=1, known={KIN: [Case(Instance([[1], [1]], [[1]]))]})

@@ -75,7 +75,7 @@ def verify(
     with Store(":memory:" if store is None else _made(store)) as kept:
         run = kept.run(asked)
         done = kept.findings(run)
-        known = {} if fresh else _with_kin(chosen, _known([*packaged().witnesses, *kept.witnesses()]))
+        known = _Known([] if fresh else [*packaged().witnesses, *kept.witnesses()])
         left = sorted((s for s in chosen if s.id not in done), key=_parts)
         part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
         share = _Share(budget * part, left, min(jobs or os.cpu_count() or 1, max(1, len(left))))
@@ -83,7 +83,9 @@ def verify(
             task = bar.add_task("", total=len(chosen), completed=len(done))
 
             def keep(statement: Statement, finding: Finding) -> None:
-                kept.add(run, finding, witnesses_of(statement, finding))
+                found = witnesses_of(statement, finding)
+                kept.add(run, finding, found)
+                known.add(found)
                 done[statement.id] = finding
                 bar.update(task, advance=1, description=f"{statement.id}: {finding.status}")
 
@@ -104,30 +106,33 @@ def _made(store: str | Path) -> Path:
     return Path(store)
 
 
-def _known(witnesses: Iterable[Witness]) -> dict[str, dict[str, list[Any]]]:
-    """Documents of cases by statement and by the hypothesis they do without, each once."""
-    result: dict[str, dict[str, list[Any]]] = {}
-    for witness in witnesses:
-        cases = result.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
-        if witness["case"] not in cases:
-            cases.append(witness["case"])
-    return result
+class _Known:
+    """Cases that violated something, as documents: stored ones, and those that this run has found so far."""
 
+    def __init__(self, witnesses: Iterable[Witness]) -> None:
+        self._cases: dict[str, dict[str, list[Any]]] = {}
+        self.add(witnesses)
 
-def _with_kin(chosen: Iterable[Statement], known: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, list[Any]]]:
-    """For each statement also, under KIN, the cases of others about the same mechanism and property, or what that implies."""
-    weaker = {arrow.premise: arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES}
-    found: dict[tuple[str, str], list[Any]] = {}
-    for statement in all_statements().values():
-        cases = [case for cases in known.get(statement.id, {}).values() for case in cases]
-        found.setdefault((statement.mechanism, statement.property), []).extend(cases)
-    result = dict(known)
-    for s in chosen:
-        names = (s.property, weaker.get(s.property, s.property))
-        kin = [case for name in dict.fromkeys(names) if s.mechanism and name for case in found.get((s.mechanism, name), [])]
-        own = result.get(s.id, {})
-        result[s.id] = own | {KIN: [case for case in kin if case not in own.get("", [])]}
-    return result
+    def add(self, witnesses: Iterable[Witness]) -> None:
+        """Each case once."""
+        for witness in witnesses:
+            cases = self._cases.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
+            if witness["case"] not in cases:
+                cases.append(witness["case"])
+
+    def of(self, statement: Statement) -> dict[str, list[Any]]:
+        """Those of a statement by the hypothesis they do without, and its kin's: of the same property, or one that it implies."""
+        own = self._cases.get(statement.id, {})
+        implied = {arrow.premise: arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES}.get(statement.property)
+        kin = [
+            case
+            for other in all_statements().values()
+            if statement.mechanism == other.mechanism != "" and other.id != statement.id
+            if other.property and other.property in (statement.property, implied)
+            for cases in list(self._cases.get(other.id, {}).values())
+            for case in cases
+        ]
+        return own | {KIN: [case for k, case in enumerate(kin) if case not in kin[:k]]}
 
 
 class _Share:
@@ -149,12 +154,12 @@ def _looked_at(
     statements: Sequence[Statement],
     share: _Share,
     limits: Mapping[str, Any],
-    known: Mapping[str, Mapping[str, list[Any]]],
+    known: _Known,
     keep: Callable[[Statement, Finding], None],
 ) -> None:
     if share.jobs == 1:
         for statement in statements:
-            keep(statement, _here(statement, share.next(), limits, known.get(statement.id, {})))
+            keep(statement, _here(statement, share.next(), limits, known.of(statement)))
         return
     strangers = [s.id for s in statements if all_statements().get(s.id) != s]
     if strangers:
@@ -177,7 +182,7 @@ def _in_processes(
     statements: Sequence[Statement],
     share: _Share,
     limits: Mapping[str, Any],
-    known: Mapping[str, Mapping[str, list[Any]]],
+    known: _Known,
     keep: Callable[[Statement, Finding], None],
 ) -> None:
     """One thread for each process takes the next statement and waits for its finding; only this thread keeps findings."""
@@ -192,7 +197,7 @@ def _in_processes(
                 if not waiting:
                     return
                 statement, seconds = waiting.pop(0), share.next()
-            request = {"statement": statement.id, "seconds": seconds, "known": known.get(statement.id, {}), **limits}
+            request = {"statement": statement.id, "seconds": seconds, "known": known.of(statement), **limits}
             try:
                 answer = worker.ask(request, 3 * seconds + GRACE)
                 finding = parse_finding(answer) if "error" not in answer else _failed(statement, answer["error"])
