@@ -9,12 +9,12 @@ from tolerances import LINEAR, RESIDUAL, ROUNDING
 from fairalloc.formulations import mechanism as find
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.solvers import solve
-from fairalloc.theorems.attack import GOALS, Program, heavier, useful
+from fairalloc.theorems.attack import GOALS, Program, heavier
 from fairalloc.theorems.cases import Case, Lie
 from fairalloc.theorems.claims import all_statements
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges import held
-from fairalloc.theorems.misreports import judge
+from fairalloc.theorems.misreports import judge, useful
 from fairalloc.theorems.search import Limit, Search, seeded
 from fairalloc.theorems.trials import attempted
 

@@ -104,10 +104,10 @@ def test_the_smallest_gain_counts_in_rationals_and_not_in_floating_point():
 
 
 def test_gains_agree_with_the_laboratorys_judge():
-    """trials.py computes them by other code; lies of the laboratory's sampler, several variants and placement."""
+    """plain_judges.py computes them by other code; lies of the laboratory's sampler, several variants and placement."""
     rng, seen = np.random.default_rng(0), set()
     hypotheses = Hypotheses(one_variant=False, users=2)
-    for _ in range(25):
+    for _ in range(60):
         draft = hypotheses.sample(rng, lies=2)
         try:
             case = draft.case()

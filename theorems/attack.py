@@ -28,13 +28,13 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.holdings import Holdings
-from fairalloc.theorems.misreports import without
+from fairalloc.theorems.misreports import useful, without
 from fairalloc.theorems.properties import TOLERANCE
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["GOALS", "heavier", "useful"]
+__all__ = ["GOALS", "heavier"]
 
 METHOD = {"ps-dsf": "psdsf-algorithm-1"}
 """The method, where it is not the fastest one: that at whose answers the claims are tried (game_judges.fair)."""
@@ -212,18 +212,6 @@ GOALS: Mapping[str, Callable[[Program], Violations]] = {
     "population-monotonicity": leaving,
 }
 """The violations that are linear, by the property."""
-
-
-def useful(told: Instance, truth: Instance, holder: int, user: int) -> Floats:
-    """(A,) true tasks of `user` that run with one task of `holder` on an arc of `told`; 0 where the user may not run."""
-    arcs = told.arcs
-    own = np.zeros(len(arcs))
-    demands = {int(truth.arcs.server[a]): truth.arcs.demand[a] for a in np.flatnonzero(truth.arcs.user == user)}
-    for a in np.flatnonzero(arcs.user == holder):
-        need = demands.get(int(arcs.server[a]))
-        if need is not None:
-            own[a] = (arcs.demand[a][need > 0] / need[need > 0]).min()
-    return own
 
 
 def heavier(case: Case, mechanism: str, name: str) -> Case | None:

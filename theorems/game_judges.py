@@ -29,7 +29,7 @@ from fairalloc.theorems.game_certificates import ResidualCertificate, Server
 from fairalloc.theorems.holdings import Holdings, Unsolved
 from fairalloc.theorems.judges import certain, furthest, held, ruling
 from fairalloc.theorems.linear import maximum
-from fairalloc.theorems.misreports import gains
+from fairalloc.theorems.misreports import gains, useful
 from fairalloc.theorems.problem_3 import times
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.trials import SAFETY, Answer, Judge, Undecided, attempted
@@ -365,7 +365,7 @@ def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> 
 
     problem = PsDsf().write_cvxpy(instance)
     (x,) = (v for v in problem.variables() if v.name() == "x")
-    worth = (instance.arcs.user == n).astype(float) if truth is None else _worth(instance, truth, n)
+    worth = useful(instance, instance if truth is None else truth, n, n)
     goal = cp.Maximize(worth @ x) if most else cp.Minimize(worth @ x)
     program = cp.Problem(goal, problem.constraints)
     program.solve(solver=cp.HIGHS, mip_feasibility_tolerance=1e-9)
@@ -376,17 +376,6 @@ def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> 
     if exact is None:
         raise Undecided("the pattern of the mixed-integer program is none in rationals")
     return Allocation(instance, np.array([float(v) for v in exact]), "ps-dsf", x_exact=exact)
-
-
-def _worth(told: Instance, truth: Instance, n: int) -> Floats:
-    """(A,) true tasks that one reported task of user n can run, where it may truly run."""
-    own = np.zeros(len(told.arcs))
-    real, said = truth.demands[n][0], told.demands[n][0]
-    part = float((said[real > 0] / real[real > 0]).min())
-    allowed = set(truth.arcs.server[truth.arcs.user == n].tolist())
-    for a in np.flatnonzero(told.arcs.user == n):
-        own[a] = part if int(told.arcs.server[a]) in allowed else 0.0
-    return own
 
 
 # ---- trade-offs -----------------------------------------------------------------------------------------------------

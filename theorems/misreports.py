@@ -26,13 +26,14 @@ import numpy as np
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case, Lie, Vectors
 from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.properties import PROPERTIES, TOLERANCE, check
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["MECHANISM_PROPERTIES", "check_mechanism", "gains", "judge", "leaving", "lying"]
+__all__ = ["MECHANISM_PROPERTIES", "check_mechanism", "gains", "judge", "leaving", "lying", "useful", "without"]
 
 Answer: TypeAlias = Callable[[Instance], Allocation]
 
@@ -163,6 +164,18 @@ def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
     """The true tasks that user n can run with the bundles it is given."""
     bundles = Holdings(allocation, exact).bundles[n : n + 1]
     return Holdings(Allocation(truth, np.zeros(len(truth.arcs))), exact).utilities(n, bundles)[0]
+
+
+def useful(told: Instance, truth: Instance, holder: int, user: int) -> Floats:
+    """(A,) true tasks of `user` that run with one task of `holder` on an arc of `told`; 0 where the user may not run."""
+    arcs = told.arcs
+    own = np.zeros(len(arcs))
+    demands = {int(truth.arcs.server[a]): truth.arcs.demand[a] for a in np.flatnonzero(truth.arcs.user == user)}
+    for a in np.flatnonzero(arcs.user == holder):
+        need = demands.get(int(arcs.server[a]))
+        if need is not None:
+            own[a] = (arcs.demand[a][need > 0] / need[need > 0]).min()
+    return own
 
 
 def leaving(instance: Instance, answer: Answer, tolerance: float = TOLERANCE) -> Verdict:

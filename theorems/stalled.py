@@ -40,7 +40,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.linear import maximum
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["FAMILY", "assumption_2", "confirmed", "constructed", "mirror", "stalled", "tried"]
+__all__ = ["FAMILY", "assumption_2", "confirmed", "constructed", "mirror", "root_between", "slopes", "stalled", "tried"]
 
 F = Fraction
 
@@ -102,7 +102,7 @@ def mirror(numbers: Mapping[str, Fraction]) -> Mirror:
         low = max(v / size for v, size in zip(x, sizes, strict=True))
         high = min(full / v / size for v, size in zip(d, sizes, strict=True))
         slacks.append(high / low - 1)
-        scale = _square_between(low, high)
+        scale = (root_between(low, high) or F(1)) ** 2
     return Mirror(x, f, h, parts, gradient, min(slacks), scale)
 
 
@@ -112,13 +112,13 @@ def slopes(x: Fraction, f: Fraction) -> tuple[Fraction, Fraction]:
     return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
 
 
-def _square_between(low: Fraction, high: Fraction) -> Fraction:
-    """The square of a simple fraction in the open interval; 1 where there is none."""
-    for q in range(1, 100):
+def root_between(low: Fraction, high: Fraction) -> Fraction | None:
+    """A simple fraction whose square is in the open interval; None where there is none."""
+    for q in range(1, 1000):
         p = isqrt(int(low * q * q)) + 1
         if low < F(p, q) ** 2 < high:
-            return F(p, q) ** 2
-    return F(1)
+            return F(p, q)
+    return None
 
 
 def constructed(numbers: Mapping[str, Fraction]) -> Case:

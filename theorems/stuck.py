@@ -19,13 +19,12 @@ Where all x^2 + f^2 are squares, all of it is rational: f_1, f_2 and the price d
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isqrt
 
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.rationals import Rationals
 from fairalloc.theorems import problem_3
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.stalled import slopes
+from fairalloc.theorems.stalled import root_between, slopes
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = ["FAMILY", "confirmed", "constructed", "tried"]
@@ -75,7 +74,9 @@ def server(numbers: Mapping[str, Fraction]) -> Server:
 def constructed(numbers: Mapping[str, Fraction]) -> Case:
     """The point of the module's docstring for numbers of FAMILY."""
     at = server(numbers)
-    weight = _root_between(*at.squares)
+    weight = root_between(*at.squares)
+    if weight is None:
+        raise InstanceError("no simple weight will do")
     gamma = [own * at.tasks**2 / weight**2 for own in at.h]
     one, zero, rest, much = F(1), F(0), at.tasks - 2, 4 * (1 + at.d) ** 2 * at.tasks
     system = Instance(
@@ -90,15 +91,6 @@ def constructed(numbers: Mapping[str, Fraction]) -> Case:
     first = at.price / at.h[0]  # prices are told in units of what the first served user needs; user 2 is like user 1 at server 1
     second = at.price * at.d / at.h[1]
     return Case(system, points=((one, one, rest) * 2,), parameters={"alpha": 2, "price": (first, second, one)})
-
-
-def _root_between(low: Fraction, high: Fraction) -> Fraction:
-    """A simple fraction whose square is in the open interval."""
-    for q in range(1, 1000):
-        p = isqrt(int(low * q * q)) + 1
-        if low < F(p, q) ** 2 < high:
-            return F(p, q)
-    raise InstanceError("no simple weight will do")
 
 
 def tried(case: Case) -> Verdict:
