@@ -114,33 +114,34 @@ def _seconds(text: str) -> float:
 
 def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> None:
     """For each paper what was held, refuted and not decided; then the smallest witness of each violation."""
-    print(_summary(findings).text())
-    print(_overview(findings).text())
+    print(_summary(statements, findings).text())
+    print(_overview(statements, findings).text())
     for name, finding in findings.items():
         if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
             print(f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{finding.case.code()}\n")
 
 
-def _summary(findings: Mapping[str, Finding]) -> Grid:
-    states = ("held", "refuted", "not decided")
-    papers = [paper for paper in PAPERS if any(name.split(".")[0] == paper for name in findings)]
-    found: dict[str, list[str]] = {
-        paper: [f.status for name, f in findings.items() if name.split(".")[0] == paper] for paper in papers
-    }
-    rows = [[paper, *(str(found[paper].count(state)) for state in states)] for paper in papers]
-    return Grid("Statements by paper", ["paper", *states], rows)
+def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
+    rows = []
+    for paper in [paper for paper in PAPERS if any(statements[name].paper == paper for name in findings)]:
+        status = {name: finding.status for name, finding in findings.items() if statements[name].paper == paper}
+        proved = sum(word == "held" and bool(statements[name].proof) for name, word in status.items())
+        counts = [list(status.values()).count(word) for word in ("held", "refuted", "not decided")]
+        rows.append([paper, *map(str, (counts[0], proved, *counts[1:]))])
+    return Grid("Statements by paper", ["paper", "held", "of these with a proof", "refuted", "not decided"], rows)
 
 
-def _overview(findings: Mapping[str, Finding]) -> Grid:
+def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
     rows = []
     for name, finding in findings.items():
         needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
-        rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + needs])
+        proved = "; proved" if finding.status == "held" and statements[name].proof else ""
+        rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + proved + needs])
     return Grid("Findings", ["statement", "status", "cases", "finding"], rows)
 
 
 def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
-    parts = [_summary(findings).html(), _overview(findings).html()]
+    parts = [_summary(statements, findings).html(), _overview(statements, findings).html()]
     for name, finding in findings.items():
         if finding.case is not None:
             text = escape(f"{statements[name].text} {finding.status}: {finding.sentence}")

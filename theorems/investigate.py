@@ -103,7 +103,9 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
         sentence = f"not refuted in {tried}, but the check failed on {len(main.failed)}: {error}"
         return Finding(statement.id, "not decided", sentence, main.trials, searched, broke, needed=needed)
     if main.unconfirmed or main.trials - main.undecided < ENOUGH:
-        doubt = f"{len(main.unconfirmed)} violations in floating point were not confirmed, {main.undecided} cases not decided"
+        doubts = [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
+        doubts += [f"{main.undecided} cases were not decided"] * bool(main.undecided)
+        doubt = ", ".join(doubts) or f"fewer than {ENOUGH} decide nothing"
         case = main.unconfirmed[0] if main.unconfirmed else None
         sentence = f"not refuted in {tried}, but {doubt}"
         return Finding(statement.id, "not decided", sentence, main.trials, searched, case, needed=needed)
