@@ -64,6 +64,8 @@ def _theorems(options: argparse.Namespace) -> int:
         for name, item in statements.items()
         if (not options.id or name in options.id) and (not options.paper or item.paper in options.paper)
     }
+    if not chosen:
+        raise InstanceError(f"none of these statements is of the papers {', '.join(options.paper)}")
     findings = _verified(chosen, options)
     if options.keep is not None:
         write_witnesses(statements, findings.values(), options.keep)

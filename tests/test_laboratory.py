@@ -300,6 +300,51 @@ def test_a_worker_that_fails_says_so():
         worker.end()
 
 
+def test_a_wait_without_end_ends():
+    """More seconds than `select` can count."""
+    some = [STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]]
+    assert {f.status for f in verify(some, budget=1e30, jobs=2).values()} == {"held"}
+
+
+def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
+    monkeypatch.setattr(laboratory._Worker, "ask", lambda *_: {"status": "held"})
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
+    assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
+
+
+def test_a_worker_ends_with_its_parent():
+    """SIGKILL of the parent, which then closes nothing."""
+    script = """
+import threading, time
+from fairalloc.theorems.laboratory import _Worker
+worker = _Worker()
+request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}}
+worker.ask(request | {"statement": "Q.1"}, 60)
+threading.Thread(target=worker.ask, args=(request, 60), daemon=True).start()
+print(worker._process.pid, flush=True)
+time.sleep(60)
+"""
+    parent = subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        if not _alive(worker):
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker goes on for nobody")
+
+
+def _alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_a_check_that_fails_is_a_finding():
     """It is kept with the first case on which it failed, and does not end the search."""
 
@@ -461,11 +506,24 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
         (["theorems", "--budget", "soon"], "the budget is 'soon', but it must be a positive time"),
         (["theorems", "--budget", "0s"], "but it must be a positive time"),
         (["theorems", "--trials", "0"], "both must be positive"),
+        (["theorems", "--seed", "-1"], "a seed must not be negative"),
+        (["theorems", "--jobs", "0"], "nor jobs below 1"),
+        (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements is of the papers K"),
     ],
 )
 def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
     assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_file_of_findings_that_cannot_be_used(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(InstanceError, match="cannot be used as a file of findings"):
+        verify([planted()], budget=1, jobs=1, store=tmp_path / "file" / "f.sqlite")
+    with Store(tmp_path / "f.sqlite") as kept:
+        kept._db.execute("PRAGMA query_only = 1")
+        with pytest.raises(InstanceError, match="nothing can be kept in the file of findings: attempt to write a readonly"):
+            kept.run({})
 
 
 def test_shrinking_may_try_a_limit_of_0():

@@ -70,8 +70,10 @@ def verify(
     chosen = list(all_statements().values() if statements is None else statements)
     if not budget > 0 or (trials is not None and not trials > 0):
         raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
+    if seed < 0 or (jobs is not None and not jobs > 0):
+        raise InstanceError(f"the seed is {seed} and the jobs are {jobs}, but a seed must not be negative, nor jobs below 1")
     asked = {"seed": seed, "budget": budget, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
-    with Store(":memory:" if store is None else _made(store)) as kept:
+    with Store(":memory:" if store is None else store) as kept:
         run = kept.run(asked)
         done = kept.findings(run)
         known = {} if fresh else _known([*packaged().witnesses, *kept.witnesses()])
@@ -96,11 +98,6 @@ def _parts(statement: Statement) -> int:
     if statement.quantifier in ("one", "some") or statement.proof:
         return 1
     return 40 if statement.lies else 5
-
-
-def _made(store: str | Path) -> Path:
-    Path(store).parent.mkdir(parents=True, exist_ok=True)
-    return Path(store)
 
 
 def _known(witnesses: Iterable[Witness]) -> dict[str, dict[str, list[Any]]]:
@@ -179,8 +176,8 @@ def _in_processes(
             try:
                 answer = worker.ask(request, 3 * seconds + GRACE)
                 finding = parse_finding(answer) if "error" not in answer else _failed(statement, answer["error"])
-            except (ValueError, OSError) as error:  # its pipes were closed, or what came is no finding
-                finding = _failed(statement, str(error))
+            except Exception as error:  # its pipes were closed, or what came is no finding; every statement must get an answer
+                finding = _failed(statement, f"{type(error).__name__}: {error}")
             with lock:
                 results.append((statement, finding))
             news.release()
@@ -226,7 +223,7 @@ class _Worker:
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
-        in_time = bool(select.select([process.stdout], [], [], seconds)[0])
+        in_time = bool(select.select([process.stdout], [], [], min(seconds, threading.TIMEOUT_MAX))[0])
         line = process.stdout.readline() if in_time else ""
         if line:
             answer: dict[str, Any] = json.loads(line)
