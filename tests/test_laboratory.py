@@ -261,6 +261,19 @@ def test_a_stored_witness_comes_first(tmp_path):
     assert verify([blind], trials=30, fresh=True, **ask)["K.planted"].status == "held"
 
 
+def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch):
+    """Both say the same, and one search sees nothing. A claim about another property gets nothing."""
+    cell = {"mechanism": "tsf", "property": "pareto"}
+    first, second = planted(id="K.1", **cell), planted(id="K.2", trial=harmless, **cell)
+    other = replace(second, id="K.3", property="envy-freeness")
+    monkeypatch.setattr(laboratory, "all_statements", lambda: {s.id: s for s in (first, second, other)})
+    path = tmp_path / "findings.sqlite"
+    assert verify([first], budget=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
+    found = verify([second, other], budget=5, trials=30, jobs=1, store=path)
+    assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "stored")
+    assert found["K.3"].status == "held"
+
+
 def test_a_killed_run_resumes(tmp_path):
     """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
     store = tmp_path / "findings.sqlite"
@@ -423,6 +436,18 @@ def few():
     statements = {s.id: s for s in (broken, simplex, wrong)}
     findings = {"Z.1": found(broken, "held", 5, case), "Z.2": found(simplex, "held"), "K.3": found(wrong, "refuted", 9, case)}
     return statements, findings
+
+
+def test_a_cell_of_the_matrix_says_under_which_hypotheses():
+    """The strongest mark, what it cannot do without, and ranges of parameters in one piece."""
+    case, cell = Case(Instance([[1]], [[1]])), {"mechanism": "lmmf", "property": "pareto"}
+    proved_one = planted(id="Z.1", proof="because", hypotheses=Hypotheses(simplex=True), **cell)
+    long = planted(id="Z.2", **cell)
+    findings = {"Z.1": replace(found(proved_one, "held", 5), needed={"simplex": case}), "Z.2": found(long, "not decided", 900)}
+    assert matrix({"Z.1": proved_one, "Z.2": long}, findings).rows == [["pareto", "✓; needs simplex"]]
+    ranged = planted(id="Z.1", hypotheses=Hypotheses(parameters={"alpha": (1, 2)}), **cell)
+    broken = {"Z.1": found(ranged, "held", 5), "Z.2": found(long, "refuted", 9, case)}
+    assert matrix({"Z.1": ranged, "Z.2": long}, broken).rows == [["pareto", "✗; ✓? 5 if alpha in 1, 2"]]
 
 
 def test_the_matrix_says_what_was_found(few):

@@ -137,11 +137,16 @@ class Hypotheses:
         names = [f.name for f in fields(self) if getattr(self, f.name) is True]
         return {name: replace(self, **{name: False}) for name in names}  # type: ignore[arg-type]
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> list[str]:
+        """Each assumption in words."""
         names = [f.name.replace("_", " ") for f in fields(self) if getattr(self, f.name) is True]
         ranges = [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
         counts = [f"at least {self.users} users"] if self.users > 1 else []
-        return ", ".join([*names, *counts, *ranges]) or "any instance"
+        return [*names, *counts, *ranges]
+
+    def __str__(self) -> str:
+        return ", ".join(self.words) or "any instance"
 
 
 # ---- tests in rationals ---------------------------------------------------------------------------------------------

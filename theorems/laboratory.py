@@ -76,7 +76,7 @@ def verify(
     with Store(":memory:" if store is None else store) as kept:
         run = kept.run(asked)
         done = kept.findings(run)
-        known = {} if fresh else _known([*packaged().witnesses, *kept.witnesses()])
+        known = {} if fresh else _known(chosen, [*packaged().witnesses, *kept.witnesses()])
         left = sorted((s for s in chosen if s.id not in done), key=_parts)
         part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
         share = _Share(budget * part, left, min(jobs or os.cpu_count() or 1, max(1, len(left))))
@@ -100,13 +100,22 @@ def _parts(statement: Statement) -> int:
     return 40 if statement.lies else 5
 
 
-def _known(witnesses: Iterable[Witness]) -> dict[str, dict[str, list[Any]]]:
-    """Documents of cases by statement and by the hypothesis they do without, each once."""
+def _known(statements: Iterable[Statement], witnesses: Sequence[Witness]) -> dict[str, dict[str, list[Any]]]:
+    """Documents of cases by statement and by the hypothesis they do without, each once.
+
+    What violates a property of a mechanism in one place may refute what is said of the two in another, so all these get it.
+    """
+    cells = {name: (item.mechanism, item.property) for name, item in all_statements().items() if item.mechanism and item.property}
     result: dict[str, dict[str, list[Any]]] = {}
-    for witness in witnesses:
-        cases = result.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
-        if witness["case"] not in cases:
-            cases.append(witness["case"])
+    for statement in statements:
+        own = result.setdefault(statement.id, {})
+        cell = (statement.mechanism, statement.property)
+        for witness in witnesses:
+            same = witness["statement"] == statement.id
+            if same or cells.get(witness["statement"]) == cell:
+                cases = own.setdefault(witness["without"] if same else "", [])
+                if witness["case"] not in cases:
+                    cases.append(witness["case"])
     return result
 
 
