@@ -137,6 +137,16 @@ def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
         assert made.trials <= 400
 
 
+def test_shrinking_ends_at_the_least_number_that_will_do():
+    def large(case):
+        margin = case.instance.exact.capacities[0][0] - 100
+        return Verdict("large", margin <= 0, float(margin), "too large", "rational arithmetic")
+
+    found, _ = search(planted(trial=large, confirm=large), trials=2000, seconds=20)
+    assert found is not None
+    assert found.case.instance.exact.capacities == ((Fraction(101),),)
+
+
 def test_a_search_is_deterministic_by_its_seed():
     first, second, other = (search(planted(), seed, trials=300, seconds=60) for seed in (5, 5, 6))
     assert first[0].case.document() == second[0].case.document()

@@ -442,10 +442,17 @@ def _together(draft: Draft) -> Iterator[Draft]:
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
-    """Simpler rationals, the simplest first: the few simplest ones and those next to the value."""
+    """Simpler rationals, the simplest first: the few simplest ones, those next to the value, and smaller parts of a fraction."""
     near = [Fraction(value.__floor__()), Fraction(value.__ceil__()), *(value.limit_denominator(q) for q in (2, 3, 4, 10))]
+    near += [Fraction(p, value.denominator) for p in _smaller_parts(value.numerator)]
+    near += [Fraction(value.numerator, q) for q in _smaller_parts(value.denominator)]
     choices = {v for v in (*_SIMPLEST, *near) if v >= 0 and _complexity(v) < _complexity(value)}
     return sorted(choices, key=lambda v: (_complexity(v), v))
+
+
+def _smaller_parts(part: int) -> list[int]:
+    """Half of it, three quarters, and one less: from any number a few of these steps lead to the least that will do."""
+    return [p for p in (part // 2, part - part // 4, part - 1) if 0 < p < part]
 
 
 _SIMPLEST = [Fraction(p, q) for q in range(1, 5) for p in range(7) if gcd(p, q) == 1 and p + q <= 7]
