@@ -37,6 +37,9 @@ LIES = 8
 PATIENCE = 16
 """Changes in a row that do not raise the margin, after which a climb ends."""
 
+FINEST = 1000
+"""The largest denominator that a small step of a climb leads to."""
+
 Move: TypeAlias = Callable[[Draft], Draft]
 
 
@@ -293,6 +296,7 @@ def _number_move(rng: np.random.Generator, draft: Draft, statement: Statement) -
     others = [slot.value for slot in slots if slot.kind in (kind, "demand")]
     pool = POOLS[rng.integers(len(POOLS))]
     other, fresh = others[rng.integers(len(others))], pool[rng.integers(len(pool))]
+    near = 1 + Fraction(int(rng.choice((-1, 1))), 4 ** int(rng.integers(1, 5)))
     choices: list[Callable[[Fraction], Fraction]] = [
         lambda _: other,
         lambda _: fresh,
@@ -301,6 +305,7 @@ def _number_move(rng: np.random.Generator, draft: Draft, statement: Statement) -
         lambda v: v + 1,
         lambda v: v - 1 if v > 1 else v / 3,
         lambda _: Fraction(0),
+        *[lambda v: (v * near).limit_denominator(FINEST)] * 3,
     ]
     change = choices[rng.integers(len(choices))]
     if (kind in ("weight", "limit") and change(value) <= 0) or abs(value) > 10**6 or (value and abs(value) < Fraction(1, 10**6)):
