@@ -137,6 +137,18 @@ def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
         assert made.trials <= 400
 
 
+def test_a_climb_finds_a_narrow_window():
+    """Weights in a ratio of 1.415, give or take 0.005, which no sample has: small steps lead there."""
+
+    def narrow(case):
+        weights = case.instance.exact.weights
+        margin = Fraction(1, 200) - abs(max(weights) / min(weights) - Fraction(283, 200))
+        return Verdict("narrow", margin <= 0, float(margin), "in the window", "rational arithmetic")
+
+    found, _ = search(planted(trial=narrow, confirm=narrow), trials=3000, seconds=20)
+    assert found is not None
+
+
 def test_shrinking_ends_at_the_least_number_that_will_do():
     def large(case):
         margin = case.instance.exact.capacities[0][0] - 100
@@ -532,6 +544,34 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8", "--format", "markdown"]) == 0
     assert "| envy-freeness |" in capsys.readouterr().out
     assert main(["list", "statements"]) == 0
+
+
+def test_a_fresh_matrix_takes_nothing_from_the_record(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    few = {name: STATEMENTS[name] for name in ("W.P4", "Z.P4")}
+    monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
+    asked = []
+
+    def looked_at(chosen, *_, **__):
+        asked.append([item.id for item in chosen])
+        return {name: found(item, "not decided") for name, item in few.items()}
+
+    ask = ["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8"]
+    assert main(ask) == 0
+    monkeypatch.setattr(cli_theorems, "verify", looked_at)
+    assert main(ask) == 0
+    assert asked == [], "all is on record"
+    assert main([*ask, "--fresh"]) == 0
+    assert asked == [["W.P4", "Z.P4"]]
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_theorems, "verify", interrupted)
+    assert main(["theorems", "--id", "Z.P4", "--store", str(tmp_path / "f.sqlite")]) == 130
+    assert capsys.readouterr().err == "fairalloc: interrupted; what was kept is kept\n"
 
 
 @pytest.mark.parametrize(
