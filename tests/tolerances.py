@@ -68,5 +68,5 @@ IMPLIED = 1e-3
 """A violation that no residual of PREMISE explains: tasks of nb are off by about sqrt(2 PREMISE W / w_n)."""
 
 PATTERN = 1e-5
-"""Residual of a point of attack.py's program: what is full or idle is known to 1e-7, and one user may run a hundred times the tasks
-of another."""
+"""Residual of a point of attack.py's program: what is full or idle is known to 1e-7, and tasks of one user may be a hundredth of
+another's."""
