@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InstanceError as error:
         print(f"fairalloc: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("fairalloc: interrupted; what was kept is kept", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         sys.stderr.close()  # the reader has gone, as with `| head`
         return 0

@@ -64,6 +64,8 @@ def _theorems(options: argparse.Namespace) -> int:
         for name, item in statements.items()
         if (not options.id or name in options.id) and (not options.paper or item.paper in options.paper)
     }
+    if not chosen:
+        raise InstanceError(f"none of these statements is of the papers {', '.join(options.paper)}")
     findings = _verified(chosen, options)
     if options.keep is not None:
         write_witnesses(statements, findings.values(), options.keep)
@@ -77,10 +79,10 @@ def _theorems(options: argparse.Namespace) -> int:
 
 
 def _matrix(options: argparse.Namespace) -> int:
-    """From the latest findings on record; statements without any are looked at first."""
+    """From the latest findings on record; statements without any are looked at first, and with --fresh all of them."""
     statements = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
     findings: dict[str, Finding] = {}
-    if options.store.exists():
+    if options.store.exists() and not options.fresh:
         with Store(options.store) as store:
             findings = {name: finding for name, finding in store.findings().items() if name in statements}
     missing = {name: item for name, item in statements.items() if name not in findings}

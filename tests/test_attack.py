@@ -142,3 +142,16 @@ def test_the_search_counts_its_programs_and_is_not_led_astray():
     assert search.run() is None
     assert search.programs > 0
     assert not search.unconfirmed
+
+
+def test_it_is_not_so_where_a_mechanism_looks_at_single_servers():
+    """On two servers the weights of drf-per-server decide on each: a corner is a guess, and the test of corners can fail."""
+    rng, worst = np.random.default_rng(0), 0.0
+    for case in samples(Hypotheses(users=2, everywhere=True), 12, seed=0):
+        program = Program(case, "drf-per-server")
+        answer = program.answer(case.instance)
+        found = program.largest(rng.normal(size=case.instance.N) @ program.w + rng.normal(size=answer.x.size) @ answer.x)
+        assert found is not None
+        home = answer.instance.replace(weights=[Fraction(float(v)) for v in found[1]])
+        worst = max(worst, residual("drf-per-server", home, answer.x.value))
+    assert worst > LINEAR

@@ -25,11 +25,13 @@ from fairalloc.solvers import solve
 from fairalloc.theorems import claims, laboratory, trials
 from fairalloc.theorems.cases import Case, Draft, Lie, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.implications import follows
 from fairalloc.theorems.investigate import KIN, investigate
 from fairalloc.theorems.laboratory import verify
 from fairalloc.theorems.matrix import comparison, matrix, write_matrix
 from fairalloc.theorems.pages import statements_page
 from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.search import measure, search
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
 from fairalloc.theorems.store import Store
@@ -135,6 +137,28 @@ def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
         assert measure(found.draft) == (2, 1, 2, 2, 0, 0, 14), "demands (0, 1) and (0, 2) or (0, 1/2), capacities 1 or 0"
         assert found.verdict.holds is False
         assert made.trials <= 400
+
+
+def test_a_climb_finds_a_narrow_window():
+    """Weights in a ratio of 1.415, give or take 0.005, which no sample has: small steps lead there."""
+
+    def narrow(case):
+        weights = case.instance.exact.weights
+        margin = Fraction(1, 200) - abs(max(weights) / min(weights) - Fraction(283, 200))
+        return Verdict("narrow", margin <= 0, float(margin), "in the window", "rational arithmetic")
+
+    found, _ = search(planted(trial=narrow, confirm=narrow), trials=3000, seconds=20)
+    assert found is not None
+
+
+def test_shrinking_ends_at_the_least_number_that_will_do():
+    def large(case):
+        margin = case.instance.exact.capacities[0][0] - 100
+        return Verdict("large", margin <= 0, float(margin), "too large", "rational arithmetic")
+
+    found, _ = search(planted(trial=large, confirm=large), trials=2000, seconds=20)
+    assert found is not None
+    assert found.case.instance.exact.capacities == ((Fraction(101),),)
 
 
 def test_a_search_is_deterministic_by_its_seed():
@@ -261,6 +285,19 @@ def test_a_stored_witness_comes_first(tmp_path):
     assert verify([blind], trials=30, fresh=True, **ask)["K.planted"].status == "held"
 
 
+def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch):
+    """Both say the same, and one search sees nothing. A claim about another property gets nothing."""
+    cell = {"mechanism": "tsf", "property": "pareto"}
+    first, second = planted(id="K.1", **cell), planted(id="K.2", trial=harmless, **cell)
+    other = replace(second, id="K.3", property="envy-freeness")
+    monkeypatch.setattr(laboratory, "all_statements", lambda: {s.id: s for s in (first, second, other)})
+    path = tmp_path / "findings.sqlite"
+    assert verify([first], budget=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
+    found = verify([second, other], budget=5, trials=30, jobs=1, store=path)
+    assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "kin")
+    assert found["K.3"].status == "held"
+
+
 def test_a_killed_run_resumes(tmp_path):
     """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
     store = tmp_path / "findings.sqlite"
@@ -298,6 +335,51 @@ def test_a_worker_that_fails_says_so():
         assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}, "it is started again"
     finally:
         worker.end()
+
+
+def test_a_wait_without_end_ends():
+    """More seconds than `select` can count."""
+    some = [STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]]
+    assert {f.status for f in verify(some, budget=1e30, jobs=2).values()} == {"held"}
+
+
+def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
+    monkeypatch.setattr(laboratory._Worker, "ask", lambda *_: {"status": "held"})
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
+    assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
+
+
+def test_a_worker_ends_with_its_parent():
+    """SIGKILL of the parent, which then closes nothing."""
+    script = """
+import threading, time
+from fairalloc.theorems.laboratory import _Worker
+worker = _Worker()
+request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}}
+worker.ask(request | {"statement": "Q.1"}, 60)
+threading.Thread(target=worker.ask, args=(request, 60), daemon=True).start()
+print(worker._process.pid, flush=True)
+time.sleep(60)
+"""
+    parent = subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        if not _alive(worker):
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker goes on for nobody")
+
+
+def _alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_a_check_that_fails_is_a_finding():
@@ -380,13 +462,25 @@ def few():
     return statements, findings
 
 
+def test_a_cell_of_the_matrix_says_under_which_hypotheses():
+    """The strongest mark, what it cannot do without, and ranges of parameters in one piece."""
+    case, cell = Case(Instance([[1]], [[1]])), {"mechanism": "lmmf", "property": "pareto"}
+    proved_one = planted(id="Z.1", proof="because", hypotheses=Hypotheses(simplex=True), **cell)
+    long = planted(id="Z.2", **cell)
+    findings = {"Z.1": replace(found(proved_one, "held", 5), needed={"simplex": case}), "Z.2": found(long, "not decided", 900)}
+    assert matrix({"Z.1": proved_one, "Z.2": long}, findings).rows == [["pareto", "✓; needs simplex"]]
+    ranged = planted(id="Z.1", hypotheses=Hypotheses(parameters={"alpha": (1, 2)}), **cell)
+    broken = {"Z.1": found(ranged, "held", 5), "Z.2": found(long, "refuted", 9, case)}
+    assert matrix({"Z.1": ranged, "Z.2": long}, broken).rows == [["pareto", "✗; ✓? 5 if alpha in 1, 2"]]
+
+
 def test_the_matrix_says_what_was_found(few):
     statements, findings = few
     grid = matrix(statements, findings)
     cells = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
     assert cells["envy-freeness", "lmmf"] == "✗; ✓? 30 if simplex"
     assert cells["pareto", "tsf"] == "✗"
-    assert cells["pareto", "lmmf"] == ""
+    assert cells["pareto", "lmmf"] == "⇒"
     printed = comparison(PRINTED["K.Table1"], statements, findings)
     assert "✓ printed, DISAGREES: violated" in dict(zip(printed.columns, printed.rows[2], strict=True)).values()
     assert printed.rows[2][0] == "pareto"
@@ -454,6 +548,34 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["list", "statements"]) == 0
 
 
+def test_a_fresh_matrix_takes_nothing_from_the_record(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    few = {name: STATEMENTS[name] for name in ("W.P4", "Z.P4")}
+    monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
+    asked = []
+
+    def looked_at(chosen, *_, **__):
+        asked.append([item.id for item in chosen])
+        return {name: found(item, "not decided") for name, item in few.items()}
+
+    ask = ["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8"]
+    assert main(ask) == 0
+    monkeypatch.setattr(cli_theorems, "verify", looked_at)
+    assert main(ask) == 0
+    assert asked == [], "all is on record"
+    assert main([*ask, "--fresh"]) == 0
+    assert asked == [["W.P4", "Z.P4"]]
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_theorems, "verify", interrupted)
+    assert main(["theorems", "--id", "Z.P4", "--store", str(tmp_path / "f.sqlite")]) == 130
+    assert capsys.readouterr().err == "fairalloc: interrupted; what was kept is kept\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -461,11 +583,64 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
         (["theorems", "--budget", "soon"], "the budget is 'soon', but it must be a positive time"),
         (["theorems", "--budget", "0s"], "but it must be a positive time"),
         (["theorems", "--trials", "0"], "both must be positive"),
+        (["theorems", "--seed", "-1"], "a seed must not be negative"),
+        (["theorems", "--jobs", "0"], "nor jobs below 1"),
+        (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements is of the papers K"),
     ],
 )
 def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
     assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_violation_that_floating_point_calls_rounding_is_found():
+    """By 1e-9 in every case of two users; by less than ROUNDING it stays unseen."""
+
+    def tiny(exactly, size):
+        def check(case):
+            margin = size if case.instance.N == 2 else Fraction(-1)
+            holds = margin <= (0 if exactly else TOLERANCE)
+            return Verdict("tiny", holds, float(margin), f"{margin}", "")
+
+        return check
+
+    visible, unseen = (
+        planted(trial=tiny(False, size), confirm=tiny(True, size)) for size in (Fraction(1, 10**9), Fraction(1, 10**12))
+    )
+    finding = investigate(visible, seconds=20, trials=300)
+    assert finding.status == "refuted"
+    assert finding.case is not None
+    assert finding.case.instance.N == 2
+    assert investigate(unseen, seconds=20, trials=300).status == "held"
+
+
+def test_samples_have_classes_of_servers_where_several_servers_are_allowed():
+    assert any(case.instance.counts.max() > 1 for case in samples(ANY, 120))
+    assert all(case.instance.counts.max() == 1 for case in samples(replace(ANY, one_server=True), 120))
+
+
+def test_what_failed_is_tried_again_when_a_run_is_resumed(tmp_path, monkeypatch):
+    path = tmp_path / "findings.sqlite"
+    with Store(path) as kept:
+        asked = {"seed": 0, "budget": 5, "trials": 30, "fresh": False, "statements": ["K.planted"]}
+        kept.add(kept.run(asked), laboratory._failed(planted(), "its process ended"), [])
+    found = verify([planted(trial=harmless)], budget=5, trials=30, jobs=1, store=path)
+    assert found["K.planted"].status == "held"
+
+
+def test_what_follows_from_a_definition_needs_no_statement():
+    """The matrix says so; conditions stop a chain."""
+    assert "uniform" not in follows("nb", "pareto")
+    assert follows("nb", "feasibility")
+    assert follows("drf-per-server", "envy-freeness")
+    assert not follows("ps-dsf", "envy-freeness"), "the arrow has a condition"
+    claim = STATEMENTS["K.Table1.tsf.pareto"]
+    held = Finding(claim.id, "held", "", 40, {})
+    other = replace(claim, id="W.y", mechanism="nb", property="envy-freeness")
+    grid = matrix({claim.id: claim, "W.y": other}, {claim.id: held, "W.y": held})
+    assert grid.columns == ["property", "nb", "tsf"]
+    assert grid.rows[0][:2] == ["pareto", "⇒"], "nb is Pareto optimal, whatever is asked of tsf"
+    assert grid.rows[1][2] == "", "that tsf is envy-free is no matter of definition"
 
 
 def test_witnesses_serve_their_kin():
@@ -482,6 +657,16 @@ def test_witnesses_serve_their_kin():
     assert (finding.status, finding.searched["source"]) == ("refuted", "kin")
     other = investigate(claim, trials=1, known={KIN: [Case(Instance([[1], [1]], [[1]]))]})
     assert other.case is None
+
+
+def test_a_file_of_findings_that_cannot_be_used(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(InstanceError, match="cannot be used as a file of findings"):
+        verify([planted()], budget=1, jobs=1, store=tmp_path / "file" / "f.sqlite")
+    with Store(tmp_path / "f.sqlite") as kept:
+        kept._db.execute("PRAGMA query_only = 1")
+        with pytest.raises(InstanceError, match="nothing can be kept in the file of findings: attempt to write a readonly"):
+            kept.run({})
 
 
 def test_shrinking_may_try_a_limit_of_0():

@@ -8,6 +8,8 @@ arcs are idle and which capacities are full; the weights and tasks that keep the
 are a polytope, and each of its points is an answer again: the prices of nb, the multipliers of the rounds of leximin, the
 equations of Problem 1 and the bottlenecks of PS-DSF speak of x_n / w_n, idle arcs and full capacities only. For njc, where w are
 the entitlements, all its answers are the points of a mixed-integer program, for any bottlenecks (njc.py (b), with w a variable).
+It is not so for drf-per-server and uniform, which look at x_ni / w_n, for utilitarian, and for (22) with A and B both positive,
+where the scale of z counts: there a point is a guess like any other.
 
 Over these points violations are linear: of two answers, to the truth and to a lie or to who is left, with the same w; of a bundle
 that another would use; of what a part of every server would run; of a better allocation y. The largest is found by HiGHS and says

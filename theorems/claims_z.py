@@ -7,7 +7,7 @@ the utilities f of section VI. Where the print differs from the definition, stat
 Z.P2 and Z.V.NB.CE count the iterations of two interior-point codes; what confirms are the Newton steps of a third, whose answer
 is proved in rationals (newton_steps.py).
 
-58 statements in all; `place` says where each claim stands.
+59 statements in all; `place` says where each claim stands.
 """
 
 from collections.abc import Sequence

@@ -137,11 +137,16 @@ class Hypotheses:
         names = [f.name for f in fields(self) if getattr(self, f.name) is True]
         return {name: replace(self, **{name: False}) for name in names}  # type: ignore[arg-type]
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> list[str]:
+        """Each assumption in words."""
         names = [f.name.replace("_", " ") for f in fields(self) if getattr(self, f.name) is True]
         ranges = [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
         counts = [f"at least {self.users} users"] if self.users > 1 else []
-        return ", ".join([*names, *counts, *ranges]) or "any instance"
+        return [*names, *counts, *ranges]
+
+    def __str__(self) -> str:
+        return ", ".join(self.words) or "any instance"
 
 
 # ---- tests in rationals ---------------------------------------------------------------------------------------------
@@ -322,7 +327,9 @@ class _Sampler:
             users[-1].own = {}
             users[-1].points = [self.point(len(users[-1].demands), n_servers) for _ in range(h.points)]
         parameters = {name: values[int(self.rng.integers(len(values)))] for name, values in h.parameters.items()}
-        return Draft(users, capacities, [1] * n_servers, parameters)
+        classes = not h.one_server and self.chance(0.1)
+        counts = [int(self.rng.integers(1, 4)) if classes else 1 for _ in range(n_servers)]
+        return Draft(users, capacities, counts, parameters)
 
     def point(self, ways: int, n_servers: int) -> dict[tuple[int, int], Fraction]:
         keys = [(v, i) for v in range(ways) for i in range(n_servers)]

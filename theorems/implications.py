@@ -18,11 +18,16 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete"]
+__all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete", "follows"]
 
 
 class Contradiction(ValueError):  # noqa: N818 (what it is)
     """Verdicts that an implication says cannot be true together."""
+
+
+def ALWAYS(_: Allocation) -> bool:  # noqa: N802 (a constant condition)
+    """No condition."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Implication:
     premise: str
     conclusion: str
     why: str
-    when: Callable[[Allocation], bool] = lambda _: True
+    when: Callable[[Allocation], bool] = ALWAYS
 
     def applies(self, allocation: Allocation) -> bool:
         """Whether the arrow is about this allocation."""
@@ -62,6 +67,16 @@ def complete(verdicts: Mapping[str, Verdict], allocation: Allocation) -> dict[st
             for name, verdict in _followed(arrow, result):
                 result[name], news = verdict, True
     return result
+
+
+def follows(mechanism: str, name: str) -> str:
+    """Why every answer of a mechanism has a property on all instances, "" where no chain of arrows without conditions says so."""
+    reached = {mechanism: ""}
+    for _ in IMPLICATIONS:
+        for arrow in IMPLICATIONS:
+            if arrow.premise in reached and arrow.conclusion not in reached and arrow.when is ALWAYS:
+                reached[arrow.conclusion] = "; ".join(why for why in (reached[arrow.premise], arrow.why) if why)
+    return reached.get(name, "")
 
 
 def _followed(arrow: Implication, known: Mapping[str, Verdict]) -> Iterator[tuple[str, Verdict]]:

@@ -25,7 +25,7 @@ from fairalloc.models.instance import InstanceError
 from fairalloc.solvers.processes import start_server
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.claims import all_statements
-from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.investigate import KIN, investigate
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
 from fairalloc.theorems.store import Store
@@ -35,6 +35,9 @@ __all__ = ["verify"]
 
 GRACE = 60.0
 """Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""
+
+FAILED = "the check failed"
+"""What the finding says of a check that broke; a run that is resumed tries it again."""
 
 LEAST = 0.2
 """Seconds that every statement gets, however small the budget."""
@@ -71,10 +74,12 @@ def verify(
     chosen = list(all_statements().values() if statements is None else statements)
     if not budget > 0 or (trials is not None and not trials > 0):
         raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
+    if seed < 0 or (jobs is not None and not jobs > 0):
+        raise InstanceError(f"the seed is {seed} and the jobs are {jobs}, but a seed must not be negative, nor jobs below 1")
     asked = {"seed": seed, "budget": budget, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
-    with Store(":memory:" if store is None else _made(store)) as kept:
+    with Store(":memory:" if store is None else store) as kept:
         run = kept.run(asked)
-        done = kept.findings(run)
+        done = {name: finding for name, finding in kept.findings(run).items() if not finding.sentence.startswith(FAILED)}
         known = _Known([] if fresh else [*packaged().witnesses, *kept.witnesses()])
         left = sorted((s for s in chosen if s.id not in done), key=_parts)
         part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
@@ -96,14 +101,9 @@ def verify(
 
 def _parts(statement: Statement) -> int:
     """Parts of the budget: most where nothing is proved and lies are to be found; what small ones leave goes to the others."""
-    if statement.quantifier == "one" or statement.proof:
+    if statement.quantifier == "one" or statement.proof or follows(statement.mechanism, statement.property):
         return 1
     return 40 if statement.lies and statement.quantifier == "all" else 5
-
-
-def _made(store: str | Path) -> Path:
-    Path(store).parent.mkdir(parents=True, exist_ok=True)
-    return Path(store)
 
 
 class _Known:
@@ -201,8 +201,8 @@ def _in_processes(
             try:
                 answer = worker.ask(request, 3 * seconds + GRACE)
                 finding = parse_finding(answer) if "error" not in answer else _failed(statement, answer["error"])
-            except (ValueError, OSError) as error:  # its pipes were closed, or what came is no finding
-                finding = _failed(statement, str(error))
+            except Exception as error:  # its pipes were closed, or what came is no finding; every statement must get an answer
+                finding = _failed(statement, f"{type(error).__name__}: {error}")
             with lock:
                 results.append((statement, finding))
             news.release()
@@ -230,7 +230,7 @@ def _in_processes(
 
 
 def _failed(statement: Statement, error: str) -> Finding:
-    return Finding(statement.id, "not decided", f"the check failed: {error}", 0, {})
+    return Finding(statement.id, "not decided", f"{FAILED}: {error}", 0, {})
 
 
 class _Worker:
@@ -248,7 +248,7 @@ class _Worker:
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
-        in_time = bool(select.select([process.stdout], [], [], seconds)[0])
+        in_time = bool(select.select([process.stdout], [], [], min(seconds, threading.TIMEOUT_MAX))[0])
         line = process.stdout.readline() if in_time else ""
         if line:
             answer: dict[str, Any] = json.loads(line)

@@ -4,9 +4,11 @@
     ✓         it holds: a finding of the statement with a proof that was checked, and no violation found
     ✓? 1,234  not refuted in so many cases
     ?         not decided
+    ⇒         no statement is about it, but it follows from the mechanism's definition (implications.py)
     (blank)   no statement is about it
 
-Where a property is violated under some hypotheses and not under stronger ones, both are shown: "✗; ✓? 120 if simplex".
+Where a property is violated under some hypotheses and not under stronger ones, both are shown: "✗; ✓? 120 if simplex". Where
+it is not violated, but is without a hypothesis, that is named: "✓; needs simplex".
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from html import escape
 
 from fairalloc.theorems.grid import Grid, html_page
+from fairalloc.theorems.implications import follows
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement
 
@@ -67,11 +70,14 @@ def matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding])
         row = [name]
         for k, mechanism in enumerate(mechanisms, start=1):
             found = cells.get((mechanism, name), [])
-            row.append(_cell(found))
+            row.append(_cell(found) or ("⇒" if follows(mechanism, name) else ""))
             if (shown := next((e for e in found if e.violated), None)) is not None:
                 links[i, k] = shown.statement.id
         rows.append(row)
-    notes = ["✗ violated, confirmed in rationals; ✓ holds, proved; ✓? n: not refuted in n cases; ? not decided"]
+    notes = [
+        "✗ violated, confirmed in rationals; ✓ holds, proved; ✓? n: not refuted in n cases; ? not decided; "
+        "needs: violated without these hypotheses; ⇒ follows from the definition"
+    ]
     return Grid("Mechanisms and properties", ["property", *mechanisms], rows, notes, links)
 
 
@@ -80,14 +86,22 @@ def _cell(found: Sequence[Evidence]) -> str:
     violated = [e for e in found if e.violated]
     others = [e for e in found if not e.violated]
     if not violated:
-        return max(others, key=lambda e: e.finding.trials).mark if others else ""
+        return _best(others) if others else ""
     common = set.intersection(*(_assumed(e) for e in violated))
     more = {f"{e.mark} if {', '.join(sorted(_assumed(e) - common))}" for e in others if _assumed(e) - common}
     return "; ".join(["✗", *sorted(more)])
 
 
+def _best(found: Sequence[Evidence]) -> str:
+    """The strongest mark where nothing is violated, and the hypotheses without which a violation is confirmed."""
+    strength = {"✓": 2, "?": 0}
+    best = max(found, key=lambda e: (strength.get(e.mark, 1), -len(e.finding.needed), e.finding.trials))
+    needs = ", ".join(name.replace("_", " ") for name in best.finding.needed)
+    return f"{best.mark}; needs {needs}" if needs else best.mark
+
+
 def _assumed(item: Evidence) -> set[str]:
-    return set(str(item.statement.hypotheses).split(", "))
+    return set(item.statement.hypotheses.words)
 
 
 # ---- the printed tables ----------------------------------------------------------------------------------------------

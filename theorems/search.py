@@ -23,6 +23,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.theorems.attack import heavier
 from fairalloc.theorems.cases import Case, Draft, Slot
 from fairalloc.theorems.hypotheses import MOST, POOLS
+from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.verdict import Verdict
 
@@ -36,6 +37,12 @@ LIES = 8
 
 PATIENCE = 16
 """Changes in a row that do not raise the margin, after which a climb ends."""
+
+FINEST = 1000
+"""The largest denominator that a small step of a climb leads to."""
+
+ROUNDING = 1e-10
+"""Margins up to here are taken for 0; where a climb ends above, at what a verdict still calls rounding, rationals decide."""
 
 Move: TypeAlias = Callable[[Draft], Draft]
 
@@ -61,6 +68,11 @@ class Limit:
     def reached(self, cases: int) -> bool:
         """Whether nothing more may be tried."""
         return cases >= self.cases or self.elapsed >= self.seconds
+
+    @property
+    def overdue(self) -> bool:
+        """Whether even what was found must do as it is: shrinking may take as long as the search, and some."""
+        return self.elapsed > 2 * self.seconds + PATIENCE
 
     @property
     def elapsed(self) -> float:
@@ -127,8 +139,8 @@ class Search:
                 best, score = draft, margin
         if best is None or score == -inf:
             return None
-        top, found = self._climb(best, score, limit)
-        return found or self._attacked(top)
+        top, score, found = self._climb(best, score, limit)
+        return found or self._attacked(top) or self._hidden(top, score)
 
     def _samples(self, most: tuple[int, int, int]) -> Iterator[Draft]:
         """Samples of the hypotheses; where users lie, each truth with several lies."""
@@ -141,8 +153,8 @@ class Search:
                 hypotheses.tell(self.rng, other, lies)
                 yield other
 
-    def _climb(self, draft: Draft, score: float, limit: Limit) -> tuple[Draft, Found | None]:
-        """Where single changes lead from a draft, or the violation on the way."""
+    def _climb(self, draft: Draft, score: float, limit: Limit) -> tuple[Draft, float, Found | None]:
+        """Where single changes lead from a draft and the margin there, or the violation on the way."""
         failed, again = 0, None
         while failed < PATIENCE and not limit.reached(self.drawn):
             move = again or _move(self.rng, draft, self.statement)
@@ -150,12 +162,20 @@ class Search:
             self.statement.hypotheses.enforce(changed)
             margin, found = self._tried(changed)
             if found is not None:
-                return changed, found
+                return changed, margin, found
             again = move if margin > score else None
             failed = 0 if margin > score else failed + 1
             if margin >= score:
                 draft, score = changed, margin
-        return draft, None
+        return draft, score, None
+
+    def _hidden(self, draft: Draft, score: float) -> Found | None:
+        """The violation that floating point takes for rounding, where rationals confirm it."""
+        if not ROUNDING < score <= TOLERANCE:
+            return None
+        case = draft.case()
+        exact = self._checked(self.statement.violated, case)
+        return None if exact is None else Found(draft, case, exact, self.trials)
 
     def _attacked(self, draft: Draft) -> Found | None:
         """The violation, if there is one, at the weights that a program finds worst (attack.py)."""
@@ -242,13 +262,13 @@ class Search:
 
     def _still(self, draft: Draft, found: Found) -> Found | None:
         """The draft, made to satisfy the hypotheses, where it is a smaller confirmed violation."""
-        if not draft.users or not draft.capacities or not draft.capacities[0]:
+        if not draft.users or not draft.capacities or not draft.capacities[0] or self.limit.overdue:
             return None
         self.statement.hypotheses.enforce(draft)
         if not measure(draft) < measure(found.draft):
             return None
         tried = self._trial(draft)
-        if tried is None or tried[1].holds is not False:
+        if tried is None or not (tried[1].holds is False or tried[1].margin > ROUNDING):
             return None
         exact = self._checked(self.statement.violated, tried[0])
         return None if exact is None else replace(found, draft=draft, case=tried[0], verdict=exact)
@@ -293,6 +313,7 @@ def _number_move(rng: np.random.Generator, draft: Draft, statement: Statement) -
     others = [slot.value for slot in slots if slot.kind in (kind, "demand")]
     pool = POOLS[rng.integers(len(POOLS))]
     other, fresh = others[rng.integers(len(others))], pool[rng.integers(len(pool))]
+    near = 1 + Fraction(int(rng.choice((-1, 1))), 4 ** int(rng.integers(1, 5)))
     choices: list[Callable[[Fraction], Fraction]] = [
         lambda _: other,
         lambda _: fresh,
@@ -301,6 +322,7 @@ def _number_move(rng: np.random.Generator, draft: Draft, statement: Statement) -
         lambda v: v + 1,
         lambda v: v - 1 if v > 1 else v / 3,
         lambda _: Fraction(0),
+        *[lambda v: (v * near).limit_denominator(FINEST)] * 3,
     ]
     change = choices[rng.integers(len(choices))]
     if (kind in ("weight", "limit") and change(value) <= 0) or abs(value) > 10**6 or (value and abs(value) < Fraction(1, 10**6)):
@@ -442,10 +464,17 @@ def _together(draft: Draft) -> Iterator[Draft]:
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
-    """Simpler rationals, the simplest first: the few simplest ones and those next to the value."""
+    """Simpler rationals, the simplest first: the few simplest ones, those next to the value, and smaller parts of a fraction."""
     near = [Fraction(value.__floor__()), Fraction(value.__ceil__()), *(value.limit_denominator(q) for q in (2, 3, 4, 10))]
+    near += [Fraction(p, value.denominator) for p in _smaller_parts(value.numerator)]
+    near += [Fraction(value.numerator, q) for q in _smaller_parts(value.denominator)]
     choices = {v for v in (*_SIMPLEST, *near) if v >= 0 and _complexity(v) < _complexity(value)}
     return sorted(choices, key=lambda v: (_complexity(v), v))
+
+
+def _smaller_parts(part: int) -> list[int]:
+    """Half of it, three quarters, and one less: from any number a few of these steps lead to the least that will do."""
+    return [p for p in (part // 2, part - part // 4, part - 1) if 0 < p < part]
 
 
 _SIMPLEST = [Fraction(p, q) for q in range(1, 5) for p in range(7) if gcd(p, q) == 1 and p + q <= 7]

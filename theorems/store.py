@@ -30,15 +30,17 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             layout = self._db.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.Error as error:
+            if layout == 0:
+                self._db.executescript(_TABLES)
+        except (OSError, sqlite3.Error) as error:
             raise InstanceError(f"{path} cannot be used as a file of findings: {error}") from None
         if layout not in (0, LAYOUT):
             self._db.close()
             raise InstanceError(f"{path} has findings of layout {layout}, but this version writes {LAYOUT}: choose another file")
-        self._db.executescript(_TABLES)
 
     def __enter__(self) -> "Store":
         return self
@@ -52,7 +54,10 @@ class Store:
         row = self._db.execute("SELECT id FROM run WHERE asked = ? AND finished IS NULL ORDER BY id DESC", (text,)).fetchone()
         if row is not None:
             return int(row[0])
-        return int(self._db.execute("INSERT INTO run (asked, started) VALUES (?, ?)", (text, _now())).lastrowid or 0)
+        try:
+            return int(self._db.execute("INSERT INTO run (asked, started) VALUES (?, ?)", (text, _now())).lastrowid or 0)
+        except sqlite3.Error as error:
+            raise InstanceError(f"nothing can be kept in the file of findings: {error}") from None
 
     def finish(self, run: int) -> None:
         """Note that a run is complete."""

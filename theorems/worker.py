@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+import threading
+import time
 from typing import Any
 
 from fairalloc.theorems.cases import parse_case
@@ -14,12 +16,20 @@ __all__ = ["serve"]
 
 def serve() -> None:
     """Answer requests from standard input until it ends."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a solver prints is not an answer
     statements = all_statements()
     for line in sys.stdin:
         answers.write(json.dumps(_answer(statements, json.loads(line))) + "\n")
         answers.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End when the parent has been killed: nobody waits for the answer, which may take minutes."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _answer(statements: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
