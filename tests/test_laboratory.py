@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -591,6 +592,27 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
 def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
     assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_what_is_refuted_is_in_the_errata():
+    text = (ROOT / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+    refuted = [name for name, last in packaged().searched.items() if last["status"] == "refuted"]
+    assert len(refuted) > 50
+    missing = [name for name in refuted if not re.search(re.escape(name) + r"(?![\w-])(?!\.\w)", text)]
+    assert missing == []
+
+
+def test_no_witness_of_the_package_refutes_what_it_calls_held():
+    """Nor does one that was found for another statement about the same mechanism and property."""
+    known, tried = laboratory._Known(packaged().witnesses), 0
+    for name, last in packaged().searched.items():
+        claim = STATEMENTS[name]
+        if last["status"] != "held" or claim.quantifier in ("one", "some"):
+            continue
+        for case in known.of(claim)[KIN]:
+            assert claim.violated(parse_case(case)) is None, name
+            tried += 1
+    assert tried > 20
 
 
 def test_a_violation_that_floating_point_calls_rounding_is_found():

@@ -95,6 +95,8 @@ CLUSTER = Case(
 )
 """The servers of K Fig. 4, one of each class; its users are not printed."""
 
+UNIQUE: dict[str, Any] = {"mechanism": "alpha-pf-vds", "property": "uniqueness"}
+
 FAMILIES = Hypotheses(one_server=True, one_resource=True, everywhere=True, positive=True, equal_weights=True)
 """For claims tried at points that the parameters of a case determine; its own instance plays no part."""
 
@@ -616,6 +618,7 @@ statements = [
         two_solutions,
         two_solutions_exactly,
         SEVERAL,
+        **UNIQUE,
         note="The proof applies results on P0 functions without showing that there is one. Tried with A = 1 and several B; "
         "two isolated solutions refute it, K.C4 and K.3.4.unique. True for one server, for alpha = 1, and where every server has "
         "a bottleneck resource (Theorem 4): docs/ERRATA.md.",
@@ -628,6 +631,7 @@ statements = [
         two_solutions,
         two_solutions_exactly,
         SEVERAL,
+        **UNIQUE,
         note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
     ),
     one(
@@ -651,6 +655,7 @@ statements = [
         _unique,
         spending,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
+        **UNIQUE,
         proof="By Theorem 4, whose proof asks of g only that g' falls strictly, the solutions are those for g = log, which "
         "maximise sum phi_n log x_n: x_n is unique.",
     ),
@@ -662,6 +667,7 @@ statements = [
         two_solutions,
         two_solutions_exactly,
         SEVERAL,
+        **UNIQUE,
         note="K 3.4 says so without the condition of Theorem 7, which grants local uniqueness at most; the rest is Corollary 4.",
     ),
     # ---- 5
