@@ -103,7 +103,9 @@ def _parts(statement: Statement) -> int:
     """Parts of the budget: most where nothing is proved and lies are to be found; what small ones leave goes to the others."""
     if statement.quantifier == "one" or statement.proof or follows(statement.mechanism, statement.property):
         return 1
-    return 40 if statement.lies and statement.quantifier == "all" else 5
+    if statement.quantifier == "some":
+        return 5
+    return 40 if statement.lies else 10
 
 
 class _Known:
