@@ -245,8 +245,11 @@ def test_infeasible_allocations_have_no_fairness_by_bottlenecks():
 
 
 def samples(hypotheses, count, seed=0):
-    rng = np.random.default_rng(seed)
-    return [hypotheses.sample(rng).case().instance for _ in range(count)]
+    rng, found = np.random.default_rng(seed), []
+    while len(found) < count:
+        case = hypotheses.sample(rng).case()
+        found += [case.instance] if hypotheses.admits(case) else []
+    return found
 
 
 def points(instance, seed=0):

@@ -316,9 +316,12 @@ TIED = 1e-9
 
 
 def _drawn(case: Case) -> Verdict:
-    """The same by drawing: the mean over all ways to give each server to one user, counted one by one in floating point."""
+    """The same by drawing: the mean over all ways to give each server to one user, counted one by one in floating point.
+
+    One server of each class: both sides have the others as multiples.
+    """
     instance, n = case.instance, case.instance.N
-    servers = np.repeat(instance.capacities, instance.counts, axis=0)
+    servers = instance.capacities
     if n ** len(servers) > WAYS:
         raise InstanceError(f"there are more than {WAYS} ways to give the servers to users")
     demand = np.array([rows[0] for rows in instance.demands])[:, None, :]

@@ -36,7 +36,9 @@ LIES = 8
 """Samples of a restart about one truth, where users lie: most lies change nothing or do harm."""
 
 PATIENCE = 16
-"""Changes in a row that do not raise the margin, after which a climb ends."""
+"""Changes in a row that do not raise the margin by GAIN of it, after which a climb ends."""
+
+GAIN = 0.05
 
 FINEST = 1000
 """The largest denominator that a small step of a climb leads to."""
@@ -164,7 +166,7 @@ class Search:
             if found is not None:
                 return changed, margin, found
             again = move if margin > score else None
-            failed = 0 if margin > score else failed + 1
+            failed = 0 if margin > score + GAIN * abs(score) else failed + 1
             if margin >= score:
                 draft, score = changed, margin
         return draft, score, None
