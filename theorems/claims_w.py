@@ -6,7 +6,7 @@ the Google traces cannot be repeated from the paper; these statements say what i
 
 First-Fit and Best-Fit are what they do, so both routes of W.S5.2 do it: on arrays in floating point, on lists in rationals.
 
-60 statements in all; `place` says where each claim stands.
+61 statements in all; `place` says where each claim stands. None is made of the remark that a search through k servers takes O(k).
 """
 
 from collections.abc import Callable, Sequence
@@ -833,6 +833,16 @@ statements = [
         property="sharing-incentive",
         proof="1/n of every server for everybody gives everybody the share 1/n: on identical servers i runs c_r* / (n D_ir*) "
         "tasks with it, r* being its dominant resource on each. The least share is as large as it can be",
+    ),
+    Statement(
+        "W.S4.5.slots",
+        "With one resource, the slots of a scheduler, everybody receives at least k_s / n of the k_s slots.",
+        "W 4.5.3, the Hadoop Fair Scheduler",
+        "all",
+        **asked("drfh", SHARING),
+        hypotheses=replace(BASIC, one_resource=True),
+        property="sharing-incentive",
+        proof="Whoever is below 1/n leaves somebody above it, or slots free; some of these could go to the poorest.",
     ),
     Statement(
         "W.S4.5.reduces",
