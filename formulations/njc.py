@@ -72,7 +72,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats, finite, rational, shown
-from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -109,10 +109,10 @@ class Requests:
 
         result = [fmpq(0)] * self.R
         for part, value in zip(self._entries, x, strict=True):
-            granted = fmpq(value.numerator, value.denominator)
+            granted = as_flint(value)
             for j, r in part if granted else ():
                 result[j] += r * granted
-        return tuple(Fraction(int(load.numerator), int(load.denominator)) for load in result)
+        return tuple(as_fraction(load) for load in result)
 
     @cached_property
     def _entries(self) -> "list[list[tuple[int, fmpq]]]":

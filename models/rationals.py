@@ -14,6 +14,7 @@ from fairalloc.models.instance import Instance
 __all__ = [
     "ExactArcs",
     "Rationals",
+    "as_ball",
     "as_flint",
     "as_fraction",
     "asset_share",
@@ -22,6 +23,7 @@ __all__ = [
     "global_dominant_share",
     "monopoly",
     "share_alone",
+    "solved",
     "task_share",
 ]
 
@@ -90,6 +92,26 @@ def as_flint(value: Fraction | int) -> Any:
 def as_fraction(value: Any) -> Fraction:
     """A rational of python-flint as a Fraction."""
     return Fraction(int(value.numerator), int(value.denominator))
+
+
+def as_ball(value: Fraction | int) -> Any:
+    """The number as a ball of python-flint, in the precision of its context."""
+    from flint import arb
+
+    return arb(as_flint(value))
+
+
+def solved(matrix: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]) -> Rationals | None:
+    """The solution of square equations; None where they are singular."""
+    from flint import fmpq_mat
+
+    size = len(sides)
+    left = fmpq_mat(size, size, [as_flint(v) for row in matrix for v in row])
+    try:
+        answer = left.solve(fmpq_mat(size, 1, [as_flint(v) for v in sides]))
+    except ZeroDivisionError:
+        return None
+    return tuple(as_fraction(v) for v in answer.entries())
 
 
 # ---- shares, where shares.py defines them ---------------------------------------------------------------------------

@@ -27,18 +27,18 @@ import numpy as np
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.game_judges import ALGORITHM
 from fairalloc.theorems.holdings import Holdings
 from fairalloc.theorems.misreports import useful, without
-from fairalloc.theorems.properties import TOLERANCE
+from fairalloc.theorems.trials import Undecided, answered
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = ["GOALS", "heavier"]
 
-METHOD = {"ps-dsf": "psdsf-algorithm-1"}
+METHOD = {"ps-dsf": ALGORITHM}
 """The method, where it is not the fastest one: that at whose answers the claims are tried (game_judges.fair)."""
 
 LEAST = 0.02
@@ -90,9 +90,8 @@ class Program:
         """The mechanism's answer to an instance that has these of the users."""
         import cvxpy as cp
 
-        allocation = solve(instance, self.mechanism, METHOD.get(self.mechanism), **self.case.parameters)
-        if not allocation.residual <= TOLERANCE:
-            raise InstanceError(f"the residual of the {self.mechanism} allocation is {allocation.residual:.1e}")
+        parameters = tuple(self.case.parameters.items())
+        allocation = answered(self.mechanism, METHOD.get(self.mechanism), parameters, instance)
         answer = Answer(cp.Variable(len(allocation.instance.arcs), nonneg=True), allocation)
         w = self.w[users]
         self.constraints += _complaints(answer, w) if self.mechanism == "njc" else _pattern(answer, self.total * w)
@@ -229,7 +228,7 @@ def heavier(case: Case, mechanism: str, name: str) -> Case | None:
     program = Program(case, mechanism)
     try:
         found = [best for violation in GOALS[name](program) if (best := program.largest(violation)) is not None]
-    except InstanceError:  # the mechanism does not take the parameters of the case, or has no answer
+    except (InstanceError, Undecided):  # the mechanism does not take the parameters of the case, or has no answer
         return None
     if not found:
         return None

@@ -23,7 +23,7 @@ import numpy as np
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.instance import InstanceError
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs, solved
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.complaints import ONE, ZERO, data, loads
 
@@ -62,12 +62,8 @@ class Point:
 
     def velocity(self) -> list[Fraction]:
         """(N,) dx/dt: M v = e, scaled so that f grows at the rate 1."""
-        from flint import fmpq, fmpq_mat
-
-        size = len(self.x)
-        entries = [fmpq(v.numerator, v.denominator) for row in self.matrix for v in row]
-        side = fmpq_mat(size, 1, [fmpq(v.numerator, v.denominator) for v in self.e])
-        v = [Fraction(int(w.p), int(w.q)) for w in fmpq_mat(size, size, entries).solve(side).entries()]
+        v = solved(self.matrix, self.e)
+        assert v is not None, "(13) has one solution inside of D"
         rate = sum(sum(row) * w for row, w in zip(self.b, v, strict=True))
         return [w / rate for w in v]
 
@@ -96,14 +92,13 @@ def point(case: Case) -> Point:
 
 def along(at: Point, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
     """Derivatives along v by power series: of - log s_j (m,), of x_i nu_i (N,), and of nu_i (N,)."""
-    from flint import fmpq, fmpq_series
+    from flint import fmpq_series
 
     def series(first: Fraction, second: Fraction) -> Any:
-        return fmpq_series([fmpq(first.numerator, first.denominator), fmpq(second.numerator, second.denominator)], prec=2)
+        return fmpq_series([as_flint(first), as_flint(second)], prec=2)
 
     def slope(value: Any) -> Fraction:
-        coefficient = value[1]
-        return Fraction(int(coefficient.p), int(coefficient.q))
+        return as_fraction(value[1])
 
     x = [series(a, b) for a, b in zip(at.x, v, strict=True)]
     spare = [

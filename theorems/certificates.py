@@ -46,7 +46,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import rational, shown
 from fairalloc.models.proofs import ExactProgram, ExactRound
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
@@ -291,13 +291,10 @@ def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Ration
 
 def log_value(weights: Rationals, tasks: Rationals) -> tuple[Fraction, Fraction]:
     """Rationals around sum_n w_n log u_n, much closer together than STEP."""
-    from flint import arb, ctx, fmpq
-
-    def ball(value: Fraction) -> Any:
-        return arb(fmpq(value.numerator, value.denominator))
+    from flint import ctx
 
     with ctx.workprec(256):
-        total = sum((ball(w) * ball(u).log() for w, u in zip(weights, tasks, strict=True)), arb(0))
+        total = sum((as_ball(w) * as_ball(u).log() for w, u in zip(weights, tasks, strict=True)), as_ball(0))
         return dyadic(total.lower()), dyadic(total.upper())
 
 

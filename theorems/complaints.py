@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import InstanceError
-from fairalloc.models.rationals import Rationals
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.solution_set import corners, polytopes
@@ -134,17 +134,17 @@ def _solutions(d: Requests, values: Sequence[set[Fraction]]) -> set[Rationals]:
 def _completed(
     d: Requests, values: Sequence[set[Fraction]], free: tuple[int, ...], bottlenecks: tuple[int, ...]
 ) -> Iterator[Rationals]:
-    from flint import fmpq, fmpq_mat
+    from flint import fmpq_mat
 
     entries = [d.parts[i].get(j, ZERO) for j in bottlenecks for i in free]
-    matrix = fmpq_mat(len(free), len(free), [fmpq(v.numerator, v.denominator) for v in entries])
+    matrix = fmpq_mat(len(free), len(free), [as_flint(v) for v in entries])
     if free and matrix.det() == 0:
         return
     inverse = matrix.inv() if free else matrix
     for fixed in product(*(sorted({ZERO} if i in free else v) for i, v in enumerate(values))):
         left = [1 - sum((v * part.get(j, ZERO) for v, part in zip(fixed, d.parts, strict=True)), ZERO) for j in bottlenecks]
-        found = inverse * fmpq_mat(len(free), 1, [fmpq(v.numerator, v.denominator) for v in left])
-        solved = {i: Fraction(int(found[k, 0].p), int(found[k, 0].q)) for k, i in enumerate(free)}
+        found = inverse * fmpq_mat(len(free), 1, [as_flint(v) for v in left])
+        solved = {i: as_fraction(found[k, 0]) for k, i in enumerate(free)}
         yield tuple(solved.get(i, v) for i, v in enumerate(fixed))
 
 

@@ -26,7 +26,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs
 from fairalloc.solvers.exact_levels import levels, unit
 from fairalloc.theorems.certificates import Certificate, dyadic, feasible, must
 
@@ -184,8 +184,8 @@ class Server:
     def finite_gap(self, alpha: Fraction, A: Fraction, B: Fraction, kappa: Rationals) -> tuple[Fraction, list[Fraction]]:
         """A bound on the gap for finite alpha, and q_n rounded down to STEP."""
         beta = max(alpha, Fraction(1))
-        mu = [_power(value, beta) if value else _ball(Fraction(0)) for value in kappa]
-        terms = [(_power(A / z, alpha) if A else _ball(Fraction(0)), _ball(B / z)) for z in self.z]
+        mu = [_power(value, beta) if value else as_ball(Fraction(0)) for value in kappa]
+        terms = [(_power(A / z, alpha) if A else as_ball(Fraction(0)), as_ball(B / z)) for z in self.z]
         g = [first + second for first, second in terms]
         for k in [k for k, value in enumerate((A, B)) if value]:
             seen = any(_upper(pair[k] / own) > SEEN for pair, own in zip(terms, g, strict=True))
@@ -197,7 +197,7 @@ class Server:
         for value, part in zip(q, self.y, strict=True):
             gaps += [_upper(1 - value), min(part, _upper(1 - 1 / value))]
         for room in self.room:
-            fuller = [m if other < room else _ball(Fraction(0)) for m, other in zip(mu, self.room, strict=True)]
+            fuller = [m if other < room else as_ball(Fraction(0)) for m, other in zip(mu, self.room, strict=True)]
             lost = [Fraction(1) if v is None else _upper(1 - v) for v in self._ratios(fuller, g, beta)]
             gaps.append(min(room, max(lost)))
         return max(Fraction(0), *gaps), [dyadic(value.mid()) // STEP * STEP for value in q]
@@ -205,30 +205,24 @@ class Server:
     def _ratios(self, mu: list[Any], g: list[Any], beta: Fraction) -> list[Any]:
         """(n,) (P / g)^(1 / beta), None where P is 0."""
         prices = self._prices(mu)
-        return [None if p.is_zero() else (((p / own).log()) / _ball(beta)).exp() for p, own in zip(prices, g, strict=True)]
+        return [None if p.is_zero() else (((p / own).log()) / as_ball(beta)).exp() for p, own in zip(prices, g, strict=True)]
 
     def _prices(self, mu: list[Any]) -> list[Any]:
         """(n,) P."""
-        return [sum((_ball(w) * m for w, m in zip(row, mu, strict=True) if w), _ball(Fraction(0))) for row in self.w]
+        return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(Fraction(0))) for row in self.w]
 
     def _seen(self, r: int, mu: list[Any]) -> bool:
-        return any(row[r] and _upper(_ball(row[r]) * mu[r] / p) > SEEN for row, p in zip(self.w, self._prices(mu), strict=True))
+        return any(row[r] and _upper(as_ball(row[r]) * mu[r] / p) > SEEN for row, p in zip(self.w, self._prices(mu), strict=True))
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
-        value = sum((_ball(part) * own for part, own in zip(self.y, g, strict=True)), _ball(Fraction(0)))
+        value = sum((as_ball(part) * own for part, own in zip(self.y, g, strict=True)), as_ball(Fraction(0)))
         prices = self._prices(mu)
-        total = sum(mu, _ball(Fraction(0)))
+        total = sum(mu, as_ball(Fraction(0)))
         return max(_upper(1 - value / (own / p * total)) for own, p in zip(g, prices, strict=True))
 
 
-def _ball(value: Fraction) -> Any:
-    from flint import arb, fmpq
-
-    return arb(fmpq(value.numerator, value.denominator))
-
-
 def _power(base: Fraction, exponent: Fraction) -> Any:
-    return (_ball(exponent) * _ball(base).log()).exp()
+    return (as_ball(exponent) * as_ball(base).log()).exp()
 
 
 def _upper(ball: Any) -> Fraction:

@@ -36,6 +36,7 @@ from fairalloc.theorems.trials import SAFETY, Answer, Judge, Undecided, attempte
 from fairalloc.theorems.verdict import Verdict
 
 __all__ = [
+    "ALGORITHM",
     "absent",
     "at_rest",
     "bottleneck_condition",

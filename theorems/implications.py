@@ -71,11 +71,11 @@ def complete(verdicts: Mapping[str, Verdict], allocation: Allocation) -> dict[st
 
 def follows(mechanism: str, name: str) -> str:
     """Why every answer of a mechanism has a property on all instances, "" where no chain of arrows without conditions says so."""
-    reached = {mechanism: ""}
-    for _ in IMPLICATIONS:
-        for arrow in IMPLICATIONS:
-            if arrow.premise in reached and arrow.conclusion not in reached and arrow.when is ALWAYS:
-                reached[arrow.conclusion] = "; ".join(why for why in (reached[arrow.premise], arrow.why) if why)
+    reached, news = {mechanism: ""}, {mechanism: ""}
+    while news:
+        arrows = [arrow for arrow in IMPLICATIONS if arrow.when is ALWAYS and arrow.premise in news]
+        news = {a.conclusion: "; ".join(filter(None, (news[a.premise], a.why))) for a in arrows if a.conclusion not in reached}
+        reached |= news
     return reached.get(name, "")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.models.rationals import Rationals, as_flint, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc_ode import Path, trajectory
@@ -609,10 +609,10 @@ def symmetric(at: Point) -> tuple[Any, Any, str]:
 
 def unique_velocity(at: Point) -> tuple[Any, Any, str]:
     """(13) has one solution, and scaling by a positive number makes f grow at the rate 1."""
-    from flint import fmpq, fmpq_mat
+    from flint import fmpq_mat
 
     size = len(at.x)
-    matrix = fmpq_mat(size, size, [fmpq(v.numerator, v.denominator) for row in at.matrix for v in row])
+    matrix = fmpq_mat(size, size, [as_flint(v) for row in at.matrix for v in row])
     regular = matrix.det() != 0
     rising = regular and sum(v * sum(row) for v, row in zip(at.velocity(), at.b, strict=True)) == 1
     forward = rising and sum(along(at, at.velocity())[1]) > 0

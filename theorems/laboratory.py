@@ -163,7 +163,8 @@ def _looked_at(
         for statement in statements:
             keep(statement, _here(statement, share.next(), limits, known.of(statement)))
         return
-    strangers = [s.id for s in statements if all_statements().get(s.id) != s]
+    registered = all_statements()
+    strangers = [s.id for s in statements if registered.get(s.id) != s]
     if strangers:
         raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
     _in_processes(statements, share, limits, known, keep)

@@ -5,13 +5,13 @@ HiGHS solves the program; in rationals its last basis is computed once more exac
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.models.rationals import as_flint, as_fraction
 from fairalloc.solvers.exact import Program, optimum
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -66,13 +66,10 @@ def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> highspy.Highs:
 def _exactly(cost: Any, matrix: Any, sides: Any, highs: highspy.Highs) -> Optimum | None:
     from flint import fmpq
 
-    def flint(value: Any) -> fmpq:
-        return fmpq(value.numerator, value.denominator)
-
     rows, columns = matrix.shape
-    parts = [{i: flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
+    parts = [{i: as_flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
     parts += [{i: fmpq(1)} for i in range(rows)]
-    program = Program((*map(flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(flint, sides)))
+    program = Program((*map(as_flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(as_flint, sides)))
     basis = highs.getBasis()
     status = [*basis.col_status, *basis.row_status]
     basic = [k for k, s in enumerate(status) if s == highspy.HighsBasisStatus.kBasic]
@@ -80,9 +77,5 @@ def _exactly(cost: Any, matrix: Any, sides: Any, highs: highspy.Highs) -> Optimu
         corner, _ = optimum(program, basic if len(basic) == rows else range(columns, columns + rows), Limits())
     except Stopped:
         return None
-    z = np.array([_fraction(corner.values.get(k, 0)) for k in range(columns)], dtype=object)
+    z = np.array([as_fraction(corner.values.get(k, 0)) for k in range(columns)], dtype=object)
     return Optimum(np.dot(cost, z), z)
-
-
-def _fraction(value: Any) -> Any:
-    return Fraction(int(value.numerator), int(value.denominator))

@@ -18,7 +18,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.rationals import Rationals, as_flint, exact_arcs
+from fairalloc.models.rationals import Rationals, as_ball, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact_levels import exact_levels, unit
 from fairalloc.solvers.method import ACCURACY
@@ -99,13 +99,13 @@ def _worth(y: Sequence[Fraction], worth: Sequence[Fraction]) -> Fraction:
 
 def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> tuple[Fraction, Fraction]:
     """Rationals around g'(z) / gamma; alpha, A and B as the decimals that were asked for."""
-    from flint import arb, ctx
+    from flint import ctx
 
     with ctx.workprec(256):
-        ball = arb(as_flint(Fraction(str(B)) / z))
+        ball = as_ball(Fraction(str(B)) / z)
         if A:
-            ball += (arb(as_flint(Fraction(str(A)) / z)).log() * arb(as_flint(Fraction(str(alpha))))).exp()
-        ball *= arb(as_flint(part))
+            ball += (as_ball(Fraction(str(A)) / z).log() * as_ball(Fraction(str(alpha)))).exp()
+        ball *= as_ball(part)
         return dyadic(ball.lower()), dyadic(ball.upper())
 
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from fairalloc.formulations.game import Game, game_domain
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.models.rationals import Rationals, exact_arcs, solved
 from fairalloc.solvers.exact_levels import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.verdict import Verdict
@@ -183,11 +183,11 @@ def strict(case: Case, each: Sequence[Corner], B: Fraction) -> Rationals | None:
     x, mu = [Fraction(0)] * len(parts), [Fraction(0)] * arcs.rows
     for rows, served, block in blocks:
         columns = [list(column) for column in zip(*block, strict=True)]
-        for a, value in zip(served, _solved(columns, [Fraction(1)] * len(rows)), strict=True):
+        for a, value in zip(served, _regular(columns, [Fraction(1)] * len(rows)), strict=True):
             x[a] = value
     h = _marginals(instance, int(case.parameters["alpha"]), B, arcs.tasks(x))
     for rows, served, block in blocks:
-        for row, value in zip(rows, _solved(block, [h[a] for a in served]), strict=True):
+        for row, value in zip(rows, _regular(block, [h[a] for a in served]), strict=True):
             mu[row] = value
     f = [sum((v * mu[row] for row, v in part.items()), Fraction(0)) - own for part, own in zip(parts, h, strict=True)]
     room = [1 - load for load in arcs.loads(x)]
@@ -204,14 +204,9 @@ def _marginals(instance: Instance, alpha: int, B: Fraction, tasks: Rationals) ->
     return tuple(((one / tasks[n]) ** alpha + B * one / tasks[n]) * weights[n] / one for n, one in units)
 
 
-def _solved(matrix: list[list[Fraction]], sides: list[Fraction]) -> Rationals:
+def _regular(matrix: list[list[Fraction]], sides: list[Fraction]) -> Rationals:
     """The solution of square equations; InstanceError where they are singular."""
-    from flint import fmpq_mat
-
-    size = len(sides)
-    left = fmpq_mat(size, size, [as_flint(v) for row in matrix for v in row])
-    try:
-        answer = left.solve(fmpq_mat(size, 1, [as_flint(v) for v in sides]))
-    except ZeroDivisionError:
-        raise InstanceError("a corner is singular") from None
-    return tuple(as_fraction(answer[k, 0]) for k in range(size))
+    found = solved(matrix, sides)
+    if found is None:
+        raise InstanceError("a corner is singular")
+    return found

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.rationals import Rationals, as_flint
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -196,7 +196,7 @@ def corners(
         points = _cut(points, row, as_flint(side), equal, 1 << (2 * len(free) + k), len(free))
         if not points:
             return []
-    return [tuple(Fraction(int(v.numerator), int(v.denominator)) for v in x) for x, _ in points]
+    return [tuple(as_fraction(v) for v in x) for x, _ in points]
 
 
 Point: TypeAlias = "tuple[list[fmpq], int]"

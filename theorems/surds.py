@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
 
-from fairalloc.models.rationals import as_flint
+from fairalloc.models.rationals import as_ball
 
 __all__ = ["Surd", "root"]
 
@@ -67,7 +67,7 @@ class Surd:
         while self.terms:
             precision *= 2
             with ctx.workprec(precision):
-                total = sum((arb(as_flint(q)) * arb(as_flint(s)).sqrt() for s, q in self.terms.items()), arb(0))
+                total = sum((as_ball(q) * as_ball(s).sqrt() for s, q in self.terms.items()), arb(0))
                 if total > 0 or total < 0:
                     return 1 if total > 0 else -1
         return 0

@@ -21,7 +21,7 @@ from fairalloc.theorems.certifying import Failure, certify
 from fairalloc.theorems.properties import TOLERANCE
 from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["SAFETY", "Answer", "Judge", "Undecided", "attempted", "proved"]
+__all__ = ["SAFETY", "Answer", "Judge", "Undecided", "answered", "attempted", "proved"]
 
 Answer: TypeAlias = Callable[[Instance], Allocation]
 Judge: TypeAlias = Callable[[Case, Answer], Verdict]
@@ -38,7 +38,7 @@ class Undecided(Exception):  # noqa: N818 (a finding, not an error)
 
 def attempted(mechanism: str, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
     """A trial in floating point by the fastest method, or the given one; many lies about one truth ask for it once."""
-    return partial(_attempt, lru_cache(maxsize=4)(partial(_answered, mechanism, method)), judge)
+    return partial(_attempt, lru_cache(maxsize=4)(partial(answered, mechanism, method)), judge)
 
 
 def proved(mechanism: str, judge: Judge) -> Callable[[Case], Verdict]:
@@ -46,14 +46,15 @@ def proved(mechanism: str, judge: Judge) -> Callable[[Case], Verdict]:
     return partial(_prove, mechanism, judge)
 
 
-def _attempt(answered: Callable[[Parameters, Instance], Allocation], judge: Judge, case: Case) -> Verdict:
+def _attempt(answers: Callable[[Parameters, Instance], Allocation], judge: Judge, case: Case) -> Verdict:
     try:
-        return judge(case, partial(answered, tuple(case.parameters.items())))
+        return judge(case, partial(answers, tuple(case.parameters.items())))
     except Undecided as reason:
         return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
 
 
-def _answered(mechanism: str, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
+def answered(mechanism: str, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
+    """A method's answer; Undecided where its residual is too large to rest a verdict on."""
     allocation = solve(instance, mechanism, method, **dict(parameters))
     if not allocation.residual <= TOLERANCE:
         raise Undecided(f"the residual of the {mechanism} allocation is {allocation.residual:.1e}")
