@@ -52,7 +52,7 @@ def _source_hash() -> str:
 def _files(module: ModuleType) -> list[Path]:
     if not hasattr(module, "__path__"):
         return [Path(str(module.__file__))]
-    return sorted(file for folder in module.__path__ for file in Path(folder).glob("*.py"))
+    return sorted(file for folder in module.__path__ for file in Path(folder).rglob("*.py"))
 
 
 def _packages() -> dict[str, str]:

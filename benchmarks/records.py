@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairalloc.benchmarks.suites import BenchmarkError
+from fairalloc.benchmarks.suites.suite import BenchmarkError
 
 __all__ = ["Job", "Record", "Store"]
 

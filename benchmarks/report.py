@@ -19,7 +19,7 @@ from rich.table import Table
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import Job, Record, Store
-from fairalloc.benchmarks.suites import BenchmarkError
+from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
 
 __all__ = ["Failure", "Row", "Summary", "milliseconds", "percent", "print_summary", "summarize"]

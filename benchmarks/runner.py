@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import Job, Record, Store
-from fairalloc.benchmarks.suites import BenchmarkError, Case, Suite, find_suite
-from fairalloc.solvers.processes import start_server
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Case, Suite, find_suite
+from fairalloc.runs.processes import start_server
 
 __all__ = ["measure"]
 

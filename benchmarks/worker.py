@@ -23,7 +23,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any
 
-from fairalloc.benchmarks.suites import find_suite
+from fairalloc.benchmarks.suites.suite import find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.jsonio import fingerprint

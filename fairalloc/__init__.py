@@ -7,14 +7,14 @@ array([10., 10.])
 
 __version__ = "0.1.0"
 
+from fairalloc.analysis import Certificate, Failure, Verdict, certify, check, check_mechanism
+from fairalloc.analysis.market import Market, market
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
-from fairalloc.theorems import Certificate, Failure, Verdict, certify, check, check_mechanism
-from fairalloc.theorems.market import Market, market
 
 __all__ = [
     "EXAMPLES",

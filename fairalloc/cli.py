@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.table import Table
 
 from fairalloc import __version__, cli_theorems
+from fairalloc.analysis import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import ACCURACY, METHODS, solve
-from fairalloc.theorems import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
 
 WIDTH = 100
 ROWS = 40

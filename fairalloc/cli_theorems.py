@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from fairalloc.models.instance import InstanceError
-from fairalloc.theorems.claims import PAPERS, all_statements
-from fairalloc.theorems.grid import FORMATS, Grid, html_page
-from fairalloc.theorems.laboratory import verify
+from fairalloc.runs.tables import FORMATS, Grid, html_page
+from fairalloc.theorems.engine.findings import Store
+from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.witnesses import write_witnesses
 from fairalloc.theorems.matrix import write_matrix
+from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.store import Store
-from fairalloc.theorems.witnesses import write_witnesses
 
 __all__ = ["add_commands", "statement_rows"]
 

@@ -11,7 +11,7 @@ all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lem
 
 Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server
 (alpha = 1 or A = 0) the concave program nb.py. `form` chooses others:
-"printed" (merit.py) and, in Pyomo, "ncp" and "ncp-printed" (ncp.py).
+"printed" (game/merit.py) and, in Pyomo, "ncp" and "ncp-printed" (game/ncp.py).
 
 `best_response` is Problem 1 of one server alone, a concave program. It maximises for alpha > 1 an increasing function of (K 12),
 
@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.equilibrium import Equilibrium
-from fairalloc.formulations.game import Game
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo, printed_cvxpy, printed_pyomo
+from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.merit import merit_cvxpy, merit_pyomo, printed_cvxpy, printed_pyomo
 from fairalloc.formulations.nb import mechanism as nash_bargaining
-from fairalloc.formulations.ncp import ncp_pyomo
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats, finite, is_vector
 

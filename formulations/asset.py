@@ -5,7 +5,7 @@ r"""Asset fairness: equal shares of everything added up (D section 4; Ghodsi et 
 A reference point: a user with 20 % of the CPU, 7 % of the disk and 37 % of the network counts as having 64/300.
 """
 
-from fairalloc.formulations.leximin import Leximin
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
 from fairalloc.models.shares import asset_share
 

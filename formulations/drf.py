@@ -7,7 +7,7 @@ All servers count as one with capacities c_r = sum_i c_ir. The dominant share of
 The answer is about a pool that need not exist: with the servers of W Fig. 1 it cannot be run. That is what DRFH mends.
 """
 
-from fairalloc.formulations.leximin import Leximin
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.shares import global_dominant_share

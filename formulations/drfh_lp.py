@@ -9,7 +9,7 @@ out of tasks: then some users could still go on when the poorest is stuck, W (6)
 is not Pareto optimal. K Fig. 1 is such a case. Use drfh there.
 """
 
-from fairalloc.formulations.leximin import MaxMin
+from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models import rationals
 from fairalloc.models.shares import global_dominant_share
 

@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from fairalloc.formulations.gain import first_order_gain, proved
+from fairalloc.formulations.common.first_order import first_order_gain, proved
+from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
-from fairalloc.formulations.scaling import canonical
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError

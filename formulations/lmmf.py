@@ -2,7 +2,7 @@ r"""LMMF: the lexicographically max-min fair mechanism for users with several wa
 
     u_n = sum over variants and servers of x,    the vector u sorted upwards is lexicographically largest        (Z Def 1)
 
-computed by the rounds of leximin.py with sigma_n = 1 (and u_n / phi_n where users have weights, which Z does not have).
+computed by the rounds of rule.py with sigma_n = 1 (and u_n / phi_n where users have weights, which Z does not have).
 
 **Z's saturation test as printed does not end.** Z III-A puts a user into p_t, t >= 2, when its utility cannot be increased
 "without decreasing the utility of users in p_i for i < t". That protects only users fixed in earlier rounds. Two users who
@@ -11,7 +11,7 @@ as this one. The right test, used here and in Z's round 1, protects everybody: a
 without decreasing anybody who has no more. tests/test_leximin.py holds the instance on which the two differ.
 """
 
-from fairalloc.formulations.leximin import Leximin
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
 from fairalloc.models.shares import count
 

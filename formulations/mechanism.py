@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.scaling import canonical
+from fairalloc.formulations.common.scaling import canonical
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats

@@ -5,7 +5,7 @@ r"""MMF: max-min fair numbers of tasks (Z (2)).
 Only the poorest count: the answer is not unique and need not be Pareto optimal (Z Example 2). Use lmmf for one that is.
 """
 
-from fairalloc.formulations.leximin import MaxMin
+from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models import rationals
 from fairalloc.models.shares import count
 

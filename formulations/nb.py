@@ -6,11 +6,11 @@ r"""NB: the Nash bargaining allocation, which is the competitive equilibrium fro
           u_n <= max_tasks_n
 
 The dual prices p of the capacities are market prices: user n has the income w_n and buys its cheapest way to run tasks
-(theorems/market.py). Even for rational data the answer is irrational in general: three users with d_1 = (1, 0), d_2 = (0, 1),
+(analysis/market.py). Even for rational data the answer is irrational in general: three users with d_1 = (1, 0), d_2 = (0, 1),
 d_3 = (1, 1) on a pool (1, 2) run u_3 = 1 - 1/sqrt(3) tasks of the third. So there are no exact answers, only rational bounds.
 
 **Residual.** The largest mean relative gain of K footnote 5, max over feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with
-W = sum_n w_n, proved by prices as in gain.py. By Jensen's inequality a residual rho bounds the objective gap:
+W = sum_n w_n, proved by prices as in common/first_order.py. By Jensen's inequality a residual rho bounds the objective gap:
 sum_n w_n log u*_n - sum_n w_n log u_n <= W log(1 + rho).
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.gain import first_order_gain, proved
+from fairalloc.formulations.common.first_order import first_order_gain, proved
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance

@@ -36,7 +36,7 @@ e_i = sum_j p_j x_i r_ij + q_i x_i is an average of x_i r_ij over priced, hence 
 and of zeros for the q of others. Not all of these are below e_i > 0: x_i r_ij >= e_i for a priced resource, or x_i = 1. QED
 
 So a fair allocation is found in polynomial time, which D leaves open. It is also where the trajectory of D 5.4 ends, see
-solvers/njc_ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
+solvers/njc/ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
 
 None of these needs the assumptions of D 5.1: a resource that cannot be filled is in no I, a user who asks for less than its
 entitlement of everything has l_i = 1, and a dominated resource may be full with others and justify a user.

@@ -9,7 +9,7 @@ x is feasible, and for every user n and eligible server i some resource r that n
     0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0
 
 (=> l_ir = the largest z_mi with x_mi d_mr > 0 at a saturated r. <= if r attains n's minimum, it is saturated, and every m with
-x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game.py.
+x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
 
 x_n need not be unique: one user of a server may do without it when another server has taken its place, see the example
 `two-answers` in models/published.py.
@@ -38,7 +38,7 @@ and M_nir = max(c_ni hi_ir - phi_n / Phi_n, 0), m_nir = max(1 - c_ni lo_ir, 0). 
 one, however the tasks are counted. The program has no objective; add one to choose among the answers.
 
 It is for small instances (docs/DESIGN-NOTES.md). No polishing is needed where the solver's tolerance on integers is 1e-9, as
-HiGHS' is in solvers/accuracy.py: the answers then have residuals of 1e-15.
+HiGHS' is in solvers/options.py: the answers then have residuals of 1e-15.
 """
 
 from collections.abc import Mapping
@@ -47,8 +47,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.equilibrium import Equilibrium
-from fairalloc.formulations.game import Game
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

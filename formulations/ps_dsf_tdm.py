@@ -17,8 +17,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fairalloc.formulations.equilibrium import Equilibrium
-from fairalloc.formulations.game import Game
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
@@ -58,7 +58,7 @@ class TimeShared(Equilibrium):
         return nash_bargaining.write_pyomo(instance)
 
     def residual(self, allocation: Allocation) -> float:
-        """See game.py, on the time-shared instance; or what a server runs beyond its time, at most 1, where that is more."""
+        """See game/game.py, on the time-shared instance; or what a server runs beyond its time, at most 1, where that is more."""
         in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None)
         return max(super().residual(in_time), min(infeasibility(in_time), 1.0))
 

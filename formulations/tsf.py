@@ -7,7 +7,7 @@ The shares ignore placement so that nobody gains by hiding servers it could use.
 every server, hence an alias. With one server both are DRF.
 """
 
-from fairalloc.formulations.leximin import Leximin
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
 from fairalloc.models.shares import task_share
 

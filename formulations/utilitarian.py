@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.gain import first_order_gain, proved
-from fairalloc.formulations.leximin import LP
+from fairalloc.formulations.common.first_order import first_order_gain, proved
+from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.lexicographic.rule import LP
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
-from fairalloc.formulations.scaling import canonical
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

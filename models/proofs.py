@@ -10,7 +10,7 @@ __all__ = ["ExactProgram", "ExactRound"]
 
 @dataclass(frozen=True)
 class ExactRound:
-    """What proves one round of leximin.py: the users it fixes have the level and can have no more.
+    """What proves one round of formulations/lexicographic/rule.py: the users it fixes have the level and can have no more.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Back ends and algorithms behind one interface; a file of this folder that defines `methods` is a back end."""
+"""Back ends and algorithms behind one interface; a file of these folders that defines `methods` is found."""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.solvers, not as solvers: it is mapped into fairalloc")
@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from importlib import import_module
 from numbers import Real
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ __all__ = ["ACCURACY", "METHODS", "Method", "judged", "methods_for", "solve"]
 
 def _discover() -> dict[str, Method]:
     found: dict[str, Method] = {}
-    for module in iter_modules(__path__):
-        for item in getattr(import_module(f"{__name__}.{module.name}"), "methods", ()):
+    for module in walk_packages(__path__, f"{__name__}."):
+        for item in getattr(import_module(module.name), "methods", ()):
             _add(found, item)
     return dict(sorted(found.items()))
 

@@ -21,12 +21,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.leximin import Leximin, Round
+from fairalloc.formulations.lexicographic.rule import Leximin, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.accuracy import ACCURACY
+from fairalloc.solvers.options import ACCURACY
 
 __all__ = ["ACCURACY", "Answer", "Limits", "Method", "Session", "Stopped", "captured"]
 
@@ -128,7 +128,7 @@ class Method(ABC):
     kind : "exact" (vertex solutions), "interior-point" or "first-order"
     packages : import names it needs
     install : what to install when they are missing
-    faces : whether later rounds of a lexicographic mechanism are written on their face (leximin.py)
+    faces : whether later rounds of a lexicographic mechanism are written on their face (formulations/lexicographic/rule.py)
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
     """
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.properties import TOLERANCE
-from fairalloc.theorems.trials import Answer
-from fairalloc.theorems.verdict import Verdict
+from fairalloc.theorems.judges.trials import Answer
 
 ROUNDING = 1e-12
 """Relative error of a small system in floating point."""
@@ -23,7 +23,7 @@ ROUNDING = 1e-12
 
 def envy(case: Case, answer: Answer) -> Verdict:
     """Nobody could run more tasks with another's resources, scaled by the weights (K 2, W 3.3, Z II-B)."""
-    allocation = answer(case.told)
+    allocation = answer(case.reported)
     instance, tasks = allocation.instance, _tasks(allocation)
     weights = instance.exact.weights if allocation.x_exact else instance.weights.tolist()
     worst: tuple[Any, int, int] | None = None
@@ -41,7 +41,7 @@ def envy(case: Case, answer: Answer) -> Verdict:
 
 def sharing(case: Case, answer: Answer) -> Verdict:
     """Everybody runs as many tasks as with its part of every server, w_n / sum w (W Def 2, K 2, Z II-B)."""
-    allocation = answer(case.told)
+    allocation = answer(case.reported)
     instance, tasks = allocation.instance, _tasks(allocation)
     exact = allocation.x_exact is not None
     weights = instance.exact.weights if exact else instance.weights.tolist()
@@ -60,15 +60,15 @@ def sharing(case: Case, answer: Answer) -> Verdict:
     return _verdict("sharing-incentive", gap, sentence, allocation)
 
 
-def lying(case: Case, answer: Answer) -> Verdict:
+def misreporting(case: Case, answer: Answer) -> Verdict:
     """Of those who lie together, somebody runs no more tasks of its true kind than by the truth (W 3.3, Z II-B)."""
-    if case.lie is None:
+    if case.misreport is None:
         raise InstanceError("nobody lies")
-    honest, told = answer(case.instance), answer(case.told)
+    honest, reported = answer(case.instance), answer(case.reported)
     instance, before = case.instance, _tasks(honest)
     gains = []
-    for n in case.lie.users:
-        after = _runnable(instance, n, _bundle(told, n, 1), _alone(honest, n))
+    for n in case.misreport.users:
+        after = _runnable(instance, n, _bundle(reported, n, 1), _alone(honest, n))
         gains.append(((after - before[n]) / _alone(honest, n), n, after))
     gain, n, after = min(gains, key=lambda g: g[0])
     sentence = f"by lying user {instance.users[n]!r} runs {after} of its tasks instead of {before[n]}"

@@ -9,7 +9,7 @@ SHARES = 1e-6
 """Relative difference of a user's tasks between two methods that both claim success, for every mechanism. In lexicographic
 mechanisms the residual bounds what a user misses of its share, so two answers differ by at most about the sum of their residuals.
 For nb and fds a residual rho as such promises no more than sqrt(2 rho W / w_n); away from DEGENERATE the tasks are off by a small
-multiple of rho, and the methods' options (solvers/accuracy.py) ask for rho around 1e-12."""
+multiple of rho, and the methods' options (solvers/options.py) ask for rho around 1e-12."""
 
 BARGAINING = 1e-5
 """Relative difference of a user's tasks between two equilibria of the game that both meet RESIDUAL, where they are unique: a

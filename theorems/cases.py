@@ -9,43 +9,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fairalloc.analysis.properties.report import Misreport, Vectors
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.jsonio import instance_document, parse_instance
 from fairalloc.models.numbers import rational, shown
-from fairalloc.models.rationals import Rationals
 
-__all__ = ["Case", "Draft", "Lie", "Slot", "parse_case"]
-
-Vectors: TypeAlias = tuple[Rationals, ...]
-
-
-@dataclass(frozen=True)
-class Lie:
-    """What some users report instead of the truth.
-
-    Attributes
-    ----------
-    users : who lies, in increasing order
-    demands : for each of them its reported demand vectors (one a variant), None = the truth
-    eligible : for each of them its reported eligible servers (K,), None = the truth
-    """
-
-    users: tuple[int, ...]
-    demands: tuple[Vectors | None, ...]
-    eligible: tuple[tuple[bool, ...] | None, ...]
-
-    def told(self, instance: Instance) -> Instance:
-        """The instance as reported; InstanceError where nobody can be served on it."""
-        demands: list[Any] = list(instance.exact.demands)
-        own = dict(instance.exact.demands_on)
-        placement = instance.placement.copy()
-        for n, vectors, allowed in zip(self.users, self.demands, self.eligible, strict=True):
-            if vectors is not None:
-                demands[n] = vectors
-                own = {key: value for key, value in own.items() if key[0] != n}
-            if allowed is not None:
-                placement[n] = allowed
-        return instance.replace(demands=demands, demands_on=own, eligible=placement)
+__all__ = ["Case", "Draft", "Slot", "parse_case"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,32 +30,32 @@ class Case:
 
     Examples
     --------
-    >>> case = Case(Instance([[1], ["1/2"]], [[1]]), Lie((1,), (((Fraction(1),),),), (None,)))
-    >>> case.told.exact.demands[1]
+    >>> case = Case(Instance([[1], ["1/2"]], [[1]]), Misreport((1,), (((Fraction(1),),),), (None,)))
+    >>> case.reported.exact.demands[1]
     ((Fraction(1, 1),),)
     >>> print(case.code())
     Case(
         Instance([[[1]], [['1/2']]], [[1]]),
-        lie=Lie((1,), (((Fraction(1, 1),),),), (None,)),
+        misreport=Misreport((1,), (((Fraction(1, 1),),),), (None,)),
     )
     """
 
     instance: Instance
-    lie: Lie | None = None
+    misreport: Misreport | None = None
     points: Vectors = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def told(self) -> Instance:
+    def reported(self) -> Instance:
         """The instance as reported: the truth where there is no lie."""
-        return self.instance if self.lie is None else self.lie.told(self.instance)
+        return self.instance if self.misreport is None else self.misreport.reported(self.instance)
 
     def document(self) -> dict[str, Any]:
         """The case as a JSON document that `parse_case` reads back to the same exact data."""
         result: dict[str, Any] = {"instance": instance_document(self.instance)}
-        if self.lie is not None:
-            parts = zip(self.lie.users, self.lie.demands, self.lie.eligible, strict=True)
-            result["lie"] = [
+        if self.misreport is not None:
+            parts = zip(self.misreport.users, self.misreport.demands, self.misreport.eligible, strict=True)
+            result["misreport"] = [
                 {"user": n, "demands": None if d is None else _texts(d), "eligible": None if e is None else list(e)}
                 for n, d, e in parts
             ]
@@ -99,8 +68,10 @@ class Case:
     def code(self) -> str:
         """Python code that rebuilds the case."""
         lines = [f"    {_instance_code(self.instance)},"]
-        if self.lie is not None:
-            lines.append(f"    lie=Lie({self.lie.users!r}, {self.lie.demands!r}, {self.lie.eligible!r}),")
+        if self.misreport is not None:
+            lines.append(
+                f"    misreport=Misreport({self.misreport.users!r}, {self.misreport.demands!r}, {self.misreport.eligible!r}),"
+            )
         lines += [f"    points={self.points!r},"] if self.points else []
         lines += [f"    parameters={dict(self.parameters)!r},"] if self.parameters else []
         return "\n".join(["Case(", *lines, ")"])
@@ -112,21 +83,21 @@ def parse_case(document: Any) -> Case:
         raise InstanceError(f"a case is {shown(document)}, but it must be an object with an instance")
     instance = parse_instance(document["instance"])
     try:
-        lie = _parse_lie(document["lie"]) if document.get("lie") else None
+        misreport = _parse_misreport(document["misreport"]) if document.get("misreport") else None
         points = _vectors(document.get("points", []))
         parameters = {name: _read(value) for name, value in document.get("parameters", {}).items()}
     except (KeyError, TypeError, AttributeError):
         raise InstanceError(f"a case is {shown(document)}, but its lie, points or parameters cannot be read") from None
     if any(len(point) != len(instance.arcs) for point in points):
         raise InstanceError(f"a point of the case does not have one number for each of the {len(instance.arcs)} arcs")
-    return Case(instance, lie, points, parameters)
+    return Case(instance, misreport, points, parameters)
 
 
-def _parse_lie(items: Any) -> Lie:
+def _parse_misreport(items: Any) -> Misreport:
     users = tuple(int(item["user"]) for item in items)
     demands = tuple(None if item["demands"] is None else _vectors(item["demands"]) for item in items)
     eligible = tuple(None if item["eligible"] is None else tuple(bool(e) for e in item["eligible"]) for item in items)
-    return Lie(users, demands, eligible)
+    return Misreport(users, demands, eligible)
 
 
 def _vectors(rows: Any) -> Vectors:
@@ -186,14 +157,14 @@ class DraftUser:
     limit: list[Fraction | None]
     placement: list[bool]
     own: dict[int, list[Row]] = field(default_factory=dict)
-    told: list[Row] | None = None
-    told_placement: list[bool] | None = None
+    reported: list[Row] | None = None
+    reported_placement: list[bool] | None = None
     points: list[dict[tuple[int, int], Fraction]] = field(default_factory=list)
 
     @property
-    def lies(self) -> bool:
+    def misreports(self) -> bool:
         """Whether the user reports something else than the truth."""
-        return self.told is not None or self.told_placement is not None
+        return self.reported is not None or self.reported_placement is not None
 
 
 @dataclass(frozen=True)
@@ -236,10 +207,10 @@ class Draft:
         ]
         for (n, i), rows in exact.demands_on.items():
             users[n].own[i] = [list(row) for row in rows]
-        if case.lie is not None:
-            for n, demands, allowed in zip(case.lie.users, case.lie.demands, case.lie.eligible, strict=True):
-                users[n].told = None if demands is None else [list(row) for row in demands]
-                users[n].told_placement = None if allowed is None else list(allowed)
+        if case.misreport is not None:
+            for n, demands, allowed in zip(case.misreport.users, case.misreport.demands, case.misreport.eligible, strict=True):
+                users[n].reported = None if demands is None else [list(row) for row in demands]
+                users[n].reported_placement = None if allowed is None else list(allowed)
         for user in users:
             user.points = [{} for _ in case.points]
         for k, point in enumerate(case.points):
@@ -250,9 +221,9 @@ class Draft:
     def case(self, truth: Instance | None = None) -> Case:
         """The case; InstanceError where the instance, or what is told, is none; `truth` = the instance, where it is known."""
         instance = truth or self._instance()
-        case = Case(instance, self._lie(), self._points(instance), dict(self.parameters))
-        if case.lie is not None:
-            _ = case.told
+        case = Case(instance, self._misreport(), self._points(instance), dict(self.parameters))
+        if case.misreport is not None:
+            _ = case.reported
         return case
 
     def same_truth(self, other: "Draft") -> bool:
@@ -271,12 +242,12 @@ class Draft:
             demands_on={(n, i): rows for n, user in enumerate(self.users) for i, rows in user.own.items()},
         )
 
-    def _lie(self) -> Lie | None:
-        liars = [n for n, user in enumerate(self.users) if user.lies]
-        told = [self.users[n] for n in liars]
-        demands = tuple(None if u.told is None else tuple(map(tuple, u.told)) for u in told)
-        eligible = tuple(None if u.told_placement is None else tuple(u.told_placement) for u in told)
-        return Lie(tuple(liars), demands, eligible) if liars else None
+    def _misreport(self) -> Misreport | None:
+        misreporters = [n for n, user in enumerate(self.users) if user.misreports]
+        reported = [self.users[n] for n in misreporters]
+        demands = tuple(None if u.reported is None else tuple(map(tuple, u.reported)) for u in reported)
+        eligible = tuple(None if u.reported_placement is None else tuple(u.reported_placement) for u in reported)
+        return Misreport(tuple(misreporters), demands, eligible) if misreporters else None
 
     def _points(self, instance: Instance) -> Vectors:
         arcs = list(zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), instance.arcs.server.tolist(), strict=True))
@@ -299,8 +270,8 @@ class Draft:
         for user in self.users:
             for row in [*user.demands, *(row for i in sorted(user.own) for row in user.own[i])]:
                 yield from (Slot("demand", row, r) for r in range(len(row)))
-            for row in user.told or []:
-                yield from (Slot("told", row, r) for r in range(len(row)))
+            for row in user.reported or []:
+                yield from (Slot("reported", row, r) for r in range(len(row)))
             yield Slot("weight", user.weight, 0)
             if user.limit[0] is not None:
                 yield Slot("limit", user.limit, 0)
@@ -321,8 +292,8 @@ class Draft:
         del result.capacities[i], result.counts[i]
         for user in result.users:
             del user.placement[i]
-            if user.told_placement is not None:
-                del user.told_placement[i]
+            if user.reported_placement is not None:
+                del user.reported_placement[i]
             user.own = {j - (j > i): rows for j, rows in user.own.items() if j != i}
             user.points = [{(v, j - (j > i)): x for (v, j), x in point.items() if j != i} for point in user.points]
         return result
@@ -332,7 +303,7 @@ class Draft:
         result = self.copy()
         rows = [*result.capacities]
         for user in result.users:
-            rows += [*user.demands, *(user.told or []), *(row for vectors in user.own.values() for row in vectors)]
+            rows += [*user.demands, *(user.reported or []), *(row for vectors in user.own.values() for row in vectors)]
         for row in rows:
             del row[r]
         return result

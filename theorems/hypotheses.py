@@ -70,28 +70,28 @@ class Hypotheses:
     parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     points: int = 0
 
-    def sample(self, rng: np.random.Generator, lies: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
+    def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions; `lies` = the most users who lie together."""
         draft = _Sampler(self, rng).draft(most)
-        self.tell(rng, draft, lies)
+        self.tell(rng, draft, misreports)
         return draft
 
-    def tell(self, rng: np.random.Generator, draft: Draft, lies: int) -> None:
+    def tell(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
         """Give some users new lies, and the others none; then make the draft satisfy the assumptions."""
-        chosen = _chosen(rng, len(draft.users), lies)
+        chosen = _chosen(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
-            user.told = user.told_placement = None
+            user.reported = user.reported_placement = None
             if n in chosen:
-                self.lie(rng, draft, n)
+                self.misreport(rng, draft, n)
         self.enforce(draft)
 
-    def lie(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
+    def misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
         """Give a user a new lie: about its demands, its eligible servers where these matter, or both."""
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
         about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1
-        user.told = sampler.told(user, others) if about & 1 else None
-        user.told_placement = sampler.told_placement(user) if about & 2 else None
+        user.reported = sampler.reported(user, others) if about & 1 else None
+        user.reported_placement = sampler.reported_placement(user) if about & 2 else None
 
     def enforce(self, draft: Draft) -> None:
         """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
@@ -101,7 +101,7 @@ class Hypotheses:
             user.weight[0] = Fraction(1) if self.equal_weights else user.weight[0]
             user.limit[0] = None if self.unlimited else user.limit[0]
             user.placement = [True] * len(user.placement) if self.everywhere else user.placement
-            user.told_placement = None if self.everywhere else user.told_placement
+            user.reported_placement = None if self.everywhere else user.reported_placement
         if self.bottleneck or self.server_bottleneck:
             _bottlenecks(draft, same=self.bottleneck)
         if self.identical_servers:
@@ -118,10 +118,10 @@ class Hypotheses:
         fits = fits and all(case.parameters.get(name) in values for name, values in self.parameters.items())
         if not fits or not self._holds(instance):
             return False
-        if case.lie is None:
+        if case.misreport is None:
             return True
         try:
-            return self._free()._holds(case.told)
+            return self._free()._holds(case.reported)
         except InstanceError:
             return False
 
@@ -197,7 +197,7 @@ def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:
 
 
 def _demand_rows(user: DraftUser) -> list[list[list[Fraction]]]:
-    return [user.demands, *user.own.values(), *([user.told] if user.told is not None else [])]
+    return [user.demands, *user.own.values(), *([user.reported] if user.reported is not None else [])]
 
 
 def _filled(rows: list[list[Fraction]], hypotheses: Hypotheses) -> None:
@@ -335,7 +335,7 @@ class _Sampler:
         keys = [(v, i) for v in range(ways) for i in range(n_servers)]
         return {key: Fraction(0) if self.chance(0.4) else self.number() for key in keys}
 
-    def told(self, user: DraftUser, others: Sequence[list[list[Fraction]]]) -> list[list[Fraction]]:
+    def reported(self, user: DraftUser, others: Sequence[list[list[Fraction]]]) -> list[list[Fraction]]:
         """Other demands: new ones, those of another user, or the truth with one number changed, by a little or for any other."""
         ways = 1 if self.hypotheses.one_variant else int(self.rng.integers(1, 4))
         if self.chance(0.25):
@@ -349,7 +349,7 @@ class _Sampler:
         row[r] = self.number() if self.chance(0.4) else factor * (row[r] or max(row))
         return rows
 
-    def told_placement(self, user: DraftUser) -> list[bool]:
+    def reported_placement(self, user: DraftUser) -> list[bool]:
         """Other eligible servers: any, or the true ones but for one."""
         if self.chance(0.5):
             return [self.chance(0.7) for _ in user.placement]

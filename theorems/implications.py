@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.theorems.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
-from fairalloc.theorems.verdict import Verdict
 
 __all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete", "follows"]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from fairalloc.theorems.grid import Grid, html_page
+from fairalloc.runs.tables import Grid, html_page
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.claims import PAPERS, all_statements
+from fairalloc.theorems.engine.witnesses import Evidences, packaged
+from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Statement
-from fairalloc.theorems.witnesses import Evidences, packaged
 
 __all__ = ["statements_page", "write_statements_page"]
 
@@ -41,7 +41,9 @@ def statements_page(statements: Mapping[str, Statement], known: Evidences) -> st
 def _entry(item: Statement, known: Evidences) -> str:
     lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
     about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
-    lines.append(f"- {about}" + (f"; up to {item.lies} lie together" if item.lies > 1 else "; one user lies" * item.lies))
+    lines.append(
+        f"- {about}" + (f"; up to {item.misreports} lie together" if item.misreports > 1 else "; one user lies" * item.misreports)
+    )
     lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {item.proof}"] * bool(item.proof)
     lines.append(f"- status: {_status(item, known)}")
     for witness in known.witnesses:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import InstanceError
-from fairalloc.theorems.cases import Case, Lie, parse_case
+from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.verdict import Verdict
 
-__all__ = ["Case", "Finding", "Hypotheses", "Lie", "Statement"]
+__all__ = ["Case", "Finding", "Hypotheses", "Statement"]
 
 Quantifier = Literal["all", "some", "run", "one"]
 Status = Literal["held", "refuted", "not decided"]
@@ -52,7 +52,7 @@ class Statement:
     trial: Callable[[Case], Verdict]
     confirm: Callable[[Case], Verdict]
     hypotheses: Hypotheses = Hypotheses()
-    lies: int = 0
+    misreports: int = 0
     printed: Case | None = None
     mechanism: str = ""
     property: str = ""
@@ -76,8 +76,8 @@ class Statement:
 
     def admits(self, case: Case) -> bool:
         """Whether the claim is about this case, decided in rationals."""
-        liars = 0 if case.lie is None else len(case.lie.users)
-        return (liars > 0) == (self.lies > 0) and liars <= self.lies and self.hypotheses.admits(case)
+        misreporters = 0 if case.misreport is None else len(case.misreport.users)
+        return (misreporters > 0) == (self.misreports > 0) and misreporters <= self.misreports and self.hypotheses.admits(case)
 
     def violated(self, case: Case) -> Verdict | None:
         """The exact verdict of an admitted case that violates the property; None where it is not one."""

@@ -1,0 +1,1 @@
+"""Proofs in rationals that can be verified without a solver."""

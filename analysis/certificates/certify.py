@@ -1,0 +1,281 @@
+"""Making certificates: the exact answer of a mechanism, its proof, and how far a given allocation is from it.
+
+What is made here is verified before it is handed out; what cannot be proved is a `Failure`, never a pass.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from fairalloc.analysis.certificates.game import SEEN, LevelsCertificate, ResidualCertificate, residual_proof
+from fairalloc.analysis.certificates.proofs import (
+    STEP,
+    BoundsCertificate,
+    Certificate,
+    JustifiedCertificate,
+    LeximinCertificate,
+    ProgramCertificate,
+    Refuted,
+    justified,
+    log_value,
+    nb_gap,
+)
+from fairalloc.analysis.properties.checks import TOLERANCE, on_instance
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
+from fairalloc.formulations.common.first_order import referee
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.mechanism import Mechanism, cheapest
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints, requests
+from fairalloc.formulations.uniform import Uniform
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.proofs import ExactProgram
+from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.exact.levels import exact_levels, levels
+from fairalloc.solvers.exact.programs import solve_exactly
+from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.njc.pieces import polished, ranked
+
+__all__ = ["Failure", "certify"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Nothing was certified, and why; it counts as false."""
+
+    mechanism: str
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return f"{self.mechanism}: not certified: {self.reason}"
+
+
+def certify(
+    instance: Instance,
+    mechanism: str,
+    allocation: Allocation | None = None,
+    tolerance: float = TOLERANCE,
+    time_limit: float | None = None,
+) -> Certificate | Failure:
+    """Prove that an allocation is the mechanism's, or say why that could not be proved.
+
+    Parameters
+    ----------
+    instance : the problem
+    mechanism : id or alias
+    allocation : what is to be certified; None = whatever the mechanism's answer is
+    tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest gap in units of sum w; for
+        alpha-pf-vds with other alpha, the largest bound on the residual
+    time_limit : seconds for solving; None = no limit
+
+    Returns
+    -------
+    A verified certificate for the allocation's own rationals where it has any, otherwise for the exact answer next to it;
+    or a Failure, which counts as false.
+
+    Examples
+    --------
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
+    >>> print(certify(wang, "drfh"))
+    drfh: lexicographic max-min fair, rounds at 5/7
+    >>> print(certify(wang, "drfh", Allocation(wang, [5, 1, 1, 5])))
+    drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
+    """
+    item = find_mechanism(mechanism)
+    if allocation is not None and allocation.mechanism == item.id:
+        item = item.configure(**allocation.parameters)
+    home = item.home(instance)
+    given = None if allocation is None else on_instance(home, allocation)
+    if given is not None and not infeasibility(given) <= tolerance:
+        return Failure(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
+    limits = Limits(deadline=np.inf if time_limit is None else time.perf_counter() + time_limit)
+    try:
+        made = _made(item, home, given, limits, tolerance)
+    except (Refuted, Stopped) as fault:
+        return Failure(item.id, str(fault) or "the time was not enough")
+    verdict = made.verify(home)
+    return made if verdict else Failure(item.id, verdict.sentence)
+
+
+def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
+    """A certificate that is still to be verified; Refuted where there is none for this allocation."""
+    if isinstance(item, NashBargaining):
+        return _bounded(given or solve(home, item.id, time_limit=limits.left), tolerance)
+    if isinstance(item, Equilibrium):
+        return _of_game(item, home, given or solve(home, item.id, accuracy="high", time_limit=limits.left), tolerance)
+    if isinstance(item, NoJustifiedComplaints):
+        return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
+    if not METHODS["exact"].computes(item):
+        raise Refuted("the method 'exact' does not compute this mechanism")
+    solution = solve_exactly(item, item.domain(home), limits)
+    x = solution.x if given is None or given.x_exact is None else given.x_exact
+    made: Certificate
+    if isinstance(solution.proof, ExactProgram):
+        made = ProgramCertificate(item.id, x, exact_arcs(home).tasks(x), solution.proof)
+    else:
+        made = LeximinCertificate(item.id, x, solution.proof)
+    if given is None:
+        return made
+    if isinstance(made, ProgramCertificate) and not isinstance(item, Uniform):
+        return _near_value(made, item.values(given), tolerance)
+    return _near_tasks(made, given, tolerance)
+
+
+def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -> Certificate:
+    """The certificate, where the allocation has its tasks: they are unique in lexicographic mechanisms and in uniform."""
+    tasks = np.array([float(u) for u in exact_arcs(given.instance).tasks(certificate.x)])
+    far = np.abs(given.tasks - tasks) / np.maximum(tasks, given.tasks)
+    n = int(np.argmax(far))
+    if not far[n] <= tolerance:
+        user = given.instance.users[n]
+        raise Refuted(f"user {user!r} runs {given.tasks[n]:g} tasks, but {tasks[n]:g} in the exact answer")
+    return replace(certificate, about=f"the tasks of the allocation differ by at most {far[n]:.1e}, relative")
+
+
+def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], tolerance: float) -> Certificate:
+    """The certificate, where the allocation has its value: the answer of a program need not be unique in tasks."""
+    ((name, value),) = values.items()
+    best = float(certificate.proof.value)
+    far = abs(value - best) / best
+    if not far <= tolerance:
+        raise Refuted(f"the {name} of the allocation is {value:g}, but {best:g} at the optimum")
+    return replace(certificate, about=f"the {name} of the allocation differs by {far:.1e}, relative")
+
+
+# ---- the game --------------------------------------------------------------------------------------------------------
+
+
+def _of_game(item: Equilibrium, home: Instance, given: Allocation, tolerance: float) -> Certificate:
+    """Levels for PS-DSF, the bounds of nb where the game is that, else a bound on the residual."""
+    if not given.has_point or np.any(given.tasks <= 0):
+        raise Refuted("a user has no task")
+    if not isinstance(item, AlphaPfVds):
+        return _levels(item, home, given, tolerance)
+    if item.is_bargaining(home):
+        return replace(_bounded(given, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)")
+    game = item.game(home)
+    if not game.finite.any():
+        return replace(_levels(find_mechanism("ps-dsf"), home, given, tolerance), about="ps-dsf is alpha-pf-vds at infinity")
+    return _residual(item, game, given, tolerance)
+
+
+def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float) -> Certificate:
+    """The allocation's own rationals, or the exact answer that has its pattern and is near it."""
+    domain = item.domain(home)
+    x = given.x_exact if given.x_exact is not None else exact_levels(domain, given.x)
+    kappa = None if x is None else levels(domain, x)
+    if x is None or kappa is None:
+        raise Refuted(f"no exact levels have the pattern of the allocation, whose residual is {item.residual(given):.3g}")
+    tasks = exact_arcs(domain).tasks(x)
+    far = float(max(np.abs(given.tasks - [float(u) for u in tasks]) / given.tasks))
+    if not far <= tolerance:
+        raise Refuted(f"the exact answer with the pattern of the allocation is {far:.3g} away, relative")
+    return LevelsCertificate(item.id, x, tasks, kappa, about=f"the tasks of the allocation differ by at most {far:.1e}, relative")
+
+
+def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:
+    """The least bound that the prices at hand prove for the tasks, shrunk to be feasible exactly."""
+    arcs = exact_arcs(given.instance)
+    x = _shrunk(arcs, given.x)
+    near = game.shrunk(np.maximum(given.x, 0.0))
+    alpha = tuple(Fraction(0) if v == np.inf else Fraction(str(v)) for v in game.alpha.tolist())
+    A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
+    made: list[ResidualCertificate] = []
+    for hint in game.prices(near, None if given.prices is None else given.prices[-1]):
+        kappa = tuple(map(Fraction, _visible(game, hint).ravel().tolist()))
+        try:
+            proof = residual_proof(given.instance, x, alpha, A, B, kappa)
+        except Refuted:
+            continue
+        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bound))
+    if not made:
+        raise Refuted("no prices at hand prove a bound")
+    best = min(made, key=lambda one: one.bound)
+    if best.bound > tolerance:
+        raise Refuted(f"the residual is proved to be at most {float(best.bound):.3g} only, but {tolerance:.3g} is allowed")
+    return best
+
+
+def _visible(game: Game, kappa: Floats) -> Floats:
+    """The prices of finite servers without those that nobody would notice."""
+    seen = game.parts(kappa) > 10 * float(SEEN)
+    return np.where(game.finite[:, None] & seen, kappa, 0.0)
+
+
+def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certificate:
+    """What answers everybody at the allocation's own rationals, or at the nearest NJC allocation that could be found."""
+    if not given.has_point:
+        raise Refuted("there is no point")
+    instance, x, about = given.instance, given.x_exact, ""
+    arcs, d = exact_arcs(instance), requests(instance)
+    if x is None:
+        part = given.x / np.array([float(q) for q in d.unit])
+        found = polished(d, part, ranked(1.0 - given.load[0], tolerance), tolerance, limits)
+        if found is None:
+            raise Refuted(f"no NJC allocation was found within {tolerance:.1g} of the allocation")
+        x = d.tasks(found[0])
+        far = max(abs(float(a) - b) for a, b in zip(found[0], part.tolist(), strict=True))
+        about = f"the tasks of the allocation differ by at most {far:.1e} of a request"
+    total = sum(instance.exact.weights)
+    return JustifiedCertificate("njc", x, *justified(arcs, x), tuple(w / total for w in instance.exact.weights), about=about)
+
+
+# ---- bounds for nb --------------------------------------------------------------------------------------------------
+
+
+def _bounded(given: Allocation, tolerance: float) -> Certificate:
+    """The bounds that the best prices at hand prove for the allocation, shrunk to be feasible exactly."""
+    if not given.has_point or np.any(given.tasks <= 0):
+        raise Refuted("a user has no task")
+    instance = given.instance
+    arcs, weights = exact_arcs(instance), instance.exact.weights
+    x = _shrunk(arcs, given.x)
+    tasks = arcs.tasks(x)
+    hints = [referee(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices[-1]])]
+    proofs = [_multipliers(given, np.maximum(prices, 0.0)) for prices in hints]
+    found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(_costs(arcs, proof)) > 0]
+    if not found:
+        raise Refuted("no prices at hand prove a bound")
+    gap, prices, limits = min(found)
+    allowed = Fraction(tolerance) * sum(weights)
+    if gap > allowed:
+        raise Refuted(f"the bounds on the optimal value are {float(gap):.3g} apart, but {float(allowed):.3g} is allowed")
+    lower = log_value(weights, tasks)[0] // STEP * STEP
+    return BoundsCertificate("nb", x, prices, limits, gap, lower, lower + 2 * STEP + gap)
+
+
+def _costs(arcs: ExactArcs, proof: tuple[Rationals, Rationals]) -> Rationals:
+    prices, limits = proof
+    return tuple(q + z for q, z in zip(arcs.cheapest(prices), limits, strict=True))
+
+
+def _shrunk(arcs: ExactArcs, x: Floats) -> Rationals:
+    """The floats as rationals, divided by the largest load where that is more than 1."""
+    given = [Fraction(max(value, 0.0)) for value in x.tolist()]
+    parts = [u / limit for u, limit in zip(arcs.tasks(given), arcs.limits, strict=True) if limit is not None]
+    most = max([Fraction(1), *arcs.loads(given), *parts])
+    factor = Fraction(math.ceil(most * 2**60), 2**60)
+    return tuple(value / factor for value in given)
+
+
+def _multipliers(given: Allocation, prices: Floats) -> tuple[Rationals, Rationals]:
+    """(p, z): prices at which the users with tasks left spend their weights, and what the limits of the others are worth."""
+    instance, tasks, weights = given.instance, given.tasks, given.instance.weights
+    free = tasks < instance.max_tasks * (1 - TOLERANCE)
+    spent = float((cheapest(instance, prices) * tasks)[free].sum())
+    p = prices.ravel() * (float(weights[free].sum()) / spent if spent > 0 else 0.0)
+    z = np.where(free, 0.0, np.maximum(weights / tasks - cheapest(instance, p), 0.0))
+    return tuple(map(Fraction, p.tolist())), tuple(map(Fraction, z.tolist()))

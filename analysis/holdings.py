@@ -1,0 +1,180 @@
+r"""Who holds what, in floating point or in rationals, and what a bundle is worth to a user.
+
+The same lines compute both: arrays are of floats, or of `Fraction` objects. A bundle (K, R) is worth to user n what it can run,
+
+    U_n(a) = min(max_tasks_n, sum over the servers n may use of  max sum_v alpha_v  s.t.  sum_v alpha_v d_nvr <= a_ir)
+
+(K 1 and W 3.2 on every server; Z (1) for several variants). What lies on a server that n may not use, or of what it does not
+demand, is worth nothing; a resource of one server cannot be used on another.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.linear import maximum
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import rational
+
+__all__ = ["Holdings", "Unsolved", "ratio", "total"]
+
+
+class Unsolved(Exception):  # noqa: N818 (a finding, not an error)
+    """A linear program was not solved, so nothing is decided."""
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """An allocation's numbers; arrays hold Fractions where `exact`. Without x_exact its floats are read as decimals."""
+
+    allocation: Allocation
+    exact: bool
+
+    @property
+    def instance(self) -> Instance:
+        """The instance it is held against."""
+        return self.allocation.instance
+
+    def array(self, values: Any) -> Any:
+        """Numbers in this arithmetic."""
+        if not self.exact:
+            return np.array(values, dtype=float)
+        result = np.array(values, dtype=object)
+        return np.array([rational(v, "a number") for v in result.ravel()], dtype=object).reshape(result.shape)
+
+    def zeros(self, *shape: int) -> Any:
+        """An array of zeros."""
+        return np.full(shape, Fraction(0), dtype=object) if self.exact else np.zeros(shape)
+
+    @cached_property
+    def x(self) -> Any:
+        """(A,) tasks."""
+        own = self.allocation.x_exact
+        return self.array(self.allocation.x if own is None or not self.exact else own)
+
+    @cached_property
+    def demand(self) -> Any:
+        """(A, R)."""
+        arcs, exact = self.instance.arcs, self.instance.exact if self.exact else None
+        if exact is None:
+            return arcs.demand
+        keys = zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True)
+        return np.array([exact.demands_on.get((n, i), exact.demands[n])[v] for n, v, i in keys], dtype=object)
+
+    @cached_property
+    def pools(self) -> Any:
+        """(K, R) capacities of all servers of a row."""
+        if not self.exact:
+            return self.instance.pools
+        counts = self.instance.counts.tolist()
+        return np.array(
+            [[q * c for c in row] for q, row in zip(counts, self.instance.exact.capacities, strict=True)], dtype=object
+        )
+
+    @cached_property
+    def weights(self) -> Any:
+        """(N,)."""
+        return self.array(self.instance.exact.weights) if self.exact else self.instance.weights
+
+    @cached_property
+    def limits(self) -> Any:
+        """(N,) max_tasks, inf = unlimited."""
+        if not self.exact:
+            return self.instance.max_tasks
+        return np.array([np.inf if t is None else t for t in self.instance.exact.max_tasks], dtype=object)
+
+    @cached_property
+    def gamma(self) -> Any:
+        """(A,) tasks the arc could run alone (K 8)."""
+        load = ratio(self.demand, self.pools[self.instance.arcs.server])
+        return 1 / load.max(axis=1)
+
+    @cached_property
+    def alone(self) -> Any:
+        """(N,) tasks that the best arc of each user could run alone: the unit of margins."""
+        result = self.zeros(self.instance.N)
+        np.maximum.at(result, self.instance.arcs.user, self.gamma)
+        return result
+
+    @cached_property
+    def tasks(self) -> Any:
+        """(N,) tasks of each user."""
+        result = self.zeros(self.instance.N)
+        np.add.at(result, self.instance.arcs.user, self.x)
+        return result
+
+    @cached_property
+    def bundles(self) -> Any:
+        """(N, K, R) what each user holds: what its tasks take, or what was handed out where that is more."""
+        result = self.zeros(self.instance.N, self.instance.K, self.instance.R)
+        np.add.at(result, (self.instance.arcs.user, self.instance.arcs.server), self.x[:, None] * self.demand)
+        given = self.allocation.bundles
+        return result if given is None else np.maximum(result, self.array(given))
+
+    @cached_property
+    def worth(self) -> Any:
+        """(N,) U_n of what each user holds: its tasks, or more where they are not its best packing."""
+        if self.allocation.bundles is None and self.instance.single_variant:
+            return np.minimum(self.tasks, self.limits)
+        return np.array([self.utilities(n, self.bundles[n : n + 1])[0] for n in range(self.instance.N)], dtype=self.x.dtype)
+
+    def own(self, n: int) -> Any:
+        """The arcs of user n."""
+        start, end = np.searchsorted(self.instance.arcs.user, [n, n + 1])
+        return np.arange(start, end)
+
+    def utilities(self, n: int, bundles: Any) -> Any:
+        """(M,) U_n of bundles (M, K, R)."""
+        worth, arcs = self.zeros(len(bundles)), self.own(n)
+        server = self.instance.arcs.server[arcs]
+        for i in dict.fromkeys(server.tolist()):
+            rows = self.demand[arcs[server == i]]
+            worth = worth + (_alone(rows[0], bundles[:, i]) if len(rows) == 1 else self._packed(rows, bundles[:, i]))
+        return np.minimum(worth, self.limits[n])
+
+    def pooled_utilities(self, n: int, bundles: Any) -> Any:
+        """(M,) what user n could run with bundles (M, R) if all lay on one server, in its usual variants."""
+        rows = self.array(self.instance.exact.demands[n] if self.exact else self.instance.demands[n])
+        worth = _alone(rows[0], bundles) if len(rows) == 1 else self._packed(rows, bundles)
+        return np.minimum(worth, self.limits[n])
+
+    def _packed(self, rows: Any, bundles: Any) -> Any:
+        return np.array([self._best(rows, bundle) for bundle in bundles], dtype=self.x.dtype)
+
+    def _best(self, rows: Any, bundle: Any) -> Any:
+        """The largest sum alpha  s.t.  sum_v alpha_v row_v <= bundle,."""
+        rows = rows[~((rows > 0) & (bundle <= 0)).any(axis=1)]
+        if len(rows) == 0:
+            return self.zeros(1)[0]
+        if len(rows) == 1:
+            return _alone(rows[0], bundle[None])[0]
+        load = ratio(rows, np.broadcast_to(bundle, rows.shape))
+        gamma = 1 / load.max(axis=1)
+        sides = self.array(np.ones(len(bundle), dtype=int))
+        best = maximum(gamma / gamma.max(), (load * gamma[:, None]).T, sides, self.exact)
+        if best is None:
+            raise Unsolved("the best packing of a bundle was not found")
+        return best.value * gamma.max()
+
+
+def ratio(part: Any, whole: Any) -> Any:
+    """The ratio of parts to nonnegative wholes; where there is no whole: 0, or inf for a positive part."""
+    out = np.where(part > 0, np.inf, 0.0).astype(part.dtype)
+    if part.dtype == object:
+        out[out == 0] = Fraction(0)
+    return np.divide(part, whole, out=out, where=np.broadcast_to(whole > 0, part.shape))
+
+
+def total(values: Any) -> Any:
+    """The sum, a Fraction for Fractions, also of nothing."""
+    return values.sum() if len(values) else 0
+
+
+def _alone(row: Any, bundles: Any) -> Any:
+    """(M,) tasks of one demand vector that bundles (M, R) can run; nothing where a bundle is in debt."""
+    taken = row > 0
+    return np.maximum((bundles[:, taken] / row[taken]).min(axis=1), 0)

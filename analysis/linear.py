@@ -1,0 +1,81 @@
+"""Small linear programs in floating point or in rationals: max cost z  s.t.  A z <= sides, z >= 0, with an optimum.
+
+HiGHS solves the program; in rationals its last basis is computed once more exactly, and repaired where it is not optimal
+(solvers/exact/programs.py), so that the value is the optimum and not near it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.models.rationals import as_flint, as_fraction
+from fairalloc.solvers.exact.programs import Program, optimum
+from fairalloc.solvers.method import Limits, Stopped
+
+__all__ = ["METHODS", "Optimum", "maximum"]
+
+METHODS = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
+"""How an optimum is known, by whether it is exact."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The largest value, and the point (columns,) that has it."""
+
+    value: Any
+    z: Any
+
+
+def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
+    """The optimum; None where HiGHS, or the exact repair of its basis, did not find one.
+
+    Parameters
+    ----------
+    cost, matrix, sides : (columns,), (rows, columns) and (rows,); arrays of Fractions where `exact`, else floats; the matrix of
+        floats may be sparse
+    """
+    floats = sp.csc_array(matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=float))
+    highs = _solved(np.asarray(cost, dtype=float), floats, np.asarray(sides, dtype=float))
+    if exact:
+        return _exactly(cost, matrix, sides, highs)
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    z = np.array(highs.getSolution().col_value)
+    return Optimum(float(np.dot(cost, z)), z)
+
+
+def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> highspy.Highs:
+    highs, model = highspy.Highs(), highspy.HighsLp()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", 1)
+    highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    model.num_row_, model.num_col_ = matrix.shape
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(len(cost)), np.full(len(cost), np.inf)
+    model.row_lower_, model.row_upper_ = np.full(len(sides), -np.inf), sides
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
+    highs.passModel(model)
+    highs.run()
+    return highs
+
+
+def _exactly(cost: Any, matrix: Any, sides: Any, highs: highspy.Highs) -> Optimum | None:
+    from flint import fmpq
+
+    rows, columns = matrix.shape
+    parts = [{i: as_flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
+    parts += [{i: fmpq(1)} for i in range(rows)]
+    program = Program((*map(as_flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(as_flint, sides)))
+    basis = highs.getBasis()
+    status = [*basis.col_status, *basis.row_status]
+    basic = [k for k, s in enumerate(status) if s == highspy.HighsBasisStatus.kBasic]
+    try:
+        corner, _ = optimum(program, basic if len(basic) == rows else range(columns, columns + rows), Limits())
+    except Stopped:
+        return None
+    z = np.array([as_fraction(corner.values.get(k, 0)) for k in range(columns)], dtype=object)
+    return Optimum(np.dot(cost, z), z)

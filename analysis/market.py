@@ -1,0 +1,190 @@
+r"""The market view of nb: competitive equilibrium from given incomes (Z Prop 5; Eisenberg and Gale 1959).
+
+User n has the budget w_n (equal ones in Z), and the prices are p_ir. Its cheapest task costs
+
+    q_n = min over its variants v and servers i of  sum_r d_nvr p_ir
+
+and x with p is an equilibrium when
+
+    used_ir <= c_ir,  and used_ir = c_ir where p_ir > 0                 the market clears
+    sum of x_a cost_a over its arcs <= min(w_n, q_n max_tasks_n)        nobody spends more than its budget, or all its tasks cost
+    u_n >= min(w_n / q_n, max_tasks_n)                                  nobody can do better at these prices
+
+where equality follows in the last two lines, because no task costs less than q_n.
+
+**Derivation.** With prices p on the capacities and z_n >= 0 on the limits, nb is optimal iff it is feasible and
+
+    w_n / u_n = q_n + z_n,    z_n (max_tasks_n - u_n) = 0,    p_ir (c_ir - used_ir) = 0,    x_a = 0 where cost_a > q_n.
+
+A user below its limit has z_n = 0: it runs u_n = w_n / q_n tasks and spends q_n u_n = w_n. A user at its limit has
+u_n = max_tasks_n <= w_n / q_n: it spends q_n max_tasks_n and keeps the rest, for which it has no use. Both are the
+formulas above. What is sold is paid for, so the prices' common scale is the root s of
+
+    s sum_ir p_ir c_ir = sum_n min(w_n, s q_n max_tasks_n)                                                        (*)
+
+which without limits says that all resources together cost what all users have, W = sum_n w_n.
+
+**Residuals** are dimensionless: what is unsold and what is overspent as parts of W, and the largest part of its best choice that
+some user misses. At the scale (*) the last is the largest, because what is unsold or overspent is what others leave unspent.
+Without limits it is at most rho, the residual of nb: that is proved by prices with q_n u_n >= w_n that cost at most (1 + rho) W
+in all; brought to the cost W they have q_n u_n >= w_n / (1 + rho).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations.common.first_order import PROVED, referee
+from fairalloc.formulations.mechanism import cheapest
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Market", "equilibrium", "market"]
+
+
+@dataclass(frozen=True)
+class Market:
+    """An allocation and prices; everything else follows.
+
+    Attributes
+    ----------
+    allocation : what the users buy
+    prices : (K, R) p_ir, the price of a unit of each resource of each server, in units of the budgets
+    """
+
+    allocation: Allocation
+    prices: Floats
+
+    @property
+    def budgets(self) -> Floats:
+        """(N,) w_n."""
+        return self.allocation.instance.weights
+
+    @cached_property
+    def worth(self) -> Floats:
+        """(K, R) p_ir c_ir, what a whole capacity costs."""
+        result: Floats = self.prices * self.allocation.instance.pools
+        return result
+
+    @cached_property
+    def cost(self) -> Floats:
+        """(N,) q_n, the cost of a user's cheapest task."""
+        return cheapest(self.allocation.instance, self.worth)
+
+    @cached_property
+    def spending(self) -> Floats:
+        """(N,) what the user's tasks cost where they run."""
+        arcs = self.allocation.instance.arcs
+        result: Floats = arcs.owner @ (self.allocation.x * (arcs.load.T @ self.worth.ravel()))
+        return result
+
+    @cached_property
+    def due(self) -> Floats:
+        """(N,) min(w_n, q_n max_tasks_n)."""
+        result: Floats = np.minimum(self.budgets, _all_tasks(self.allocation.instance, self.cost))
+        return result
+
+    @cached_property
+    def demand(self) -> Floats:
+        """(N,) min(w_n / q_n, max_tasks_n), the most tasks the budget can buy; inf for free tasks without a limit."""
+        paid = np.divide(self.budgets, self.cost, out=np.full_like(self.cost, np.inf), where=self.cost > 0)
+        result: Floats = np.minimum(paid, self.allocation.instance.max_tasks)
+        return result
+
+    @cached_property
+    def unsold(self) -> Floats:
+        """(K, R) p_ir (c_ir - used_ir)."""
+        result: Floats = self.worth * (1.0 - self.allocation.load)
+        return result
+
+    @cached_property
+    def residuals(self) -> Mapping[str, float]:
+        """`feasibility`, `clearing`, `spending` and `choice`: how far the three lines are from holding."""
+        return {
+            "feasibility": infeasibility(self.allocation),
+            "clearing": float(np.abs(self.unsold).sum() / self.budgets.sum()),
+            "spending": float(np.maximum(self.spending - self.due, 0.0).sum() / self.budgets.sum()),
+            "choice": float((1.0 - self.allocation.tasks / self.demand).max(initial=0.0)),
+        }
+
+    @property
+    def residual(self) -> float:
+        """The largest of the residuals."""
+        return max(self.residuals.values())
+
+
+def market(instance: Instance, allocation: Allocation) -> Market:
+    """The market in which an allocation with tasks for everybody is bought.
+
+    The prices are those of the allocation, brought to the scale (*). Where it has none, or they leave a residual, those of nb's
+    referee are tried too, and the better of the two taken.
+
+    Examples
+    --------
+    >>> from fairalloc.solvers import solve
+    >>> pool = Instance([[1, 4], [3, 1]], [[9, 18]])  # W section 2
+    >>> solved = market(pool, solve(pool, "nb"))
+    >>> solved.prices.round(6)
+    array([[0.2     , 0.011111]])
+    """
+    allocation = replace(allocation, instance=instance)
+    for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
+        raise InstanceError(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
+    own = None if allocation.prices is None else _at(allocation, allocation.prices[-1])
+    if own is not None and own.residual <= PROVED:
+        return own
+    other = _at(allocation, referee(allocation, instance.weights / allocation.tasks))
+    return other if own is None or other.residual < own.residual else own
+
+
+def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
+    """At some prices nothing is left unsold, everybody spends its budget and nobody can do better (nb; Z Prop 5)."""
+    if allocation.mechanism not in ("", "nb"):
+        return Verdict("market", None, np.nan, f"not decided: {allocation.mechanism!r} is no market", "by name")
+    method = "prices of the allocation or of a linear program; residuals by direct computation"
+    try:
+        found = market(allocation.instance, allocation)
+    except InstanceError as error:
+        return Verdict("market", False, np.inf, f"no equilibrium: {error}", method)
+    if found.residual <= tolerance:
+        return Verdict("market", True, found.residual, "a market equilibrium", method, {"prices": found.prices})
+    if found.residuals["feasibility"] > tolerance:
+        return Verdict("market", False, found.residual, "no equilibrium: the allocation is not feasible", method)
+    n = int(np.argmin(found.allocation.tasks / found.demand))
+    user, tasks, demand = allocation.instance.users[n], allocation.tasks[n], found.demand[n]
+    witness = {"prices": found.prices, "user": user, "tasks": tasks, "demand": demand}
+    sentence = f"no equilibrium: user {user!r} runs {tasks:g} tasks and could buy {demand:g}"
+    return Verdict("market", False, found.residual, sentence, method, witness)
+
+
+def _at(allocation: Allocation, prices: Floats) -> Market:
+    """The market at prices (K, R) in parts of capacity and any scale."""
+    instance = allocation.instance
+    worth = np.maximum(prices, 0.0)
+    worth = worth * _scale(instance, worth)
+    unit = np.divide(worth, instance.pools, out=np.zeros_like(worth), where=instance.pools > 0)
+    return Market(allocation, unit)
+
+
+def _all_tasks(instance: Instance, cost: Floats) -> Floats:
+    """(N,) q_n max_tasks_n; inf without a limit."""
+    return np.multiply(cost, instance.max_tasks, out=np.full_like(cost, np.inf), where=np.isfinite(instance.max_tasks))
+
+
+def _scale(instance: Instance, worth: Floats) -> float:
+    """The root s of (*) by Newton's method from above: both sides are piecewise linear, so a few steps end it."""
+    w, most = instance.weights, _all_tasks(instance, cheapest(instance, worth))
+    total = float(worth.sum())
+    s = w.sum() / total if total > 0 else 0.0
+    while True:
+        limited = s * most < w
+        rest = total - most[limited].sum()  # what the others' resources cost
+        lower = w[~limited].sum() / rest if rest > 0 else s
+        if lower >= s:
+            return float(s)
+        s = lower

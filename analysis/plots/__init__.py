@@ -1,0 +1,1 @@
+"""Figures, returned as Matplotlib objects and never shown: the extra plots."""

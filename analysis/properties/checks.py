@@ -1,0 +1,250 @@
+"""Properties of an allocation, checked in floating point or in rationals, and each mechanism's own definition.
+
+Every margin is signed and has no unit: positive = violation, negative = room left. Floating point allows a tolerance; rationals
+allow none, and the smallest violation counts. Properties of mechanisms, not of one allocation, are in misreports.py.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.linear import METHODS, maximum
+from fairalloc.analysis.market import equilibrium
+from fairalloc.analysis.properties import fairness
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs
+
+__all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check", "on_instance"]
+
+TOLERANCE = 1e-6
+"""A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
+
+Check: TypeAlias = Callable[[Holdings, float], Verdict]
+
+
+def check(
+    instance: Instance,
+    allocation: Allocation,
+    property: str,  # noqa: A002
+    tolerance: float = TOLERANCE,
+    exact: bool | None = None,
+) -> Verdict:
+    """Hold an allocation against a property.
+
+    Parameters
+    ----------
+    instance : the problem; the allocation must live on its arcs (for "drf": on the pooled instance)
+    allocation : tasks on arcs, and bundles where more was handed out than is used
+    property : a name in PROPERTIES or the id of a mechanism, whose definition is then checked
+    tolerance : the largest violation that counts as rounding; rationals know none
+    exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
+        Definitions of mechanisms are held in floating point only: `certify` proves those
+
+    Returns
+    -------
+    Verdict; holds is None where the property says nothing about this instance, which its sentence explains
+
+    Examples
+    --------
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
+    >>> check(wang, Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
+    "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
+    >>> check(wang, Allocation(wang, [10, 0, 0, 10]), "envy-freeness", exact=True).margin
+    -0.8
+    """
+    names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
+    if property not in names:
+        raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
+    allocation = on_instance(instance, allocation)
+    if property in PROPERTIES:
+        return _held(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
+    if exact:
+        raise InstanceError(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
+    if property == "market":
+        return equilibrium(allocation, tolerance)
+    return _definition(allocation, property, tolerance)
+
+
+def _held(name: str, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
+    if not allocation.has_point:
+        holds, margin = (None, np.nan) if name == "non-wastefulness" else (False, np.inf)
+        sentence = f"{'not decided' if holds is None else 'not feasible'}: there is no point"
+        return Verdict(name, holds, margin, sentence, "x is not a number")
+    h = Holdings(allocation, exact)
+    if name in FEASIBLE and (basic := _feasibility(h, tolerance)).holds is False:
+        return replace(basic, property=name, margin=np.inf)
+    try:
+        return PROPERTIES[name](h, tolerance)
+    except Unsolved as reason:
+        return Verdict(name, None, np.nan, f"not decided: {reason}", METHODS[exact])
+
+
+def on_instance(instance: Instance, allocation: Allocation) -> Allocation:
+    """The allocation as one of this instance, whose arcs must be the same; the verdict is about this instance."""
+    own, arcs = allocation.instance.arcs, instance.arcs
+    if len(own) != len(arcs):
+        raise InstanceError(f"the allocation has {len(own)} arcs, but the instance has {len(arcs)}")
+    for a in np.flatnonzero((own.user != arcs.user) | (own.variant != arcs.variant) | (own.server != arcs.server))[:1]:
+        one, other = ((int(k.user[a]), int(k.variant[a]), int(k.server[a])) for k in (own, arcs))
+        raise InstanceError(f"arc {a} of the allocation is (user, variant, server) {one}, but that of the instance is {other}")
+    return allocation if allocation.instance is instance else replace(allocation, instance=instance)
+
+
+def _feasibility(h: Holdings, tolerance: float) -> Verdict:
+    """No capacity, limit or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
+    where = {"capacity": ratio(h.bundles.sum(axis=0), h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
+    if h.allocation.bundles is None:
+        where["capacity"] = _load(h) - 1
+    rule = max(where, key=lambda key: where[key].max())
+    margin = where[rule].max()
+    if not margin > (0 if h.exact else tolerance):
+        method = "rational arithmetic" if h.exact else "direct computation in floating point"
+        return Verdict("feasibility", True, float(margin), "feasible", method)
+    place = np.unravel_index(int(np.argmax(where[rule])), where[rule].shape)
+    witness, sentence = _OVERLOADS[rule](h, *map(int, place))
+    method = "rational arithmetic" if h.exact else "direct computation"
+    return Verdict("feasibility", False, float(margin), f"not feasible: {sentence}", method, witness)
+
+
+def _load(h: Holdings) -> Any:
+    """(K, R) used part of each capacity."""
+    return ratio(h.bundles.sum(axis=0), h.pools)
+
+
+def _over_limit(h: Holdings, n: int) -> tuple[dict[str, object], str]:
+    user = h.instance.users[n]
+    return {"user": user, "tasks": h.tasks[n]}, f"user {user!r} runs {float(h.tasks[n]):g} tasks and has {float(h.limits[n]):g}"
+
+
+def _negative(h: Holdings, a: int) -> tuple[dict[str, object], str]:
+    arcs = h.instance.arcs
+    user, server = h.instance.users[arcs.user[a]], h.instance.servers[arcs.server[a]]
+    witness = {"user": user, "server": server, "tasks": h.x[a]}
+    return witness, f"user {user!r} has {float(h.x[a]):g} tasks on server {server!r}"
+
+
+def _overload(h: Holdings, i: int, r: int) -> tuple[dict[str, object], str]:
+    server, resource = h.instance.servers[i], h.instance.resources[r]
+    used, capacity = h.bundles[:, i, r].sum(), h.pools[i, r]
+    witness = {"server": server, "resource": resource, "used": used, "capacity": capacity}
+    return witness, f"server {server!r} gives {float(used):g} of {resource!r} and has {float(capacity):g}"
+
+
+_OVERLOADS: Mapping[str, Callable[..., tuple[dict[str, object], str]]] = {
+    "capacity": _overload,
+    "sign": _negative,
+    "limit": _over_limit,
+}
+
+
+def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
+    """Nobody holds a resource its tasks do not use (W Definition 1): bundle <= tasks times demand, in shares of capacity."""
+    name, method = "non-wastefulness", "comparison of bundles with what the tasks use"
+    if h.allocation.bundles is None:
+        return Verdict(name, True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
+    spare = h.array(h.allocation.bundles) - replace(h, allocation=replace(h.allocation, bundles=None)).bundles
+    waste = ratio(np.maximum(spare, 0), np.broadcast_to(h.pools, spare.shape))
+    margin = waste.max()
+    if not margin > (0 if h.exact else tolerance):
+        return Verdict(name, True, float(margin), "non-wasteful", method)
+    n, i, r = np.unravel_index(int(np.argmax(waste)), waste.shape)
+    user, server, resource = h.instance.users[n], h.instance.servers[i], h.instance.resources[r]
+    held = f"user {user!r} holds {float(spare[n, i, r]):g} of {resource!r} on server {server!r}"
+    witness = {"user": user, "server": server, "resource": resource, "unused": spare[n, i, r]}
+    return Verdict(name, False, float(margin), f"wasteful: {held} that its tasks do not use", method, witness)
+
+
+def _pareto(h: Holdings, tolerance: float) -> Verdict:
+    """No feasible allocation gives every user as many tasks and one more (W 3.3, Z II-B).
+
+    LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n.
+    """
+    instance, arcs = h.instance, h.instance.arcs
+    unit = h.alone
+    over = max(1, _load(replace(h, allocation=replace(h.allocation, bundles=None))).max(), (h.tasks / h.limits).max())
+    keep = h.tasks / over
+    capped = np.isfinite(instance.max_tasks)
+    answer = maximum(*_improvements(h, keep, capped), h.exact)
+    if answer is None:
+        raise Unsolved("the linear program was not solved")
+    gain = answer.z[len(arcs) :]
+    n = max(range(instance.N), key=lambda k: gain[k])
+    if not gain[n] > (0 if h.exact else tolerance):
+        return Verdict("pareto", True, float(gain[n]), "Pareto optimal", METHODS[h.exact])
+    user, before, after = instance.users[n], float(h.tasks[n]), float(keep[n] + gain[n] * unit[n])
+    sentence = f"not Pareto optimal: user {user!r} could run {after:g} tasks instead of {before:g} while nobody runs fewer"
+    better = {"user": user, "x": tuple((answer.z[: len(arcs)] * unit[arcs.user]).tolist())}
+    method = f"{METHODS[h.exact]}; the better allocation is the witness"
+    return Verdict("pareto", False, float(gain[n]), sentence, method, better)
+
+
+def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
+    """The linear program: cost, rows and sides; tasks count in units of h.alone."""
+    instance, arcs, unit = h.instance, h.instance.arcs, h.alone
+    limits = h.limits[capped] / unit[capped]
+    if not h.exact:
+        share, load = arcs.owner, arcs.load @ sp.diags_array(unit[arcs.user])
+        rows = sp.block_array([[load, None], [-share, sp.eye_array(instance.N)], [share[capped], None]], format="csc")
+        cost = np.concatenate([np.zeros(len(arcs)), np.ones(instance.N)])
+        return cost, rows, np.concatenate([np.ones(instance.K * instance.R), -keep / unit, limits])
+    size, one = len(arcs), Fraction(1)
+    matrix = h.zeros(instance.K * instance.R + instance.N + int(capped.sum()), size + instance.N)
+    first, cap = instance.K * instance.R, {int(n): k for k, n in enumerate(np.flatnonzero(capped))}
+    for a, (n, parts) in enumerate(zip(arcs.user.tolist(), exact_arcs(instance).load, strict=True)):
+        for row, part in parts:
+            matrix[row, a] = part * unit[n]
+        matrix[first + n, a] = -one
+        if n in cap:
+            matrix[first + instance.N + cap[n], a] = one
+    for n in range(instance.N):
+        matrix[first + n, size + n] = one
+    cost = np.concatenate([h.zeros(size), h.zeros(instance.N) + one])
+    return cost, matrix, np.concatenate([h.zeros(first) + one, -keep / unit, limits])
+
+
+def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
+    """The mechanism's own residual."""
+    item = mechanism(name)
+    if allocation.mechanism == item.id:
+        item = item.configure(**allocation.parameters)
+    if item.home(allocation.instance).K != allocation.instance.K:
+        raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
+    basic = _held("feasibility", allocation, tolerance, exact=False)
+    margin = max(basic.margin, item.residual(allocation))
+    method = "the residual of its definition, from the instance alone"
+    if margin <= tolerance:
+        return Verdict(name, True, margin, f"this is the {name} allocation", method)
+    sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"
+    return Verdict(name, False, margin, sentence, method, basic.witness)
+
+
+PROPERTIES: Mapping[str, Check] = {
+    "feasibility": _feasibility,
+    "non-wastefulness": _non_wastefulness,
+    "pareto": _pareto,
+    "envy-freeness": fairness.envy_freeness,
+    "total-envy-freeness": fairness.total_envy_freeness,
+    "sharing-incentive": fairness.sharing_incentive,
+    "strong-sharing-incentive": fairness.strong_sharing_incentive,
+    "weak-sharing-incentive": fairness.weak_sharing_incentive,
+    "bottleneck-fairness": fairness.bottleneck_fairness,
+    "server-bottleneck-fairness": fairness.server_bottleneck_fairness,
+    "global-bottleneck-fairness": fairness.global_bottleneck_fairness,
+    "single-resource-fairness": fairness.single_resource_fairness,
+    "single-server-reduction": fairness.single_server_reduction,
+}
+"""The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
+
+BASIC = ("feasibility", "non-wastefulness", "pareto")
+"""What is checked where nothing is asked for: the others are a mechanism's choice."""
+
+FEASIBLE = frozenset(name for name in PROPERTIES if "bottleneck" in name or "single" in name or name == "pareto")
+"""The properties that only a feasible allocation can have."""

@@ -1,0 +1,393 @@
+r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness where one resource decides.
+
+Margins are signed, a violation is positive, and have no unit: tasks count in what the user's best arc could run alone.
+
+**Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
+bundle on every server, which is worth what n can run where it lies. `envy-freeness` is W's: n can do nothing with what m holds
+on servers that n may not use. `total-envy-freeness` is K's to the letter, placement ignored; it asks for more (a sum of minima is
+at most the minimum of sums), even that users on servers of their own envy nobody on larger ones. Without placement
+constraints and demands of single servers they are the same for one variant. Z has one pool.
+
+**Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B;
+Z II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every
+resource in N equal totals (W Def 4, `weak`).
+
+**Bottlenecks.** r is a bottleneck of n at server i if n demands it, it is full, and s_n >= s_m for all m who use it there; a
+user at its limit needs none. If everybody has one among the resources that count, no s_n can be raised without lowering a smaller
+or equal s_m. With one server, or one resource that counts and what users get of it as s, that is max-min fairness. The margin is
+
+    max over n  min over r that count  of the larger of   room_r   and   max over m of min(part of r that m uses, 1 - s_n / s_m)
+
+which the smaller of the two relative changes makes continuous: dust on a server is a small violation.
+"""
+
+import heapq
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.linear import METHODS, maximum
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+
+__all__ = [
+    "bottleneck_fairness",
+    "envy_freeness",
+    "global_bottleneck_fairness",
+    "global_bottlenecks",
+    "server_bottleneck_fairness",
+    "server_bottlenecks",
+    "sharing_incentive",
+    "single_resource_fairness",
+    "single_server_reduction",
+    "strong_sharing_incentive",
+    "total_envy_freeness",
+    "weak_sharing_incentive",
+    "whole_bottlenecks",
+]
+
+SOLVED = 1e-6
+"""The residual up to which an answer of drfh is one."""
+
+NODES = 400
+"""Choices of who runs out of what where, after which weak sharing incentive is not decided."""
+
+
+def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
+    """Whether what everybody has is `worth` (N,) at least the `better` (N,), which comes from `others`."""
+    gap = (better - worth) / h.alone
+    n = max(range(len(gap)), key=lambda k: gap[k])
+    margin, m, users = gap[n], others[n], h.instance.users
+    method = "rational arithmetic" if h.exact else "floating point"
+    method += "" if h.instance.single_variant else "; packings by LP"
+    source = what if m is None else f"{what} of user {users[m]!r}"
+    if not margin > (0 if h.exact else tolerance):
+        return Verdict(name, True, float(margin), f"nobody could run more {source if m is None else what}", method)
+    witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
+    sentence = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
+    return Verdict(name, False, float(margin), sentence, method, witness)
+
+
+# ---- envy -----------------------------------------------------------------------------------------------------------
+
+
+def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
+    """Nobody could run more with another's bundles, scaled by the weights, on the servers it may use (K 2.1, W 3.3, Z II-B)."""
+    return _envy("envy-freeness", h, tolerance, h.bundles, h.utilities, h.worth)
+
+
+def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
+    """The same with each user's bundles added up as if they lay on one server, placement ignored (K (1) to the letter)."""
+    name = "total-envy-freeness"
+    if h.instance.demands_on:
+        return _silent(name, "totals are not comparable where demands depend on the server")
+    totals = h.bundles.sum(axis=1)
+    worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
+    return _envy(name, h, tolerance, totals, h.pooled_utilities, worth)
+
+
+def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any) -> Verdict:
+    better = h.zeros(h.instance.N)
+    others: list[int | None] = [None] * h.instance.N
+    for n in range(h.instance.N):
+        factor = (h.weights[n] / h.weights).reshape(-1, *[1] * (bundles.ndim - 1))
+        worth = utilities(n, bundles * factor)
+        worth[n] = 0
+        m = max(range(len(worth)), key=lambda k: worth[k])
+        better[n], others[n] = worth[m], m
+    return _compared(name, h, tolerance, own, better, others, "with the resources")
+
+
+# ---- sharing incentive ----------------------------------------------------------------------------------------------
+
+
+def sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
+    """Everybody runs as many tasks as with its part phi_n / sum phi of every server (K 2.1 and 3.3, P III-B, Z II-B, D 4)."""
+    return _sharing("sharing-incentive", h, tolerance, h.weights / h.weights.sum())
+
+
+def strong_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
+    """Everybody runs as many tasks as with 1 / N of every server (W Def 2)."""
+    return _sharing("strong-sharing-incentive", h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
+
+
+def _sharing(name: str, h: Holdings, tolerance: float, parts: Any) -> Verdict:
+    better = np.array([h.utilities(n, (h.pools * part)[None])[0] for n, part in enumerate(parts)], dtype=h.x.dtype)
+    return _compared(name, h, tolerance, h.worth, better, [None] * len(parts), "with its part of every server")
+
+
+def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
+    """Some division of every resource in equal totals leaves nobody with more tasks (W Defs 3 and 4).
+
+    The margin is the smallest over all such divisions of the largest gain (or what is proved of it within NODES choices); where
+    a division without gains shows that it holds, that division's. This is not one linear program: a user's tasks are a minimum
+    over resources at each server, so there is one for each choice of the resource that user n runs out of at server i.
+    """
+    name = "weak-sharing-incentive"
+    strong = strong_sharing_incentive(h, tolerance)
+    if strong.holds:
+        return replace(strong, property=name, sentence="equal parts of every server leave nobody with more tasks")
+    if h.instance.K == 1:
+        return replace(strong, property=name)  # one pool can be divided in one way only
+    if not h.instance.single_variant:
+        return _silent(name, "divisions are searched for one demand vector a user only")
+    return _Divisions(h, 0 if h.exact else tolerance).verdict()
+
+
+class _Divisions:
+    """Equal partitions as points of linear programs; variables b_nir in parts of the pool, and s = t + L >= 0."""
+
+    def __init__(self, h: Holdings, tolerance: float) -> None:
+        self.h, self.tolerance = h, tolerance
+        self.shape = (h.instance.N, *h.pools.shape)
+        self.free = [n for n in range(h.instance.N) if h.worth[n] < h.limits[n]]  # the others want no more
+        self.low = max(h.worth / h.alone)
+        size = int(np.prod(self.shape))
+        index = np.arange(size).reshape(self.shape)
+        rows: list[Any] = []
+        sides: list[Any] = []
+        one = h.array([1])[0]
+        for i, r in np.argwhere(h.pools > 0):
+            self._row(rows, {int(k): one for k in index[:, i, r]}, size)
+            sides.append(one)
+        for n in range(self.shape[0]):
+            for r in np.flatnonzero(h.instance.totals > 0):
+                self._row(rows, {int(index[n, i, r]): -h.pools[i, r] / h.pools[:, r].sum() for i in range(self.shape[1])}, size)
+                sides.append(-one / self.shape[0])
+        self.rows, self.sides, self.index, self.size = rows, sides, index, size
+
+    def _row(self, rows: list[Any], entries: dict[int, Any], size: int) -> None:
+        row = self.h.zeros(size + 1)
+        for k, value in entries.items():
+            row[k] = value
+        rows.append(row)
+
+    def verdict(self) -> Verdict:
+        name, method, order = "weak-sharing-incentive", f"branch and bound, {METHODS[self.h.exact]}", count()
+        heap: list[Any] = [(-self.low, next(order), {})]
+        best, point = None, None
+        for _ in range(NODES):
+            if not heap or (best is not None and (best <= self.tolerance or heap[0][0] >= best)):
+                break
+            _, _, chosen = heapq.heappop(heap)
+            bound, shares = self._least(chosen)
+            gains, runs = self._gains(shares)
+            worst = max(gains.values(), default=-self.low)
+            if best is None or worst < best:
+                best, point = worst, shares
+            for child in self._branches(chosen, gains, runs):
+                heapq.heappush(heap, (bound, next(order), child))
+        assert best is not None, "the first division was tried"
+        if best <= self.tolerance:
+            sentence = "an equal partition leaves nobody with more tasks"
+            return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
+        least = min([best, *(node[0] for node in heap)])
+        if least > self.tolerance:
+            sentence = "every equal partition leaves somebody with more tasks"
+            return Verdict(name, False, float(least), sentence, method, {"least": least})
+        return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
+
+    def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
+        """The least largest gain if every arc in `chosen` runs out of that resource and the others run nothing."""
+        h, rows, sides = self.h, list(self.rows), list(self.sides)
+        for n in self.free:
+            entries = {self.size: -h.array([1])[0]}
+            for a in h.own(n).tolist():
+                if a in chosen:
+                    i, r = int(h.instance.arcs.server[a]), chosen[a]
+                    entries[int(self.index[n, i, r])] = h.pools[i, r] / h.demand[a, r] / h.alone[n]
+            self._row(rows, entries, self.size)
+            sides.append(h.worth[n] / h.alone[n] - self.low)
+        cost = h.zeros(self.size + 1)
+        cost[-1] = -1
+        found = maximum(cost, np.array(rows), np.array(sides), h.exact)
+        if found is None:
+            raise Unsolved("a linear program over equal partitions was not solved")
+        return -found.value - self.low, found.z[:-1].reshape(self.shape)
+
+    def _gains(self, shares: Any) -> tuple[dict[int, Any], dict[int, Any]]:
+        """What each free user gains with these shares of the pools, and what each arc runs."""
+        h, gains, runs = self.h, {}, {}
+        for n in self.free:
+            for a in h.own(n).tolist():
+                i, taken = int(h.instance.arcs.server[a]), h.demand[a] > 0
+                runs[a] = (shares[n, i, taken] * h.pools[i, taken] / h.demand[a, taken]).min()
+            gains[n] = (sum(runs[a] for a in h.own(n).tolist()) - h.worth[n]) / h.alone[n]
+        return gains, runs
+
+    def _branches(self, chosen: dict[int, int], gains: dict[int, Any], runs: dict[int, Any]) -> list[dict[int, int]]:
+        """The choices for the arc that runs most of those without one, of the user that gains most."""
+        for n in sorted(gains, key=lambda k: -gains[k]):
+            open_ = [a for a in self.h.own(n).tolist() if a not in chosen]
+            if open_:
+                a = max(open_, key=lambda k: runs[k])
+                return [{**chosen, a: int(r)} for r in np.flatnonzero(self.h.demand[a] > 0)]
+        return []
+
+
+# ---- where one resource decides: facts about an instance, in rationals --------------------------------------------------
+
+
+def whole_bottlenecks(instance: Instance) -> set[int]:
+    """The resources that all eligible users dominantly request at every server (K Def 2)."""
+    return set.intersection(*_dominant(instance).values())
+
+
+def server_bottlenecks(instance: Instance) -> dict[int, int]:
+    """A resource that all eligible users dominantly request, at the servers that have one (K 3.3)."""
+    return {i: min(common) for i, common in _dominant(instance).items() if common}
+
+
+def global_bottlenecks(instance: Instance) -> set[int]:
+    """The resources that are globally dominant for all users (W 3.3); none where the global dominant share is not defined."""
+    if not instance.single_variant or instance.demands_on:
+        return set()
+    demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
+    pools = _nobody(instance).pools.sum(axis=0)
+    return set(np.flatnonzero(_largest(ratio(demands, np.broadcast_to(pools, demands.shape))).all(axis=0)).tolist())
+
+
+def _dominant(instance: Instance) -> dict[int, set[int]]:
+    """The resources of which every arc of a server takes the largest part (K 6), for each server that somebody may use."""
+    h, server = _nobody(instance), instance.arcs.server
+    result: dict[int, set[int]] = {}
+    for i, row in zip(server.tolist(), _largest(ratio(h.demand, h.pools[server])), strict=True):
+        result[i] = result.get(i, set(range(instance.R))) & set(np.flatnonzero(row).tolist())
+    return result
+
+
+def _largest(parts: Any) -> Any:
+    """Where each row has its largest entry."""
+    return parts == parts.max(axis=1)[:, None]
+
+
+def _nobody(instance: Instance) -> Holdings:
+    """The exact numbers of an instance in which nothing is handed out."""
+    return Holdings(Allocation(instance, np.zeros(len(instance.arcs))), exact=True)
+
+
+# ---- one resource decides -------------------------------------------------------------------------------------------
+
+
+def single_resource_fairness(h: Holdings, tolerance: float) -> Verdict:
+    """With one resource, what users get of it by weight is max-min fair under the placement constraints (W 3.3, P II-A)."""
+    name = "single-resource-fairness"
+    if h.instance.R > 1:
+        return _silent(name, f"there are {h.instance.R} resources")
+    return _bottlenecks(name, h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
+
+
+def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
+    """With one server, the allocation is that of DRF: a bottleneck for everybody, by dominant shares (W 3.3, K 2.2)."""
+    name = "single-server-reduction"
+    if h.instance.K > 1 or not h.instance.single_variant:
+        return _silent(name, "there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
+    return _bottlenecks(name, h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
+
+
+def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
+    """Where all eligible users dominantly request one resource at every server, it is max-min fair (K Def 2, P III-B)."""
+    name = "bottleneck-fairness"
+    common = whole_bottlenecks(h.instance)
+    if not common:
+        return _silent(name, "no resource is dominantly requested by all users at all their servers")
+    rho = min(common)
+    return _bottlenecks(name, h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
+
+
+def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
+    """At servers where all eligible users dominantly request one resource, it is max-min fair by virtual shares (K Cor 1)."""
+    name = "server-bottleneck-fairness"
+    if not h.instance.single_variant:
+        return _silent(name, "a user has several demand vectors")
+    local = server_bottlenecks(h.instance)
+    if not local:
+        return _silent(name, "no server has a resource that all its users dominantly request")
+    return _bottlenecks(
+        name, h, tolerance, {i: [r] for i, r in local.items()}, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
+    )
+
+
+def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
+    """Where all users have the same global dominant resource, it is max-min fair among all allocations (W 3.3, Prop 8).
+
+    That is the definition of drfh for such users, with which the tasks are compared: they are unique.
+    """
+    name, instance = "global-bottleneck-fairness", h.instance
+    if not global_bottlenecks(instance):
+        return _silent(name, "users have no demand vectors with the same global dominant resource")
+    best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
+    if not best.residual <= SOLVED:
+        raise Unsolved("the answer of drfh was not found")
+    gaps = abs(Holdings(best, h.exact).tasks - h.tasks) / h.alone
+    n = max(range(instance.N), key=lambda k: gaps[k])
+    margin, method = gaps[n], f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
+    if not margin > (0 if h.exact else tolerance):
+        return Verdict(name, True, float(margin), "max-min fair on the global dominant resource", method)
+    fair = float(best.tasks[n])
+    sentence = f"not max-min fair: user {instance.users[n]!r} runs {float(h.tasks[n]):.6g} tasks, and {fair:.6g} by drfh"
+    return Verdict(name, False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
+
+
+def _amounts(h: Holdings, r: int) -> Any:
+    """(A,) what the owner of each arc gets of a resource, by weight."""
+    return (h.bundles[:, :, r].sum(axis=1) / h.weights)[h.instance.arcs.user]
+
+
+def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
+    """Everybody below its limit has a bottleneck among the `resources` of each of these servers; shares (A,) are compared."""
+    method = "a bottleneck for every user, in rationals" if h.exact else "a bottleneck for every user, in floating point"
+    worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
+    for i, allowed in resources.items():
+        worst = max(worst, _lacking(h, i, allowed, shares), key=lambda pair: pair[0])
+    margin, witness = worst
+    if not margin > (0 if h.exact else tolerance):
+        return Verdict(name, True, float(margin), "max-min fair: everybody has a bottleneck", method)
+    sentence = f"not max-min fair: user {witness['user']!r} could have more on server {witness['server']!r}"
+    sentence += f", where user {witness['other']!r} has more already" if "other" in witness else ", which has room"
+    return Verdict(name, False, float(margin), sentence, method, witness)
+
+
+def _lacking(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any, dict[str, Any]]:
+    """How far the server is from a bottleneck for everybody, and who has none."""
+    arcs = h.instance.arcs
+    here = np.flatnonzero(arcs.server == i)
+    worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
+    if not len(here):
+        return worst
+    part = ratio(h.demand[here], np.broadcast_to(h.pools[i], (len(here), h.instance.R)))
+    use = np.maximum(part * h.x[here, None], 0)
+    room = np.maximum(1 - use.sum(axis=0), 0)
+    z = shares[here]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = np.maximum(1 - ratio(np.broadcast_to(z[:, None], (len(z), len(z))), np.broadcast_to(z, (len(z), len(z)))), 0)
+    users = h.instance.users
+    for k, a in enumerate(here.tolist()):
+        n = int(arcs.user[a])
+        options: list[tuple[Any, dict[str, Any]]] = [(_slack(h, n), {})]
+        for r in allowed:
+            if h.demand[a, r] > 0:
+                envied = np.minimum(use[:, r], above[k])
+                m = max(range(len(envied)), key=lambda q: envied[q])
+                other = {"other": users[arcs.user[here[m]]]} if envied[m] >= room[r] else {}
+                options.append((max(room[r], envied[m]), {"resource": h.instance.resources[r], **other}))
+        gap, why = min(options, key=lambda pair: pair[0])
+        if gap > worst[0]:
+            worst = gap, {"user": users[n], "server": h.instance.servers[i], **why}
+    return worst
+
+
+def _slack(h: Holdings, n: int) -> Any:
+    """The part of its tasks that a user does not run."""
+    limit = h.limits[n]
+    return 1 if limit == np.inf else max(1 - h.tasks[n] / limit, 0)
+
+
+def _silent(name: str, reason: str) -> Verdict:
+    """The property says nothing about this instance."""
+    return Verdict(name, None, np.nan, f"not decided: {reason}", "definition")

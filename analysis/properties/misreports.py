@@ -1,0 +1,375 @@
+"""Properties of mechanisms: whom a lie helps, alone or together, and who loses when another user leaves.
+
+**Strategyproofness** (W 3.3, P III-B, Z II-B, D 4): nobody gains by reporting other demand vectors, other ways to run a task or
+other eligible servers; weights (D's entitlements) and max_tasks (1 in D) are given, not reported. What a liar gets is worth
+what its TRUE tasks can run with the bundles handed out on every server, in the best packing of its true variants; what
+lies where it may truly not run is worth nothing, and more than its true max_tasks is worth no more.
+
+**Group strategyproofness** (W 3.3): of those who lie together somebody does not gain, so the margin is the smallest gain among
+them. **Population monotonicity** (W 3.3): who stays runs no fewer tasks when somebody leaves.
+
+Margins are gains, or losses, in units of what the user's best arc could run alone. Lies are searched, so they can be found but
+never ruled out: a verdict that holds says how many were tried. A lie that is found in floating point counts when rational
+answers confirm it, where the mechanism has them, and is made simpler (numbers with small denominators, the truth where that is
+enough). Where a mechanism has several answers, all this is about the one that its method gives.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
+from fairalloc.analysis.properties.report import Misreport, Vectors
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers import METHODS, solve
+
+__all__ = ["MECHANISM_PROPERTIES", "check_mechanism", "gains", "leaving", "misreporting", "useful", "without"]
+
+Answer: TypeAlias = Callable[[Instance], Allocation]
+
+MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
+"""What only a mechanism can have, not one allocation."""
+
+FACTORS = tuple(Fraction(v) for v in ("1/2", 2, "9/10", "10/9", "1/10", 10))
+"""By which an obvious lie changes one number."""
+
+DENOMINATORS = (1, 2, 3, 4, 6, 10, 100, 10**4)
+"""Of the numbers that a lie is made simple with."""
+
+PATIENCE = 12
+"""Changes in a row that do not raise the margin, after which a climb ends."""
+
+NOISE = 1e-4
+"""The least gain that counts without rational answers: tasks of nb can be off by a few millionths of some user's (nb.py)."""
+
+
+def check_mechanism(
+    instance: Instance,
+    mechanism: str,
+    property: str,  # noqa: A002
+    *,
+    trials: int = 200,
+    seed: int = 0,
+    coalition: int = 2,
+    method: str | None = None,
+    tolerance: float = TOLERANCE,
+    **parameters: Any,
+) -> Verdict:
+    """Hold a mechanism against a property at one instance.
+
+    Parameters
+    ----------
+    instance : the truth
+    mechanism, method, parameters : as in `solve`; the method makes the trials
+    property : one of MECHANISM_PROPERTIES, or of PROPERTIES, which is then checked of the mechanism's allocation
+    trials : solves spent in search of a lie
+    seed : of the search
+    coalition : the most users who lie together, for group-strategyproofness
+    tolerance : the largest gain that counts as rounding; rational answers know none
+
+    Returns
+    -------
+    Verdict; the witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}} or
+    {"left": user, "instance": the instance without it, "user", "before", "after"}
+
+    Examples
+    --------
+    >>> lies = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
+    >>> lies.holds, lies.witness["misreport"].users
+    (False, (0,))
+    """
+    item = find_mechanism(mechanism).configure(**parameters)
+    home = item.home(instance)
+    quick = partial(solve, mechanism=mechanism, method=method, **parameters)
+    exact = partial(solve, mechanism=mechanism, method="exact", **parameters) if METHODS["exact"].computes(item) else None
+    if property in PROPERTIES:
+        return check(home, (exact or quick)(home), property, tolerance)
+    if property == "population-monotonicity":
+        return leaving(home, exact or quick, tolerance)
+    if property not in MECHANISM_PROPERTIES:
+        known = ", ".join((*MECHANISM_PROPERTIES, *PROPERTIES))
+        raise InstanceError(f"there is no property {property!r} of a mechanism: the properties are {known}")
+    search = _Search(home, quick, exact, property, tolerance, seed)
+    return search.verdict(trials, 1 if property == "strategyproofness" else coalition)
+
+
+# ---- one lie, one departure -----------------------------------------------------------------------------------------
+
+
+def misreporting(
+    instance: Instance, misreport: Misreport, answer: Answer, tolerance: float = TOLERANCE, honest: Allocation | None = None
+) -> Verdict:
+    """Whether somebody among those who tell this lie does not gain; the margin is the smallest gain among them.
+
+    Parameters
+    ----------
+    instance : the truth, on which allocations live (for "drf" the pool)
+    answer : the mechanism
+    honest : its answer to the truth, where that is known
+    """
+    honest = answer(instance) if honest is None else honest
+    reported = answer(misreport.reported(instance))
+    each, exact = gains(instance, misreport, honest, reported)
+    margin, n = min((gain, n) for n, gain in each.items())
+    users = instance.users
+    method = f"this one lie, in {'rationals' if exact else 'floating point'}"
+    if not margin > (0 if exact else tolerance):
+        return Verdict("strategyproofness", True, float(margin), f"by this lie user {users[n]!r} does not gain", method)
+    before, after = _runs(instance, honest, exact, n), _runs(instance, reported, exact, n)
+    sentence = f"by lying user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
+    witness = {
+        "misreport": misreport,
+        "reported": misreport.reported(instance),
+        "gains": {users[k]: gain for k, gain in each.items()},
+    }
+    return Verdict("strategyproofness", False, float(margin), sentence, method, witness)
+
+
+def gains(instance: Instance, misreport: Misreport, honest: Allocation, reported: Allocation) -> tuple[dict[int, Any], bool]:
+    """What each liar gains, in tasks that its best arc could run alone, and whether that is exact."""
+    exact = honest.x_exact is not None and reported.x_exact is not None
+    alone = Holdings(replace(honest, instance=instance), exact).alone
+    return {
+        n: (_runs(instance, reported, exact, n) - _runs(instance, honest, exact, n)) / alone[n] for n in misreport.users
+    }, exact
+
+
+def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
+    """The true tasks that user n can run with the bundles it is given."""
+    bundles = Holdings(allocation, exact).bundles[n : n + 1]
+    return Holdings(Allocation(truth, np.zeros(len(truth.arcs))), exact).utilities(n, bundles)[0]
+
+
+def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Floats:
+    """(A,) true tasks of `user` that run with one task of `holder` on an arc of `told`; 0 where the user may not run."""
+    arcs = reported.arcs
+    own = np.zeros(len(arcs))
+    demands = {int(truth.arcs.server[a]): truth.arcs.demand[a] for a in np.flatnonzero(truth.arcs.user == user)}
+    for a in np.flatnonzero(arcs.user == holder):
+        need = demands.get(int(arcs.server[a]))
+        if need is not None:
+            own[a] = (arcs.demand[a][need > 0] / need[need > 0]).min()
+    return own
+
+
+def leaving(instance: Instance, answer: Answer, tolerance: float = TOLERANCE) -> Verdict:
+    """Whether nobody runs fewer tasks when any one user leaves and gives back what it had (W 3.3)."""
+    name = "population-monotonicity"
+    if instance.N == 1:
+        return Verdict(name, None, np.nan, "not decided: there is nobody to stay when the user leaves", "definition")
+    before = answer(instance)
+    worst: tuple[Any, dict[str, Any], bool] | None = None
+    for n in range(instance.N):
+        rest = without(instance, n)
+        after = answer(rest)
+        exact = before.x_exact is not None and after.x_exact is not None
+        h, left = Holdings(before, exact), Holdings(after, exact)
+        stay = [m for m in range(instance.N) if m != n]
+        for k, m in enumerate(stay):
+            loss = (h.worth[m] - left.worth[k]) / h.alone[m]
+            if worst is None or loss > worst[0]:
+                facts = {"left": instance.users[n], "instance": rest, "user": instance.users[m]}
+                worst = loss, {**facts, "before": h.worth[m], "after": left.worth[k]}, exact
+    assert worst is not None, "somebody stays"
+    margin, witness, exact = worst
+    method = f"the answers without each user, in {'rationals' if exact else 'floating point'}"
+    if not margin > (0 if exact else tolerance):
+        return Verdict(name, True, float(margin), "nobody loses when another leaves", method)
+    tasks = f"{float(witness['after']):.6g} tasks instead of {float(witness['before']):.6g}"
+    sentence = f"user {witness['user']!r} runs {tasks} when user {witness['left']!r} leaves"
+    return Verdict(name, False, float(margin), sentence, method, witness)
+
+
+def without(instance: Instance, n: int) -> Instance:
+    """The instance without user n."""
+    exact = instance.exact
+    stay = [m for m in range(instance.N) if m != n]
+    return instance.replace(
+        demands=[exact.demands[m] for m in stay],
+        weights=[exact.weights[m] for m in stay],
+        max_tasks=[exact.max_tasks[m] for m in stay],
+        eligible=instance.placement[stay],
+        users=[instance.users[m] for m in stay],
+        demands_on={(stay.index(m), i): rows for (m, i), rows in exact.demands_on.items() if m != n},
+    )
+
+
+# ---- the search for a lie -------------------------------------------------------------------------------------------
+
+Report: TypeAlias = tuple[Vectors | None, tuple[bool, ...] | None]
+"""What one liar says: demand vectors and eligible servers, None = the truth."""
+
+
+class _Search:
+    """Obvious lies first, then climbs from random ones; what is found is confirmed and made simple."""
+
+    def __init__(self, truth: Instance, quick: Answer, exact: Answer | None, name: str, tolerance: float, seed: int) -> None:
+        self.truth, self.quick, self.exact, self.name = truth, quick, exact, name
+        self.tolerance = tolerance if exact is not None else max(tolerance, NOISE)
+        self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
+        self.honest = quick(truth)
+        self.honest_exact = None if exact is None else exact(truth)
+        self.reports = [list(self._obvious(n)) for n in range(truth.N)]
+
+    def verdict(self, trials: int, most: int) -> Verdict:
+        """The violation that was found, or how much was tried."""
+        self.left = trials
+        found = self._obviously() or self._climbing(most)
+        if found is not None:
+            return replace(found, property=self.name)
+        method = f"search over lies of up to {most} of {self.truth.N} users, {self.tried} tried"
+        return Verdict(self.name, True, self.best, f"not refuted by {self.tried} lies", method)
+
+    def _obviously(self) -> Verdict | None:
+        """The obvious lies of single users in random order, for half of the trials."""
+        single = [(n, report) for n, reports in enumerate(self.reports) for report in reports]
+        for k in self.rng.permutation(len(single))[: self.left // 2].tolist():
+            n, report = single[k]
+            _, found = self._try({n: report})
+            if found is not None:
+                return found
+        return None
+
+    def _climbing(self, most: int) -> Verdict | None:
+        while self.left > 0:
+            size = int(self.rng.integers(1, min(most, self.truth.N) + 1))
+            users = sorted(self.rng.permutation(self.truth.N)[:size].tolist())
+            found = self._climb({n: self._some(n) for n in users})
+            if found is not None:
+                return found
+        return None
+
+    def _climb(self, reports: dict[int, Report]) -> Verdict | None:
+        score, found = self._try(reports)
+        failed = 0
+        while found is None and failed < PATIENCE and self.left > 0:
+            n = int(self.rng.choice(list(reports)))
+            changed = {**reports, n: self._moved(n, reports[n], 1 / (1 + failed))}
+            margin, found = self._try(changed)
+            failed = 0 if margin > score else failed + 1
+            if margin >= score:
+                reports, score = changed, margin
+        return found
+
+    def _try(self, reports: dict[int, Report]) -> tuple[float, Verdict | None]:
+        """The margin of a lie, and the confirmed and simplified verdict where it is a violation."""
+        self.left -= 1
+        try:
+            reported = self.quick(_misreport(reports).reported(self.truth))
+        except InstanceError:  # nobody can be served on what is told
+            return -np.inf, None
+        if not reported.residual <= TOLERANCE:
+            return -np.inf, None
+        self.tried += 1
+        each, _ = gains(self.truth, _misreport(reports), self.honest, reported)
+        margin = float(min(each.values()))
+        verdict = self._confirmed(reports) if margin > self.tolerance else None
+        self.best = max(self.best, margin) if margin <= self.tolerance else self.best
+        return margin, None if verdict is None else self._simple(reports, verdict)
+
+    def _confirmed(self, reports: dict[int, Report]) -> Verdict | None:
+        """The verdict of a lie that helps all who tell it, in rationals where the mechanism has them."""
+        answer, honest = (self.quick, self.honest) if self.exact is None else (self.exact, self.honest_exact)
+        try:
+            verdict = misreporting(self.truth, _misreport(reports), answer, self.tolerance, honest)
+        except InstanceError:
+            return None
+        return verdict if verdict.holds is False else None
+
+    # ---- lies
+
+    def _obvious(self, n: int) -> Iterator[Report]:
+        """Somebody else's demands, one number changed, one way to run a task more or less, other servers."""
+        own = self.truth.exact.demands[n]
+        others = [rows for m, rows in enumerate(self.truth.exact.demands) if m != n and rows != own]
+        for rows in dict.fromkeys(others):
+            yield rows, None
+            yield from (((*own, row), None) for row in rows)
+        for v in range(len(own) if len(own) > 1 else 0):
+            yield (*own[:v], *own[v + 1 :]), None
+        for v, r in product(range(len(own)), range(self.truth.R)):
+            values = [own[v][r] * f for f in FACTORS] if own[v][r] else [max(own[v]) * f for f in FACTORS]
+            for value in (*values, Fraction(0)):
+                rows = _changed(own, v, r, value)
+                if rows != own and any(rows[v]):
+                    yield rows, None
+        truth = tuple(self.truth.placement[n].tolist())
+        for i in range(self.truth.K if self.truth.K > 1 else 0):
+            allowed = (*truth[:i], not truth[i], *truth[i + 1 :])
+            if any(allowed):
+                yield None, allowed
+
+    def _some(self, n: int) -> Report:
+        """A random obvious lie, sometimes two at once."""
+        demands, eligible = self.reports[n][self.rng.integers(len(self.reports[n]))]
+        if self.rng.random() < 0.3:
+            more, others = self.reports[n][self.rng.integers(len(self.reports[n]))]
+            demands, eligible = demands or more, eligible or others
+        return demands, eligible
+
+    def _moved(self, n: int, report: Report, size: float) -> Report:
+        """The report with one number or one server changed, or another one."""
+        demands, eligible = report
+        choice = self.rng.random()
+        if choice < 0.15:
+            return self._some(n)
+        if choice < 0.3 and self.truth.K > 1:
+            allowed = list(eligible or self.truth.placement[n].tolist())
+            i = int(self.rng.integers(self.truth.K))
+            allowed[i] = not allowed[i]
+            return demands, tuple(allowed)
+        rows = demands or self.truth.exact.demands[n]
+        v, r = int(self.rng.integers(len(rows))), int(self.rng.integers(self.truth.R))
+        factor = Fraction(float(np.exp(size * self.rng.normal()))).limit_denominator(1000)
+        value = rows[v][r] * factor if rows[v][r] else max(rows[v]) * factor / 10
+        return _changed(rows, v, r, value.limit_denominator(10**6) or value), eligible
+
+    # ---- making it simple
+
+    def _simple(self, reports: dict[int, Report], verdict: Verdict) -> Verdict:
+        """The verdict of a simpler lie: fewer liars, the truth where that is enough, numbers with small denominators."""
+        again = True
+        while again:
+            again = False
+            for simpler in self._simpler(reports):
+                found = self._confirmed(simpler)
+                if found is not None:
+                    reports, verdict, again = simpler, found, True
+                    break
+        return verdict
+
+    def _simpler(self, reports: dict[int, Report]) -> Iterator[dict[int, Report]]:
+        """Steps that each make a lie smaller, so that they come to an end."""
+        for n, (demands, eligible) in reports.items():
+            if len(reports) > 1:
+                yield {m: report for m, report in reports.items() if m != n}
+            if demands is not None and eligible is not None:
+                yield {**reports, n: (None, eligible)}
+                yield {**reports, n: (demands, None)}
+            for v, row in enumerate(demands or ()):
+                for r, value in enumerate(row):
+                    for most in DENOMINATORS:
+                        near = value.limit_denominator(most)
+                        if near and near.denominator < value.denominator:
+                            yield {**reports, n: (_changed(demands or (), v, r, near), eligible)}
+
+
+def _misreport(reports: dict[int, Report]) -> Misreport:
+    users = tuple(sorted(reports))
+    return Misreport(users, tuple(reports[n][0] for n in users), tuple(reports[n][1] for n in users))
+
+
+def _changed(rows: Vectors, v: int, r: int, value: Fraction) -> Vectors:
+    """The demand vectors with one number changed."""
+    row = (*rows[v][:r], value, *rows[v][r + 1 :])
+    return (*rows[:v], row, *rows[v + 1 :])

@@ -1,0 +1,40 @@
+"""A misreport: what some users say of their demands and eligible servers instead of the truth."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import Rationals
+
+__all__ = ["Misreport", "Vectors"]
+
+Vectors: TypeAlias = tuple[Rationals, ...]
+
+
+@dataclass(frozen=True)
+class Misreport:
+    """What some users report instead of the truth.
+
+    Attributes
+    ----------
+    users : who lies, in increasing order
+    demands : for each of them its reported demand vectors (one a variant), None = the truth
+    eligible : for each of them its reported eligible servers (K,), None = the truth
+    """
+
+    users: tuple[int, ...]
+    demands: tuple[Vectors | None, ...]
+    eligible: tuple[tuple[bool, ...] | None, ...]
+
+    def reported(self, instance: Instance) -> Instance:
+        """The instance as reported; InstanceError where nobody can be served on it."""
+        demands: list[Any] = list(instance.exact.demands)
+        own = dict(instance.exact.demands_on)
+        placement = instance.placement.copy()
+        for n, vectors, allowed in zip(self.users, self.demands, self.eligible, strict=True):
+            if vectors is not None:
+                demands[n] = vectors
+                own = {key: value for key, value in own.items() if key[0] != n}
+            if allowed is not None:
+                placement[n] = allowed
+        return instance.replace(demands=demands, demands_on=own, eligible=placement)

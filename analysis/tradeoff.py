@@ -1,0 +1,105 @@
+"""Efficiency against fairness over alpha (K 3.2, 6.2, Figs. 3, 7, 9 and 10).
+
+Efficient is an allocation that uses the resources; fair one in which nobody who is served at a server has a larger share than
+others have there. K measures the second by the deviation D_n (58) from PS-DSF, of which it reports the weighted mean and the
+largest. A small alpha is said to give more of the first and less of the second; that is the claim to be looked at, no theorem.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fairalloc.formulations.game.equilibrium import deviation
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers import solve
+
+__all__ = ["TradeOff", "tradeoff", "utilisation"]
+
+
+def utilisation(allocation: Allocation, classes: Mapping[str, str] | None = None) -> dict[str, Floats]:
+    """{class: (R,) used fraction of each resource over its servers}; 0 where there is none of it.
+
+    `classes` maps every server name to its class; without it each server row is a class of its own.
+    """
+    instance = allocation.instance
+    of = {server: server for server in instance.servers} if classes is None else classes
+    for server in [s for s in instance.servers if s not in of][:1]:
+        raise InstanceError(f"classes lacks server {server!r}: it must name the class of every server")
+    result = {}
+    for name in dict.fromkeys(of[server] for server in instance.servers):
+        rows = [i for i, server in enumerate(instance.servers) if of[server] == name]
+        used, there = (allocation.load * instance.pools)[rows].sum(axis=0), instance.pools[rows].sum(axis=0)
+        result[name] = np.divide(used, there, out=np.zeros_like(used), where=there > 0)
+    return result
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """The allocations of alpha-pf-vds for T values of alpha.
+
+    Attributes
+    ----------
+    instance : the problem
+    alphas : (T,) floats, inf allowed
+    allocations : one for each alpha
+    """
+
+    instance: Instance
+    alphas: tuple[float, ...]
+    allocations: tuple[Allocation, ...]
+
+    @cached_property
+    def tasks(self) -> Floats:
+        """(T, N) x_n."""
+        return np.array([allocation.tasks for allocation in self.allocations])
+
+    @cached_property
+    def utilisation(self) -> Floats:
+        """(T, R) used fraction of each resource over all servers."""
+        return np.array([allocation.utilisation for allocation in self.allocations])
+
+    @cached_property
+    def deviation(self) -> Floats:
+        """(T, N) D_n (K 58)."""
+        return np.array([deviation(self.instance, allocation.x) for allocation in self.allocations])
+
+    @property
+    def mean_deviation(self) -> Floats:
+        """(T,) sum_n phi_n D_n / sum_n phi_n."""
+        result: Floats = self.deviation @ self.instance.weights / self.instance.weights.sum()
+        return result
+
+    @property
+    def max_deviation(self) -> Floats:
+        """(T,) max_n D_n."""
+        result: Floats = self.deviation.max(axis=1)
+        return result
+
+    @property
+    def residuals(self) -> Floats:
+        """(T,) the larger residual of each allocation: how far the numbers above are to be trusted."""
+        return np.array([allocation.residual for allocation in self.allocations])
+
+
+def tradeoff(
+    instance: Instance, alphas: Sequence[Any] = (1, 2, 3, 5, 10, "inf"), method: str | None = None, **options: Any
+) -> TradeOff:
+    """Solve alpha-pf-vds for each alpha (numbers > 0 or "inf"); `options` are those of `solve`.
+
+    >>> from fairalloc.models.published import example
+    >>> item = tradeoff(example("khamse-fig3").instance, [1, "inf"])
+    >>> item.tasks.round(3)
+    array([[ 2.   ,  6.   , 13.714,  4.571],
+           [ 2.   ,  6.   , 10.667,  5.333]])
+    >>> bool(np.all(item.utilisation[0] >= item.utilisation[1] - 1e-6)), item.mean_deviation.round(3).tolist()
+    (True, [0.125, 0.0])
+    """
+    if not len(alphas):
+        raise InstanceError("alphas is empty, but a trade-off needs at least one alpha")
+    allocations = tuple(solve(instance, "alpha-pf-vds", method, alpha=alpha, **options) for alpha in alphas)
+    return TradeOff(instance, tuple(float(alpha) for alpha in alphas), allocations)

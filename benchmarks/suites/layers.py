@@ -1,0 +1,15 @@
+"""The suite `layers`: what a modelling layer costs before the solver starts, on dense DRFH."""
+
+from functools import partial
+
+from fairalloc.benchmarks.suites.suite import Case, Suite
+from fairalloc.models import generators
+
+_SIZES = ((100, 10, 2), (300, 100, 4))
+
+SUITE = Suite(
+    id="layers",
+    title="the same program written directly, in CVXPY and in Pyomo",
+    cases=tuple(Case(f"drfh-{'x'.join(map(str, size))}", "drfh", partial(generators.generic, *size, seed=0)) for size in _SIZES),
+    methods=("highs", "cvxpy:highs", "pyomo:highs"),
+)

@@ -1,0 +1,1 @@
+"""What the mechanisms share: canonical units and first-order optimality."""

@@ -1,0 +1,73 @@
+"""What the mechanisms of the game have in common: an allocation is judged server by server (game.py)."""
+
+from abc import abstractmethod
+
+import numpy as np
+
+from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Equilibrium", "deviation"]
+
+
+class Equilibrium(Mechanism):
+    """A mechanism in which every server is fair on its own, given what the others do. Prices are the kappa (K, R) of game.py."""
+
+    convex = False
+    _last: Game | None = None
+
+    @abstractmethod
+    def write_game(self, instance: Instance) -> Game:
+        """The game on an instance that is a domain already."""
+
+    def game(self, instance: Instance) -> Game:
+        """What `write_game` writes; the last one is kept, for a solve asks for it seven times."""
+        last = self._last
+        if last is None or last.instance is not instance:
+            last = self._last = self.write_game(instance)
+        return last
+
+    def domain(self, instance: Instance) -> Instance:
+        """One demand vector a user and no limits; InstanceError otherwise, or where a parameter does not fit the servers."""
+        result = game_domain(instance, self.id)
+        self.game(result)
+        return result
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Tasks in units of the best server; the weights stay, for prices are levels and those have the weights' scale."""
+        scaled, unit = canonical(instance)
+        return scaled.replace(weights=instance.weights), unit
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The "deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""
+        instance = allocation.instance
+        each = deviation(instance, allocation.x)
+        return {"deviation": float(instance.weights @ each / instance.weights.sum())}
+
+    def provable(self, allocation: Allocation) -> float:
+        """The residual on the domain: no model of a game that is not convex proves anything by being solved."""
+        return self.game(allocation.instance).residual(allocation)
+
+    def residual(self, allocation: Allocation) -> float:
+        """See game.py; 1 where a user has no task or there is no point."""
+        return self.game(allocation.instance).residual(allocation)
+
+
+def deviation(instance: Instance, x: Floats) -> Floats:
+    """(N,) D_n = sum_i (x_ni / x_n) (z_ni / min_m z_mi - 1) of tasks x (A,) (K 58); nan where a user has none.
+
+    The minimum runs over the users eligible at server i.
+    """
+    arcs = instance.arcs
+    tasks = np.bincount(arcs.user, x, instance.N)
+    least = np.full(instance.K, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no point, no deviation: nan
+        z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
+        np.minimum.at(least, arcs.server, z)
+        each = np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)
+    result: Floats = each.astype(float)
+    return result

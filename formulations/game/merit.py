@@ -1,0 +1,306 @@
+r"""The equilibrium as the minimum of a merit function (K 4.3, Problem 3), as printed and in a smooth, well-scaled form.
+
+With the Fischer-Burmeister function, zero iff a, b >= 0 and a b = 0,
+
+    psi_FB(a, b) = sqrt(a^2 + b^2) - a - b                                                                     (K 35)
+
+**As printed** (K 36-40), in tasks and prices lambda_ir:
+
+    min   Psi = sum_ni psi_FB(x_ni, f_ni)^2 / 2                                                                 (K 37)
+          f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni                                 (K 31)
+    s.t.  f_ir = c_ir - sum_n x_ni d_nr >= 0,   lambda_ir >= 0,   lambda_ir f_ir <= relaxation                  (K 38-40)
+
+Psi = 0 exactly at equilibria. (K 40), lambda_ir = 0 off the saturated resources, is a complementarity condition, for which no
+point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni has the scale of z^-alpha: fit for small alpha.
+
+**Smooth** (default): both complementarity conditions in the merit, in the numbers without units of game.py:
+
+    min   SCALE (sum_ni psi_FB(x_ni / gamma_ni, E_ni)^2 / 2  +  sum_ir psi_FB(kappa_ir / k_i, room_ir)^2 / 2)
+    s.t.  load_ir + room_ir = 1,     u_n = sum_i x_ni,     kappa_ir = exp(level_ir)
+
+    E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
+
+u and room keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and room
+have no sign: psi_FB gives it to them. With x >= 0 an interior-point method keeps all x about sqrt(its tolerance) above 0, for
+the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which happens for alpha beyond 50 or so.
+
+Minimizing a merit function proves nothing by itself: for large alpha solvers do stop at stationary points that are no equilibria
+(K Theorem 6 says there are none, but its proof needs the gradient in x to vanish, which (K 38-40) do not grant). Look at
+the residual.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
+from fairalloc.models.instance import InstanceError
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+__all__ = ["finite_game", "merit_cvxpy", "merit_pyomo", "printed_cvxpy", "printed_merit", "printed_pyomo"]
+
+RELAXATION = 1e-8
+SCALE = 1e2
+"""The unit of the smooth merit: what it is small against decides how far solvers go, see the docstring."""
+
+TINY = 1e-250
+
+
+def finite_game(game: Game) -> Game:
+    """The game itself; InstanceError where some alpha is inf."""
+    for server, finite in zip(game.instance.servers, game.finite, strict=True):
+        if not finite:
+            raise InstanceError(f"the merit problem is for finite alpha, but alpha is inf for server {server!r}")
+    return game
+
+
+class Start:
+    """The equal partition, where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), room (K, R)."""
+
+    def __init__(self, game: Game) -> None:
+        instance = game.instance
+        self.x = instance.arcs.gamma / instance.N
+        self.u = game.tasks(self.x)
+        self.room = 1.0 - game.load(game.fractions(self.x))
+        wanted = game.log_marginal(game.shares(self.u)) / game.beta[game.server]
+        users = np.maximum(np.bincount(game.server, minlength=instance.K), 1)
+        mean = np.bincount(game.server, wanted, instance.K) / users
+        self.log_kappa = np.repeat(mean[:, None], instance.R, axis=1)
+
+
+class Marginal:
+    """log g_i'(z) = constant - slope log z + [mixed] log(exp(shift + (1 - alpha) log z) + B), on the arcs (K 22).
+
+    mixed : the arcs (as indices) whose server has A > 0 and B > 0; on the others g_i' is one power of z
+    """
+
+    def __init__(self, game: Game) -> None:
+        alpha, A, B = (values[game.server] for values in (game.alpha, game.A, game.B))
+        both = (A > 0) & (B > 0)
+        self.mixed = np.flatnonzero(both)
+        with np.errstate(divide="ignore"):
+            self.slope = np.where(both | (A == 0), 1.0, alpha)
+            self.constant = np.where(both, 0.0, np.where(A == 0, np.log(B), alpha * np.log(A)))
+            self.shift = (alpha * np.log(A))[self.mixed]
+        self.power, self.B = 1.0 - alpha[self.mixed], B[self.mixed]
+
+
+def merit_cvxpy(game: Game) -> "cp.Problem":
+    """Variables "x", "u" (tasks of each user), "kappa", "level", "room" (K, R); constraints "capacity", "tasks", "levels"."""
+    import cvxpy as cp
+
+    instance, arcs, start = finite_game(game).instance, game.instance.arcs, Start(game)
+    x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
+    shape = (instance.K, instance.R)
+    kappa, level, room = (cp.Variable(shape, name=name) for name in ("kappa", "level", "room"))
+    x.value, u.value, room.value = start.x, start.u, start.room
+    level.value, kappa.value = start.log_kappa, np.exp(start.log_kappa)
+
+    E = _excess_cvxpy(game, u, level, start)
+    k = np.exp(-start.log_kappa)
+    fb_users = _fischer_burmeister(cp.multiply(1.0 / game.gamma, x), E)
+    fb_prices = _fischer_burmeister(cp.multiply(k, kappa), room)
+    objective = SCALE / 2 * (cp.sum(cp.square(fb_users)) + cp.sum(cp.square(fb_prices)))
+    constraints = [
+        (arcs.load @ x + cp.vec(room, order="C") == 1).set_label("capacity"),
+        (arcs.owner @ x - u == 0).set_label("tasks"),
+        (cp.multiply(k, kappa) - cp.exp(level - start.log_kappa) == 0).set_label("levels"),
+    ]
+    return cp.Problem(cp.Minimize(objective), constraints)
+
+
+def _fischer_burmeister(a: Any, b: Any) -> Any:
+    import cvxpy as cp
+
+    return cp.power(cp.square(a) + cp.square(b), 0.5) - a - b
+
+
+def _excess_cvxpy(game: Game, u: Any, level: Any, start: Start) -> Any:
+    """E (A,)."""
+    import cvxpy as cp
+
+    instance, marginal, beta = game.instance, Marginal(game), game.beta[game.server]
+    at = sp.csr_array((np.ones(len(beta)), (np.arange(len(beta)), game.server)), shape=(len(beta), instance.K))
+    powers = cp.exp(cp.multiply(np.repeat(game.beta[:, None], instance.R, axis=1), level - start.log_kappa))
+    log_price = cp.log(cp.sum(cp.multiply(game.w, at @ powers), axis=1) + TINY)
+    log_z = instance.arcs.owner.T @ cp.log(u) - np.log(game.unit)
+    log_g = marginal.constant - cp.multiply(marginal.slope, log_z)
+    if len(marginal.mixed):
+        pick = sp.csr_array(sp.eye_array(len(beta)))[marginal.mixed]
+        log_g += pick.T @ cp.log(cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B)
+    return cp.multiply(1.0 / beta, log_price - log_g) + start.log_kappa[game.server, 0]
+
+
+def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
+    """Variables `x`, `u`, `kappa`, `level`, `room`, constraints `capacity`, `tasks`, `levels`, with the names of the instance."""
+    import pyomo.environ as pyo
+
+    instance, start = finite_game(game).instance, Start(game)
+    shift = start.log_kappa
+    model = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, room=start.room)
+    x, keys = list(model.x.values()), list(model.kappa)
+    s = dict(zip(keys, shift.ravel().tolist(), strict=True))
+    k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
+    model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
+    load = dict(zip(keys, linear_rows(instance.arcs.load, x), strict=True))
+    model.del_component(model.capacity)
+    model.capacity = pyo.Constraint(keys, rule=lambda m, *key: (0.0 if load[key] is None else load[key]) + m.room[key] == 1)
+    power = {}
+    for (i, r), key in zip(np.ndindex(shift.shape), keys, strict=True):
+        power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[key] - s[key]))
+    E = excess_pyomo(game, model, power, start)
+    users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
+    prices = sum(_fb(k[key], model.room[key]) ** 2 for key in keys)
+    model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices))
+    return model
+
+
+def _fb(a: Any, b: Any) -> Any:
+    return (a**2 + b**2) ** 0.5 - a - b
+
+
+def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.ConcreteModel":
+    """`pyomo_tasks` with `u`, `tasks`, and the named variables (server, resource) that start at the given (K, R).
+
+    `signed` leaves the sign of x and of the named variables open.
+    """
+    import pyomo.environ as pyo
+
+    instance, start = game.instance, Start(game)
+    model, users = pyomo_tasks(instance), instance.users
+    keys = [(i, r) for i in instance.servers for r in instance.resources]
+    model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
+    for name, values in prices.items():
+        first = dict(zip(keys, values.ravel().tolist(), strict=True))
+        model.add_component(name, pyo.Var(keys, domain=pyo.Reals if signed else pyo.NonNegativeReals, initialize=first))
+    if signed:
+        for variable in model.x.values():
+            variable.domain = pyo.Reals
+    tasks = dict(zip(users, linear_rows(instance.arcs.owner, list(model.x.values())), strict=True))
+    model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
+    return model
+
+
+def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: Start) -> list[Any]:
+    """E, one expression for each arc; power[i, r] is (kappa_ir / k_i)^beta_i."""
+    import pyomo.environ as pyo
+
+    model.power = pyo.Expression(list(power), rule=lambda _, i, r: power[i, r])  # named expressions are written once
+    log_g, place = log_marginal_pyomo(game, model), {arc: a for a, arc in enumerate(model.x)}
+    result = []
+    for a, i in enumerate(game.server.tolist()):
+        price = sum(float(game.w[a, r]) * model.power[i, r] for r in np.flatnonzero(game.w[a]).tolist())
+        result.append((pyo.log(price + TINY) - log_g[a]) / float(game.beta[i]) + float(start.log_kappa[i, 0]))
+    model.excess = pyo.Expression(list(model.x), rule=lambda _, *arc: result[place[arc]])
+    return list(model.excess.values())
+
+
+def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
+    """Log g_i'(z_ni), one expression for each arc."""
+    import pyomo.environ as pyo
+
+    users = game.instance.users
+    model.log_u = pyo.Expression(users, rule=lambda m, n: pyo.log(m.u[n]))
+    marginal = Marginal(game)
+    extra = dict(zip(marginal.mixed.tolist(), zip(marginal.shift, marginal.power, marginal.B, strict=True), strict=True))
+    result = []
+    for a, n in enumerate(game.user.tolist()):
+        log_z = model.log_u[users[n]] - float(np.log(game.unit[a]))
+        expression = float(marginal.constant[a]) - float(marginal.slope[a]) * log_z
+        if a in extra:
+            shift, power, B = map(float, extra[a])
+            expression = expression + pyo.log(pyo.exp(shift + power * log_z) + B)
+        result.append(expression)
+    return result
+
+
+# ---- as printed -----------------------------------------------------------------------------------------------------
+
+
+def demand(game: Game) -> Floats:
+    """(A, R) d_nr."""
+    result: Floats = game.w * game.instance.pools[game.server] / game.gamma[:, None]
+    return result
+
+
+def printed_merit(game: Game, x: Floats, lam: Floats) -> float:
+    """Psi (K 37) at tasks x (A,) and prices lam (K, R); inf where (K 38-40) fail by more than 1e-9 of a capacity."""
+    room = 1.0 - game.load(game.fractions(x))
+    if room.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (room > 1e-9)):
+        return np.inf
+    marginal = np.exp(game.log_marginal(game.shares(game.tasks(x)))) / game.gamma
+    f = (demand(game) * lam[game.server]).sum(axis=1) - marginal
+    return float((np.hypot(x, f) - x - f) @ (np.hypot(x, f) - x - f)) / 2
+
+
+def printed_start(game: Game, start: Start) -> Floats:
+    """(K, R) lambda at the start."""
+    with np.errstate(divide="ignore"):
+        result: Floats = np.exp(game.beta[:, None] * start.log_kappa) / game.instance.pools
+    return np.where(np.isfinite(result), result, 0.0)
+
+
+def printed_cvxpy(game: Game, relaxation: float = RELAXATION) -> "cp.Problem":
+    """Variables "x", "u", "lam" (K, R), parameter "relaxation"; constraints "capacity", "tasks", "saturated"."""
+    import cvxpy as cp
+
+    instance, arcs, start = finite_game(game).instance, game.instance.arcs, Start(game)
+    marginal, pools = Marginal(game), game.instance.pools
+    x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
+    lam = cp.Variable((instance.K, instance.R), nonneg=True, name="lam")
+    x.value, u.value, lam.value = start.x, start.u, printed_start(game, start)
+    at = sp.csr_array((np.ones(len(arcs)), (np.arange(len(arcs)), game.server)), shape=(len(arcs), instance.K))
+    log_z = arcs.owner.T @ cp.log(u) - np.log(game.unit)
+    g = cp.exp(marginal.constant - cp.multiply(marginal.slope, log_z))
+    if len(marginal.mixed):
+        pick = sp.csr_array(sp.eye_array(len(arcs)))[marginal.mixed]
+        rest = sp.csr_array(sp.diags_array(np.where(np.isin(np.arange(len(arcs)), marginal.mixed), 0.0, 1.0)))
+        mixed = cp.exp(-(pick @ log_z)), cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B
+        g = rest @ g + pick.T @ cp.multiply(*mixed)
+    f = cp.sum(cp.multiply(demand(game), at @ lam), axis=1) - cp.multiply(1.0 / game.gamma, g)
+    slack = cp.multiply(pools.ravel(), 1 - arcs.load @ x)  # f_ir
+    allowed = cp.Parameter(nonneg=True, value=relaxation, name="relaxation")
+    constraints = [
+        (arcs.load @ x <= 1).set_label("capacity"),
+        (arcs.owner @ x - u == 0).set_label("tasks"),
+        (cp.multiply(cp.vec(lam, order="C"), slack) <= allowed).set_label("saturated"),
+    ]
+    return cp.Problem(cp.Minimize(0.5 * cp.sum(cp.square(_fischer_burmeister(x, f)))), constraints)
+
+
+def printed_pyomo(game: Game, relaxation: float = RELAXATION) -> "pyo.ConcreteModel":
+    """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
+    import pyomo.environ as pyo
+
+    model = pyomo_named(finite_game(game), lam=printed_start(game, Start(game)))
+    x = list(model.x.values())
+    for variable in x:
+        variable.domain = pyo.Reals
+    f_users, f_prices = printed_functions(game, model)
+    model.relaxation = pyo.Param(initialize=relaxation, mutable=True)
+    model.saturated = pyo.Constraint(list(f_prices), rule=lambda m, *key: m.lam[key] * f_prices[key] <= m.relaxation)
+    model.objective = pyo.Objective(expr=sum(_fb(v, f) ** 2 for v, f in zip(x, f_users, strict=True)) / 2)
+    return model
+
+
+def printed_functions(game: Game, model: "pyo.ConcreteModel") -> tuple[list[Any], dict[Any, Any]]:
+    """f_ni (K 31), one expression for each arc, and f_ir (K 30) by (server, resource) where somebody uses the resource."""
+    import pyomo.environ as pyo
+
+    instance, d = game.instance, demand(game)
+    log_g = log_marginal_pyomo(game, model)
+    users = []
+    for a, i in enumerate(game.server.tolist()):
+        server = instance.servers[i]
+        cost = sum(float(d[a, r]) * model.lam[server, instance.resources[r]] for r in np.flatnonzero(d[a]).tolist())
+        users.append(cost - pyo.exp(log_g[a]) / float(game.gamma[a]))
+    rows = dict(zip(model.lam, linear_rows(instance.arcs.load, list(model.x.values())), strict=True))
+    c = dict(zip(model.lam, instance.pools.ravel().tolist(), strict=True))
+    return users, {key: c[key] * (1 - row) for key, row in rows.items() if row is not None}

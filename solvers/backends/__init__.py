@@ -1,0 +1,1 @@
+"""Solvers of others: the model of a mechanism handed to CVXPY, Pyomo, HiGHS or PATH."""

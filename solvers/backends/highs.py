@@ -1,0 +1,178 @@
+"""HiGHS without a modelling layer: sparse arrays handed to highspy, the floor for build time.
+
+`highs` passes every round as a new model and lets HiGHS choose. `highs:leximin` keeps one model over the rounds: fixing a user
+changes its row's bounds and takes g out of the row, so the last basis stays primal feasible, and the primal simplex goes on
+from it. Where users have many servers to choose from, the first round is degenerate and the simplex method slow; it is left to
+the interior-point method of interior_point.py, which is often all that is needed. HiGHS starts with the round after it, or with
+the first one where that method does not reach its gap.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.lexicographic.rule import LP, Leximin, MaxMin, Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic import interior_point
+from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.options import OPTIONS
+
+DENSE = 15
+"""Arcs a user from which the first round goes to the interior-point method: measured on the suite `leximin`."""
+
+FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
+FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
+
+NEXT: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
+"""For the rounds after the first: primal simplex, because the last point stays feasible."""
+
+
+class HighsSession(Session):
+    """A HiGHS object with one round in it."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, alive: bool) -> None:
+        super().__init__(instance, limits)
+        self.mechanism, self.alive = mechanism, alive
+        self.round: Round | None = None
+        self.highs: Any = None
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """One round, or the one program; the capacity rows' duals are the prices."""
+        if self.alive and self.dense and round is not None and round.active.all():
+            result = self._by_interior_point(round)
+            self.x = result.x
+            if result.error <= interior_point.ENOUGH:
+                return result.x, result.prices
+        if self.highs is not None and self.alive and round is not None:
+            with self.phase("compile"):
+                self._turn_into(round)
+        else:
+            self._pass(round)
+        if np.isfinite(self.limits.deadline):
+            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
+        with self.phase("solve"):
+            self.highs.run()
+        with self.phase("read"):
+            termination = self._termination()
+            solution = self.highs.getSolution()
+            self.count(self.highs.getInfo().simplex_iteration_count)
+            if solution.value_valid:
+                self.x = np.asarray(solution.col_value)[: len(self.instance.arcs)]
+            self.conclude(termination)
+            rows = self.instance.K * self.instance.R
+            prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
+        return self.x, prices
+
+    @property
+    def dense(self) -> bool:
+        """Whether users have many arcs to choose from, and the interior-point method can be asked."""
+        small = self.instance.K * self.instance.R <= interior_point.ROWS
+        return small and len(self.instance.arcs) > DENSE * self.instance.N
+
+    def _by_interior_point(self, round: Round) -> interior_point.Result:  # noqa: A002
+        assert isinstance(self.mechanism, Leximin)
+        with self.phase("build"):
+            arrow = interior_point.Arrow(self.mechanism, self.instance)
+        with self.phase("compile"):
+            arrow.compile()
+        with self.phase("solve"):
+            result = arrow.solve(round, self.limits)
+        self.count(result.iterations)
+        return result
+
+    def _pass(self, round: Round | None) -> None:  # noqa: A002
+        import highspy
+
+        with self.phase("build"):
+            self.round = round
+            lp = self._lp(round)
+        with self.phase("compile"):
+            self.highs = highspy.Highs()
+            first = FIRST_DENSE if self.dense else FIRST_SPARSE
+            chosen = first if self.alive else {}
+            for option, value in {"output_flag": False, "threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy], **chosen}.items():
+                _must(self.highs.setOptionValue(option, value), option)
+            _must(self.highs.passModel(highs_lp(lp)), "passModel")
+
+    def _lp(self, round: Round | None) -> LP:  # noqa: A002
+        if isinstance(self.mechanism, Leximin):
+            return self.mechanism.lp(self.instance, round or Round.first(self.instance))
+        assert isinstance(self.mechanism, Utilitarian), "the linear mechanisms are of these two kinds"
+        return self.mechanism.lp(self.instance)
+
+    def _turn_into(self, round: Round) -> None:  # noqa: A002
+        assert self.round is not None
+        assert isinstance(self.mechanism, Leximin)
+        lower, upper, most = self.mechanism.bounds(self.instance, round)
+        first, g = self.instance.K * self.instance.R, len(self.instance.arcs)
+        self.highs.changeRowsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
+        self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
+        for n in np.flatnonzero(round.active != self.round.active):
+            self.highs.changeCoeff(int(first + n), g, 0.0)
+        for option, value in NEXT.items():
+            _must(self.highs.setOptionValue(option, value), option)
+        self.round = round
+
+    def _termination(self) -> str:
+        import highspy
+
+        status = highspy.HighsModelStatus
+        known = {
+            status.kOptimal: "optimal",
+            status.kTimeLimit: "time_limit",
+            status.kIterationLimit: "iteration_limit",
+            status.kInfeasible: "infeasible",
+            status.kUnbounded: "unbounded",
+            status.kUnboundedOrInfeasible: "infeasible",
+        }
+        return known.get(self.highs.getModelStatus(), "error")
+
+
+def highs_lp(lp: LP) -> Any:
+    import highspy
+
+    rows, columns = lp.matrix.shape
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = rows, columns
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = lp.cost
+    model.col_lower_, model.col_upper_ = np.zeros(columns), lp.most
+    model.row_lower_, model.row_upper_ = lp.lower, lp.upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = lp.matrix.indptr
+    model.a_matrix_.index_ = lp.matrix.indices
+    model.a_matrix_.value_ = lp.matrix.data
+    return model
+
+
+def _must(status: Any, what: str) -> None:
+    import highspy
+
+    if status == highspy.HighsStatus.kError:
+        raise RuntimeError(f"HiGHS refused {what}")
+
+
+class Highs(Method):
+    """Direct HiGHS, one model for each round or one kept alive over all rounds."""
+
+    kind = "exact"
+    packages: ClassVar[tuple[str, ...]] = ("highspy",)
+    install = "pip install fairalloc"
+
+    def __init__(self, id: str, alive: bool) -> None:  # noqa: A002
+        self.id, self.alive = id, alive
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Linear programs and sequences of them; keeping a model alive pays for sequences only."""
+        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin) if self.alive else mechanism.linear
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Nothing is passed to HiGHS before the first round."""
+        return HighsSession(mechanism, instance, limits, self.alive)
+
+
+methods = (Highs("highs", alive=False), Highs("highs:leximin", alive=True))

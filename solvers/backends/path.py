@@ -1,0 +1,80 @@
+"""`pyomo:path`: the complementarity conditions of the game (game/ncp.py) handed to the solver PATH, where it is on the machine.
+
+PATH (Dirkse and Ferris 1995) is not free of charge above a size and comes in no wheel, so nothing here needs it: without its
+executable `pathampl` the method is unavailable and says so. Own methods of its kind are `josephy-newton`, which does what PATH
+does, and `semismooth-newton`.
+"""
+
+import shutil
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.ncp import ncp_pyomo
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.solvers.backends.pyomo import PyomoSession
+from fairalloc.solvers.game.session import finite_alpha
+from fairalloc.solvers.method import Limits, Method, Session, captured
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+EXECUTABLE = "pathampl"
+
+
+class PathSession(PyomoSession):
+    """The conditions in levels; the capacities are conditions already."""
+
+    def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002, ARG002
+        """formulations/game/ncp.py."""
+        assert isinstance(self.mechanism, Equilibrium)
+        model = ncp_pyomo(self.mechanism.game(self.instance))
+        model.capacity.deactivate()
+        return model
+
+    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+        """Pyomo writes, PATH solves; it hands over no duals."""
+        from pyomo.environ import SolverFactory
+
+        solver = SolverFactory("path")
+        limit = {"timelimit": self.limits.left} if np.isfinite(self.limits.deadline) else {}
+        with self.phase("solve"), captured():
+            results = solver.solve(self.model, **limit)
+        return PATH_TERMINATION.get(str(results.solver.termination_condition), "error"), None
+
+
+PATH_TERMINATION = {"optimal": "optimal", "maxTimeLimit": "time_limit", "maxIterations": "iteration_limit"}
+
+
+class PathMethod(Method):
+    """PATH through Pyomo."""
+
+    id = "pyomo:path"
+    kind = "first-order"
+    packages: ClassVar[tuple[str, ...]] = ("pyomo",)
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """The games."""
+        return isinstance(mechanism, Equilibrium) and mechanism.id != "ps-dsf"
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Where alpha is finite."""
+        return finite_alpha(self.id, mechanism, instance)
+
+    def missing(self) -> str:
+        """Where to get the executable."""
+        if shutil.which(EXECUTABLE):
+            return super().missing()
+        where = "on the search path, see pages.cs.wisc.edu/~ferris/path"
+        return f"{self.id} needs the solver PATH: put its executable {EXECUTABLE} {where}"
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Nothing is written before it is solved."""
+        return PathSession(mechanism, instance, limits)
+
+
+methods = (PathMethod(),)

@@ -1,0 +1,220 @@
+"""Solvers reached through Pyomo: the mechanism's own `ConcreteModel`, handed to HiGHS or Ipopt.
+
+Ipopt comes from wheels alone: Pyomo writes an .nl file, CasADi reads it and runs the Ipopt it carries.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.game.ncp import as_nlp
+from fairalloc.formulations.lexicographic.rule import Leximin, Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Limits, Method, Session, captured
+from fairalloc.solvers.options import OPTIONS
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+
+__all__ = ["PyomoSession", "follow", "ipopt"]
+
+BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+"""How far `follow` goes: a product of at most the last leaves a degenerate condition uncertain to 1e-6."""
+
+
+class PyomoSession(Session):
+    """The `ConcreteModel` of the mechanism, written again for each round."""
+
+    model: "pyo.ConcreteModel"
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        self.mechanism = mechanism
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
+        with self.phase("build"):
+            self.model = self.write(round)
+        termination, duals = self.optimise()
+        with self.phase("read"):
+            values = [v.value for v in self.model.x.values()]
+            if all(v is not None for v in values):
+                self.x = np.array(values, dtype=float)
+            self.conclude(termination)
+            prices = self.mechanism.prices(self.instance, self._duals(duals), self._values())
+        return self.x, prices
+
+    def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
+        """The mechanism's model, of this round where there are rounds."""
+        item = self.mechanism
+        return item.write_pyomo(self.instance, round) if isinstance(item, Leximin) else item.write_pyomo(self.instance)
+
+    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+        """Run the solver; loads the variables, returns the termination and the duals by constraint, None without duals."""
+        raise NotImplementedError
+
+    def _duals(self, duals: Mapping[Any, float] | None) -> Floats | None:
+        if duals is None:
+            return None
+        prices = np.zeros((self.instance.K, self.instance.R))
+        for (server, resource), row in [*self.model.capacity.items(), *self.model.full.items()]:
+            place = self.instance.servers.index(server), self.instance.resources.index(resource)
+            prices[place] = duals[row]
+        return prices
+
+    def _values(self) -> dict[str, Floats]:
+        import pyomo.environ as pyo
+
+        parts = self.model.component_objects(pyo.Var)
+        return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
+
+
+class PyomoHighs(PyomoSession):
+    """Pyomo's interface to HiGHS."""
+
+    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+        """Hand the model over and solve it."""
+        from pyomo.contrib.solver.common.factory import SolverFactory
+
+        with self.phase("compile"), captured():
+            solver = SolverFactory("highs")
+            solver.config.load_solutions = False
+            solver.config.raise_exception_on_nonoptimal_result = False
+            solver.config.solver_options = {"threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy]}
+            solver.set_instance(self.model)
+        if np.isfinite(self.limits.deadline):
+            solver.config.time_limit = self.limits.left
+        with self.phase("solve"), captured():
+            results = solver.solve(self.model)
+        termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
+        loader = results.solution_loader
+        if results.solution_status.name in ("optimal", "feasible"):
+            loader.load_vars()
+        if self.mechanism.integer:
+            return termination, None
+        return termination, loader.get_duals() if termination == "optimal" else {}
+
+
+HIGHS_TERMINATION = {
+    "convergenceCriteriaSatisfied": "optimal",
+    "maxTimeLimit": "time_limit",
+    "iterationLimit": "iteration_limit",
+    "provenInfeasible": "infeasible",
+    "infeasibleOrUnbounded": "infeasible",
+    "unbounded": "unbounded",
+}
+
+
+class PyomoIpopt(PyomoSession):
+    """Pyomo -> .nl -> CasADi -> the Ipopt in CasADi's wheel."""
+
+    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+        """Write, import and solve."""
+        options = dict(OPTIONS["IPOPT in CasADi"][self.limits.accuracy])
+        if np.isfinite(self.limits.deadline):
+            options["max_wall_time"] = self.limits.left
+        with self.phase("compile"):
+            program = Program(self.model, options)
+        with self.phase("solve"), captured():
+            result = program.solve()
+        self.count(program.stats["iter_count"])
+        return result
+
+
+class Program:
+    """A Pyomo model as CasADi's function of Ipopt, with Ipopt's `options`."""
+
+    def __init__(self, model: "pyo.ConcreteModel", options: Mapping[str, Any]) -> None:
+        import casadi
+        from pyomo.repn.plugins.nl_writer import NLWriter
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.nl"
+            with path.open("w") as file:
+                self.info = NLWriter().write(model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
+            self.nl = casadi.NlpBuilder()
+            self.nl.import_nl(str(path))
+        problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
+        chosen: Any = {"ipopt": dict(options), "print_time": False, "expand": True}
+        self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
+        self.stats: dict[str, Any] = {}
+
+    def solve(self) -> tuple[str, Mapping[Any, float]]:
+        """From the values of the model's variables, which it replaces; returns the termination and the duals by constraint."""
+        nl, info = self.nl, self.info
+        start = [1.0 if v.value is None else v.value for v in info.variables]
+        result = self.function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
+        self.stats = self.function.stats()
+        for variable, value in zip(info.variables, np.asarray(result["x"]).ravel(), strict=True):
+            variable.set_value(float(value), skip_validation=True)
+        duals = dict(zip(info.constraints, np.asarray(result["lam_g"]).ravel(), strict=True))
+        return IPOPT_TERMINATION.get(self.stats["return_status"], "error"), duals
+
+
+def ipopt(model: "pyo.ConcreteModel", accuracy: str = "mid", **options: Any) -> str:
+    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi; returns the termination.
+
+    `options` are Ipopt's own, such as max_wall_time=60.0; the values are in the model's variables.
+    """
+    program = Program(model, {**OPTIONS["IPOPT in CasADi"][accuracy], **options})
+    with captured():
+        return program.solve()[0]
+
+
+def follow(model: "pyo.ConcreteModel", bounds: Sequence[float] = BOUNDS, **options: Any) -> str:
+    """Solve a model with complementarity conditions (game/ncp.py), products at most each bound in turn; the last termination."""
+    import pyomo.environ as pyo
+
+    termination = ""
+    for bound in bounds:
+        nlp = as_nlp(model, bound)
+        termination = ipopt(nlp, **options)
+        for part in model.component_objects(pyo.Var):
+            for key, variable in part.items():
+                variable.set_value(nlp.find_component(part)[key].value, skip_validation=True)
+    return termination
+
+
+IPOPT_TERMINATION = {
+    "Solve_Succeeded": "optimal",
+    "Solved_To_Acceptable_Level": "inaccurate",
+    "Maximum_WallTime_Exceeded": "time_limit",
+    "Maximum_CpuTime_Exceeded": "time_limit",
+    "Maximum_Iterations_Exceeded": "iteration_limit",
+    "Infeasible_Problem_Detected": "infeasible",
+    "Diverging_Iterates": "unbounded",
+}
+
+
+class PyomoMethod(Method):
+    """One of the solvers reached through Pyomo."""
+
+    install = "pip install fairalloc"
+
+    def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
+        self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
+        self.packages = ("pyomo", package)  # type: ignore[misc]
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """HiGHS takes linear and integer programs, Ipopt everything without integers."""
+        return mechanism.linear or mechanism.integer if self.solver == "HIGHS" else not mechanism.integer
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Where there is a model."""
+        return mechanism.unwritten(instance)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Write the Pyomo model."""
+        return self.session(mechanism, instance, limits)
+
+
+methods = (
+    PyomoMethod("HIGHS", "exact", "highspy", PyomoHighs),
+    PyomoMethod("IPOPT", "interior-point", "casadi", PyomoIpopt),
+)

@@ -1,0 +1,326 @@
+r"""`best-response`: the servers take turns, each solving its Problem 1 given what the others do (K 3.1), until nothing changes.
+
+Problem 1 of a server whose users have the shares b_n from elsewhere, z_n = b_n + y_n / phi_n (formulations/game/game.py):
+
+    0 <= mu_r  complements  1 - sum_n w_nr y_n >= 0
+    0 <= y_n   complements  q_n - g'(z_n) >= 0,           q_n = sum_r w_nr mu_r
+
+**alpha = infinity: water filling** (`fill`). The level L rises from 0 and every user who is still free keeps z_n = max(b_n, L).
+The load of r is then piecewise linear in L, with a kink at every b_n, and is 1 first at
+
+    L_r = (1 - load of the stopped + sum over free n with b_n < L_r of w_nr phi_n b_n) / (sum over the same n of w_nr phi_n)
+
+found from prefix sums in the order of b. The least L_r is the next event: r is full, is a bottleneck for all free users who
+need it (P Def 3: they have z_n >= L_r, and who uses r has z_m <= L_r), and stops them. At most R events; nothing is iterated,
+and with Fractions the answer is exact. Prices kappa_r = 1 / L_r. The same where there is one resource only, whatever alpha (K
+Theorem 5).
+
+**Finite alpha: R prices** (`Market`). Given prices the users are explicit, z_n = max(b_n, h(q_n)) with h the inverse of g', so
+what is left is to find prices in R unknowns, the dual of Problem 1: convex in mu, with gradient 1 - load(mu). For large alpha
+its value is blind to users with large shares, so the equations are solved in u = log mu: with e_n = -d log g' / d log z and
+p_ns = w_ns mu_s / q_n
+
+    d load_r / d u_s = - sum over n with y_n > 0 of w_nr phi_n (z_n / e_n) p_ns
+
+Newton's step on the priced resources, halved until the largest violation falls. Where it does not, one round of *clearing* one
+price at a time: load_r falls in u_r, so either it is <= 1 without a price, or a root is bracketed. That is exact coordinate
+descent on a convex function with continuous gradient over a product of intervals, which converges from every start; so the two
+together do. g' of (K 22) is inverted by Newton's method on its logarithm, which is convex and falling in log z, from a start on
+the left.
+
+**What to expect.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
+Otherwise we know of no proof, K gives none, and where x_n is not unique the order of the servers decides which equilibrium
+comes out: it is the order of the instance, from an empty system. Where the last server's turn changes nothing after finitely
+many sweeps, as it often does for ps-dsf, the sweeps are repeated in rationals, and if they end there too x_exact is an
+equilibrium without rounding.
+"""
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.game.session import GameMethod, GameSession, Server
+from fairalloc.solvers.method import Answer, Limits
+
+__all__ = ["Market", "fill", "rational_sweeps"]
+
+SWEEPS = 5_000
+TIED = 1e-13
+"""Levels closer than this are one event in floating point; rationals know equality."""
+CLEARED = 1e-13
+"""Loads this close to 1 are full; a hundred times the rounding of a sum of users."""
+EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
+"""Where every server fills, the floats go on for so many sweeps unless nothing changes before; if so the sweeps are repeated in
+rationals, on at most so many arcs, and given up at longer denominators."""
+
+
+def fill(w: Any, phi: Any, b: Any, tied: float = TIED) -> tuple[Any, Any]:
+    """One server's PS-DSF answer given the others: y (m,) and the level (R,) at which each resource filled up, inf where none.
+
+    w (m, R), phi (m,), b (m,) are floats, or object arrays of Fractions with tied = 0.
+
+    >>> fill(np.array([[1.0, 0.5], [0.5, 1.0]]), np.ones(2), np.array([0.0, 0.5]))
+    (array([0.83333333, 0.33333333]), array([0.83333333,        inf]))
+    """
+    order = np.argsort(b, kind="stable")
+    w, phi, b = w[order], phi[order], b[order]
+    y, free = phi * 0, np.ones(len(b), bool)
+    levels, used, level = np.full(w.shape[1], np.inf, dtype=object), w.sum(axis=0) * 0, b[0] * 0
+    while free.any():
+        rate = np.where(free[:, None], w, 0) * phi[:, None]
+        needed = (rate > 0).any(axis=0)
+        reached = [_reached(rate[:, r], b, used[r], level) if needed[r] else np.inf for r in range(w.shape[1])]
+        level = min(reached)
+        full = np.array([v <= level * (1 + tied) for v in reached])
+        stuck = free & (w[:, full] > 0).any(axis=1)
+        y = np.where(stuck, phi * np.maximum(level - b, b * 0), y)
+        used = (w * y[:, None]).sum(axis=0)
+        levels[full] = level
+        free &= ~stuck
+    back = np.argsort(order)
+    return y[back], levels.astype(y.dtype)
+
+
+def _reached(rate: Any, b: Any, used: Any, level: Any) -> Any:
+    """The first level L, not below the present one, with used + sum_n rate_n (L - b_n)^+ = 1, for b in rising order."""
+    slope, offset = np.cumsum(rate), np.cumsum(rate * b)
+    before = used + b * (slope - rate) - (offset - rate * b)  # the load when the level is b_n
+    k = int((before < 1).sum()) - 1
+    if k < 0 or not slope[k] > 0:
+        return level
+    return max((1 - used + offset[k]) / slope[k], level)
+
+
+class Market:
+    """The dual of one server's Problem 1 for finite alpha: users explicit, prices u = log mu (R,), -inf for a free resource."""
+
+    def __init__(self, server: Server, alpha: float, A: float, B: float) -> None:
+        self.server, self.alpha, self.beta = server, alpha, max(alpha, 1.0)
+        with np.errstate(divide="ignore"):
+            self.log_w, self.log_A, self.log_B = np.log(server.w), np.log(A), np.log(B)
+
+    def log_marginal(self, log_z: Floats) -> Floats:
+        """Log g'(z) (K 22)."""
+        result: Floats = np.logaddexp(self.alpha * (self.log_A - log_z), self.log_B - log_z)
+        return result
+
+    def elasticity(self, log_z: Floats) -> Floats:
+        """-d log g' / d log z."""
+        result: Floats = self.alpha + (1.0 - self.alpha) * np.exp(self.log_B - log_z - self.log_marginal(log_z))
+        return result
+
+    def inverse(self, log_q: Floats) -> Floats:
+        """Log h(q): Newton from the left on a convex falling function; inf where q = 0."""
+        if np.isneginf(self.log_B):
+            return np.asarray(self.log_A - log_q / self.alpha)
+        if np.isneginf(self.log_A):
+            return np.asarray(self.log_B - log_q)
+        log_z: Floats = np.maximum(self.log_A - log_q / self.alpha, self.log_B - log_q)
+        priced = np.isfinite(log_q)
+        for _ in range(30):
+            step = np.zeros_like(log_z)
+            step[priced] = (self.log_marginal(log_z[priced]) - log_q[priced]) / self.elasticity(log_z[priced])
+            log_z = log_z + step
+            if np.all(np.abs(step) <= 1e-15 * (1.0 + np.abs(log_z))):
+                break
+        return log_z
+
+    def demand(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """(m,) y and log q at prices u."""
+        log_q = np.logaddexp.reduce(self.log_w + u, axis=1)
+        with np.errstate(over="ignore"):
+            return self.server.phi * np.maximum(np.exp(self.inverse(log_q)) - b, 0.0), log_q
+
+    def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
+        """Y (m,) and the server's kappa (R,), from the kappa of its last turn (zeros: from water filling)."""
+        with np.errstate(divide="ignore"):
+            u = self.beta * np.log(kappa)
+            if not kappa.any():
+                u = self.log_marginal(np.log(fill(self.server.w, self.server.phi, b)[1]))
+        for _ in range(200):
+            y, log_q = self.demand(u, b)
+            violation = self.violation(y, u)
+            if violation <= CLEARED:
+                break
+            u = self.newton(u, b, y, log_q, violation)
+        return y, np.exp(u / self.beta)
+
+    def violation(self, y: Floats, u: Floats) -> float:
+        """The largest distance of a priced load from 1, or excess of a free one."""
+        with np.errstate(over="ignore", invalid="ignore"):  # for small alpha y may be inf
+            excess = np.nan_to_num(y @ self.server.w - 1.0, nan=np.inf, posinf=np.inf)
+        return float(np.where(np.isneginf(u), np.maximum(excess, 0.0), np.abs(excess)).max())
+
+    def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:
+        """One damped step, or one round of clearing where no step helps."""
+        step = self.direction(u, y, b, log_q) if np.isfinite(violation) else np.zeros_like(u)
+        for part in (1.0, 0.5, 0.25, 0.125):
+            new: Floats = u + part * step
+            if self.violation(self.demand(new, b)[0], new) <= (1.0 - 0.25 * part) * violation:
+                return new
+        return self.clear(u, b)
+
+    def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
+        """Newton's step on the priced resources; 0 where the equations are singular."""
+        w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
+        z = b + y / phi
+        worth = np.where(y > 0, phi * z / self.elasticity(np.log(np.where(y > 0, z, 1.0))), 0.0)
+        part = np.exp(self.log_w[:, priced] + u[priced] - log_q[:, None])
+        matrix = (w[:, priced] * worth[:, None]).T @ part
+        step = np.zeros_like(u)
+        try:
+            step[priced] = np.linalg.solve(matrix, y @ w[:, priced] - 1.0)
+        except np.linalg.LinAlgError:
+            return step
+        return np.clip(np.nan_to_num(step), -5.0 * self.beta, 5.0 * self.beta)
+
+    def clear(self, u: Floats, b: Floats) -> Floats:
+        """Every price in turn at the value at which its own resource is just full, or 0 where that is never the case."""
+        u = u.copy()
+        for r in np.flatnonzero((self.server.w > 0).any(axis=0)):
+            u[r] = self._cleared(u, b, int(r))
+        return u
+
+    def _cleared(self, u: Floats, b: Floats, r: int) -> float:
+        here = self.server.w[:, r] > 0
+        rest = np.where(np.arange(len(u)) == r, -np.inf, u)
+        log_rest = np.logaddexp.reduce(self.log_w[here] + rest, axis=1)
+        log_w, w, phi, b = self.log_w[here, r], self.server.w[here, r], self.server.phi[here], b[here]
+
+        def excess(value: float) -> float:
+            with np.errstate(over="ignore"):
+                z = np.exp(self.inverse(np.logaddexp(log_rest, log_w + value)))
+            return float(min(w @ (phi * np.maximum(z - b, 0.0)), 1e6)) - 1.0
+
+        if excess(-np.inf) <= 0:
+            return -np.inf
+        low = high = float(u[r]) if np.isfinite(u[r]) else float(np.min(log_rest[np.isfinite(log_rest)], initial=0.0))
+        width = self.beta / 4.0
+        while excess(low) < 0:
+            low, width = low - width, 2.0 * width
+        while excess(high) > 0:
+            high, width = high + width, 2.0 * width
+        return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)) if low < high else low
+
+
+class Sweeps(GameSession):
+    """All servers in turn, again and again."""
+
+    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+        super().__init__(mechanism, instance, limits)
+        game = self.game
+        self.markets = {
+            s.index: Market(s, float(game.alpha[s.index]), float(game.A[s.index]), float(game.B[s.index]))
+            for s in self.servers
+            if not by_filling(game, s.index)
+        }
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+        """Sweep until the residual keeps its promise."""
+        with self.phase("solve"):
+            residual, sweeps = self._sweep()
+        self.finish(residual, f"not at rest after {sweeps} sweeps")
+        return self.x, self.kappa
+
+    def _sweep(self) -> tuple[float, int]:
+        self.x, tasks = np.zeros(len(self.game.user)), np.zeros(self.instance.N)
+        self.kappa = np.zeros((self.instance.K, self.instance.R))
+        residual, next_look = 1.0, self.promised
+        for sweep in range(1, SWEEPS + 1):
+            tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
+            change = max(self._turn(server, tasks) for server in self.servers)
+            self.iterations = sweep
+            at_rest = change <= 1e-14
+            if change <= next_look or self.late:
+                residual, next_look = self.judge(self.x, self.kappa), change / 10.0
+            self.note(iteration=sweep, change=float(change), seconds=self.seconds)
+            met = residual <= self.promised / 10.0 and (bool(self.markets) or sweep >= EXACT_SWEEPS)
+            if at_rest or self.late or met:
+                break
+        return residual, sweep
+
+    def _turn(self, server: Server, tasks: Floats) -> float:
+        """One server's best response; the largest relative change of a user's tasks."""
+        if self.late and np.all(tasks > 0):
+            return 0.0
+        i, b = server.index, server.elsewhere(self.x, tasks)
+        if i in self.markets:
+            y, self.kappa[i] = self.markets[i].answer(b, self.kappa[i])
+        else:
+            y, level = fill(server.w, server.phi, b)
+            self.kappa[i] = self._kappa(i, level)
+        return float(server.put(y, self.x, tasks))
+
+    def _kappa(self, i: int, level: Floats) -> Floats:
+        """1 / level; in a game with one resource and finite alpha g'(level)^(1 / beta)."""
+        if not self.game.finite[i]:
+            return 1.0 / level
+        with np.errstate(divide="ignore"):
+            log_z, game = np.log(level), self.game
+            log_g = np.logaddexp(game.alpha[i] * (np.log(game.A[i]) - log_z), np.log(game.B[i]) - log_z)
+        result: Floats = np.exp(log_g / game.beta[i])
+        return result
+
+
+def by_filling(game: Game, i: int) -> bool:
+    """Whether water filling is server i's best response: alpha = inf, or one resource (K Theorem 5)."""
+    return bool(not game.finite[i]) or game.instance.R == 1
+
+
+def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
+    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where they do not end after so many, or in time.
+
+    For games in which every server fills (alpha = inf everywhere, or one resource).
+    """
+    instance, arcs = game.instance, exact_arcs(game.instance)
+    gamma = [1 / max(part for _, part in load) for load in arcs.load]
+    w = np.full((len(gamma), instance.R), Fraction(0), dtype=object)
+    for a, load in enumerate(arcs.load):
+        for row, part in load:
+            w[a, row % instance.R] = part * gamma[a]
+    weights, alone = np.array(instance.exact.weights, dtype=object), np.array(gamma, dtype=object)
+    here = [np.flatnonzero(game.server == i) for i in range(instance.K)]
+    servers = [Server(i, a, game.user[a], w[a], weights[game.user[a]], alone[a]) for i, a in enumerate(here) if len(a)]
+    x, tasks = (np.full(size, Fraction(0), dtype=object) for size in (len(gamma), instance.N))
+    for _ in range(sweeps):
+        change = max(s.put(fill(s.w, s.phi, s.elsewhere(x, tasks), 0)[0], x, tasks) for s in servers)
+        if change == 0:
+            return tuple(x)
+        if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
+            return None
+    return None
+
+
+class BestResponse(GameMethod):
+    """Gauss-Seidel sweeps of best responses; the trace has `iteration` (sweep), `change` (relative, of tasks) and `seconds`."""
+
+    id = "best-response"
+    session = Sweeps
+    canonical = False  # y, w and z have no units, and rationals should stay what they are
+
+    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        """The sweeps; where they ended after finitely many, once more in rationals."""
+        answer = super().run(mechanism, instance, limits)
+        assert isinstance(mechanism, Equilibrium)
+        sweeps = answer.iterations or 0
+        if answer.termination != "optimal" or sweeps >= EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
+            return answer
+        game = mechanism.game(instance)
+        if not all(by_filling(game, i) for i in range(instance.K)):
+            return answer
+        exact = rational_sweeps(game, sweeps + 2, limits.deadline)
+        return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)
+
+
+methods = (BestResponse(),)

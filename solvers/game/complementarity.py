@@ -1,0 +1,245 @@
+r"""The game of levels.py as one complementarity problem, and linear ones by Lemke's method.
+
+0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, room). With Fischer and Burmeister's function
+
+    phi(a, b) = a + b - sqrt(a^2 + b^2),    zero iff 0 <= a complements b >= 0
+
+that is Phi(v) = phi(v, F(v)) = 0, and |Phi|^2 / 2 is smooth.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.levels import Levels, NewtonSession, equal
+from fairalloc.solvers.method import ACCURACY
+
+__all__ = ["Climb", "Complementarity", "Linear", "lemke", "pivoted"]
+
+FLOOR = 1e-14
+"""Levels are not taken below this part of their unit: a logarithm needs a number."""
+
+STARTS = (1.0, 0.3, 0.1)
+"""Parts of the usual first point, one after the other where the merit has a minimum that is no answer."""
+
+ROUGH = 1e-3
+"""|Phi| that is enough before alpha rises."""
+
+MEMORY = 4
+"""The merit may be as large as it was within so many steps (Grippo, Lampariello, Lucidi 1986)."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """F and its Jacobian at v."""
+
+    v: Floats
+    F: Floats
+    J: sp.csr_array
+
+    @property
+    def phi(self) -> Floats:
+        """Phi; inf where a user has no tasks."""
+        result: Floats = self.v + self.F - np.hypot(self.v, self.F)
+        return result
+
+    @property
+    def merit(self) -> float:
+        """|Phi|^2 / 2; inf where F is not defined."""
+        value = float(self.phi @ self.phi) / 2.0
+        return value if np.isfinite(value) else np.inf
+
+    @property
+    def generalised(self) -> sp.csr_array:
+        """An element of the generalised Jacobian of Phi."""
+        length = np.hypot(self.v, self.F)
+        some = length > 0
+        a = 1.0 - np.divide(self.v, length, out=np.full_like(length, np.sqrt(0.5)), where=some)
+        b = 1.0 - np.divide(self.F, length, out=np.full_like(length, np.sqrt(0.5)), where=some)
+        return sp.csr_array(sp.diags_array(a) + sp.diags_array(b) @ self.J)
+
+
+class Complementarity:
+    """F, its Jacobian, and the way from v to y and k."""
+
+    def __init__(self, levels: Levels) -> None:
+        self.levels = levels
+        self.n, self.i = np.nonzero(levels.arc)
+        self.j, self.r = np.nonzero(levels.row)
+        self.arcs, self.rows = len(self.n), len(self.j)
+        self.place = np.full((levels.K, levels.R), -1)
+        self.place[self.j, self.r] = np.arange(self.rows)
+
+    def start(self) -> Floats:
+        """An equal partition."""
+        return self.vector(*equal(self.levels))
+
+    def vector(self, y: Floats, k: Floats) -> Floats:
+        """The vector v of y and k."""
+        return np.concatenate([self.levels.N * y[self.n, self.i], k[self.j, self.r]])
+
+    def grids(self, v: Floats) -> tuple[Floats, Floats]:
+        """Grids y and k of v."""
+        y, k = np.zeros((self.levels.N, self.levels.K)), np.zeros((self.levels.K, self.levels.R))
+        y[self.n, self.i] = v[: self.arcs] / self.levels.N
+        k[self.j, self.r] = v[self.arcs :]
+        return y, k
+
+    def value(self, v: Floats) -> Linear:
+        """F at v, without the Jacobian."""
+        y, k = self.grids(v)
+        excess = self.levels.derivatives(y, np.maximum(k, FLOOR)).excess
+        F = np.concatenate([excess[self.n, self.i], self.levels.room(y)[self.j, self.r]])
+        return Linear(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
+
+    def linear(self, v: Floats) -> Linear:
+        """F and its Jacobian at v."""
+        levels, (n, i), arcs = self.levels, (self.n, self.i), np.arange(self.arcs)
+        y, k = self.grids(v)
+        at = levels.derivatives(y, np.maximum(k, FLOOR))
+        pull = sp.csr_array((at.pull[n, i] / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
+        owned = sp.csr_array((levels.gamma[n, i] / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
+        a, r = np.nonzero(levels.w[n, i])
+        column = self.place[i[a], r]
+        share = at.share[n[a], i[a], r] / np.maximum(k[i[a], r], FLOOR)
+        prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
+        load = sp.csr_array((-levels.w[n[a], i[a], r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
+        J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
+        return Linear(v, self.value(v).F, J)
+
+
+class Climb(NewtonSession):
+    """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
+
+    iterations_each: int
+    """Steps for one alpha."""
+
+    @abstractmethod
+    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+        """The next v, with a merit well below `allowed`; None where there is none."""
+
+    def iterate(self) -> None:
+        """From one first point after the other, until there is an answer."""
+        problem = Complementarity(self.levels)
+        for part in STARTS:
+            self._climb(problem, part * problem.start())
+            if self.gap <= ACCURACY[self.limits.accuracy]:
+                return
+
+    def _climb(self, problem: Complementarity, v: Floats) -> None:
+        most = float(self.levels.game.alpha.max())
+        steps = int(np.ceil(np.log(max(most, 1.0)) / np.log(3.0)))
+        try:
+            for power in range(steps):
+                self.levels.cap(3.0**power)
+                v = self._solved(problem, v, ROUGH)
+        finally:
+            self.levels.cap(np.inf)
+        self._solved(problem, v, 0.0)
+
+    def _solved(self, problem: Complementarity, v: Floats, enough: float) -> Floats:
+        """Steps from v until |Phi| is small, or, if `enough` is 0, until the residual is."""
+        merits: list[float] = []
+        for _ in range(self.iterations_each):
+            here = problem.linear(v)
+            if enough == 0.0 and self.look(*problem.grids(v), merit=here.merit) <= self.target:
+                break
+            if np.sqrt(2.0 * here.merit) <= enough:
+                break
+            self.step()
+            merits.append(here.merit)
+            new = self.moved(problem, here, max(merits[-MEMORY:]))
+            if new is None:
+                break
+            v = new
+        return v
+
+
+# ---- linear complementarity -----------------------------------------------------------------------------------------
+
+
+def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0, tick: Callable[[], Any] = bool) -> NDArray[Any] | None:
+    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by complementary pivoting; None on a ray or after `most` pivots.
+
+    Arrays of floats, or of fractions with tolerance 0: then exact. Ties are broken by the lexicographic order, so that
+    degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
+    `tick` is called at every pivot, to look at the clock.
+    """
+    size = len(q)
+    zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1
+    T = np.full((size, 2 * size + 2), zero, dtype=M.dtype)
+    T[np.arange(size), np.arange(size)] += one
+    T[:, size : 2 * size], T[:, -2], T[:, -1] = -M, zero - one, q
+    basis = np.arange(size)
+    if not (T[:, -1] < 0).any():
+        return np.full(size, zero, dtype=M.dtype)
+    row = int(np.argmin(T[:, -1]))
+    entering = 2 * size
+    for _ in range(most):
+        tick()
+        leaving = int(basis[row])
+        basis[row] = entering
+        T[row] = T[row] / T[row, entering]
+        column = T[:, entering].copy()
+        column[row] = zero
+        T -= np.outer(column, T[row])
+        if leaving == 2 * size:
+            break
+        entering = leaving + size if leaving < size else leaving - size
+        found = _row(T, basis, entering, tolerance)
+        if found is None:
+            return None
+        row = found
+    else:
+        return None
+    z = np.full(2 * size + 1, zero, dtype=M.dtype)
+    z[basis] = T[:, -1]
+    result: NDArray[Any] = z[size : 2 * size]
+    return result
+
+
+def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any) -> int | None:
+    """The row that leaves: least ratio, the artificial variable first, then lexicographic."""
+    size = len(T)
+    rows = np.flatnonzero(T[:, entering] > tolerance)
+    if not len(rows):
+        return None
+    for place in (-1, *range(size)):
+        ratio = T[rows, place] / T[rows, entering]
+        rows = rows[ratio <= ratio.min() + tolerance]
+        if place == -1 and (basis[rows] == 2 * size).any():
+            return int(rows[basis[rows] == 2 * size][0])
+        if len(rows) == 1:
+            break
+    return int(rows[0])
+
+
+def pivoted(M: Floats, q: Floats, basic: NDArray[np.bool_], most: int, tick: Callable[[], Any] = bool) -> Floats | None:
+    """`lemke` from a guess of which z are positive: their rows are solved first (a principal pivot), and few pivots are left."""
+    B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
+    try:
+        inverse = np.linalg.inv(M[np.ix_(B, B)])
+    except np.linalg.LinAlgError:
+        return lemke(M, q, most, 1e-11, tick)
+    P = np.empty_like(M)
+    P[np.ix_(B, B)] = inverse
+    P[np.ix_(B, C)] = -inverse @ M[np.ix_(B, C)]
+    P[np.ix_(C, B)] = M[np.ix_(C, B)] @ inverse
+    P[np.ix_(C, C)] = M[np.ix_(C, C)] - P[np.ix_(C, B)] @ M[np.ix_(B, C)]
+    p = q.copy()
+    p[B] = -inverse @ q[B]
+    p[C] = q[C] - P[np.ix_(C, B)] @ q[B]
+    if not np.all(np.isfinite(P)) or np.abs(P).max() > 1e10:
+        return lemke(M, q, most, 1e-11, tick)
+    found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), most, 1e-11, tick)
+    if found is None:
+        return None
+    z = found.copy()
+    z[B] = (P @ found + p)[B]
+    return z

@@ -1,0 +1,262 @@
+r"""`continuation`: alpha-pf-vds and ps-dsf by following the central path of the game (central_path.py) to its end.
+
+For alpha != 1 the game is not monotone and the path may turn: tau can rise for a while before it falls. So tau is an unknown
+like all others and the path is followed by its length (Allgower and Georg 1990, ch. 6), with logarithms as coordinates, in
+which it is almost straight: a step along the tangent, then Newton steps across it. Alpha rises with the fall of tau, alpha <=
+max(3, 0.3 / tau), so that alpha = infinity takes no longer than alpha = 2 and is no case of its own.
+
+**The end.** Along the path each y either stays or vanishes like tau, and its tangent tells which (El-Bakry, Tapia, Zhang 1994).
+With that guess of the arcs in use P and the priced resources Q, Newton's method on the equations
+
+    E_ni = 0 for P,    room_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
+
+ends at rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > room),
+and the steps are those of least norm: where prices or tasks are not unique the equations are dependent.
+
+An equilibrium need not be unique; this one is the end of the path from an equal partition.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, lstsq
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.central_path import MOST, Change, Newton, Point
+from fairalloc.solvers.game.levels import Levels, Mask, NewtonSession, equal
+from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
+
+STARTS = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
+"""(first tau, first bound on alpha): the second and third were not needed in the 1,650 generated games tried without them."""
+
+STEPS = 600
+"""Newton systems for one start."""
+
+LAST = 1e-13
+"""The tau at which products are lost in rounding."""
+
+CLOSE = 0.1
+"""How near the path a point must be, in units of tau."""
+
+FINISH = 1e-6
+"""The tau from which on the end is tried, each time it has fallen by a hundred."""
+
+
+class Lost(Exception):  # noqa: N818 (a signal, not an error)
+    """The path cannot be followed any further."""
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """Direction of the path by its length: relative changes, and how fast log tau changes."""
+
+    change: Change
+    theta: float
+
+
+class Path:
+    """One walk from an equal partition to the end of the path."""
+
+    def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
+        self.session, self.levels, self.first = session, session.levels, first
+        self.weights = [
+            1.0 / np.sqrt(max(mask.sum(), 1)) for mask in (self.levels.arc, self.levels.row, self.levels.arc, self.levels.row)
+        ]
+        self.length, self.budget = 1.0, session.done + STEPS
+        arc, row = self.levels.arc, self.levels.row
+        self._cap(np.log(tau))
+        y, k = equal(self.levels)
+        self.now = Point(y, k, np.where(arc, 0.3, 1.0), np.where(row, 0.3, 1.0), float(np.log(tau)))
+
+    def walk(self) -> None:
+        """To the end, or until Lost."""
+        newton = self._reach()
+        tangent: Tangent | None = None
+        next_finish = np.log(FINISH)
+        while newton.point.theta > np.log(LAST):
+            self.now, along = newton.point, newton.tangent(self._drift(newton))
+            if newton.point.theta < next_finish:
+                next_finish = newton.point.theta - np.log(100.0)
+                if self._finish(newton, along):
+                    return
+            tangent = self._directed(along, tangent)
+            newton = self._advance(newton, tangent)
+        self._finish(newton, newton.tangent(self._drift(newton)))
+
+    # ---- steps ------------------------------------------------------------------------------------------------------
+
+    def _newton(self, point: Point) -> Newton:
+        self.session.step()
+        if self.session.done > self.budget:
+            raise Lost
+        self._cap(point.theta)
+        return Newton(self.levels, point)
+
+    def _cap(self, theta: float) -> None:
+        self.levels.cap(max(self.first, 0.3 * np.exp(-theta)))
+
+    def _drift(self, newton: Newton) -> Floats:
+        """(N, K) the change of E with log tau, because alpha changes with it."""
+        step = 1e-4
+        self._cap(newton.point.theta - step)
+        before = self.levels.derivatives(newton.point.y, newton.point.k).excess
+        self._cap(newton.point.theta)
+        result: Floats = (newton.at.excess - before) / step
+        return result
+
+    def _reach(self) -> Newton:
+        """Damped Newton steps onto the path at the first tau."""
+        newton = self._newton(self.now)
+        while newton.error > CLOSE:
+            change = newton.correction()
+            part = change.fits
+            while True:
+                new = Newton(self.levels, newton.point.times(change.factors(part), newton.point.theta))
+                if new.error <= newton.error * (1.0 - 1e-3 * part) or part < 1e-3:
+                    break
+                part /= 2.0
+            newton = self._newton(new.point)
+        return newton
+
+    def _inner(self, one: Change, other: Change) -> float:
+        """Inner product in which each of the four groups counts alike."""
+        parts = zip(one.all, other.all, self.weights, strict=True)
+        return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
+
+    def _directed(self, along: Change, before: Tangent | None) -> Tangent:
+        """The unit tangent that goes on in the same direction; at first, towards smaller tau."""
+        forward = -1.0 if before is None else np.sign(self._inner(before.change, along) + before.theta)
+        scale = forward / np.sqrt(self._inner(along, along) + 1.0)
+        return Tangent(along.times(scale), float(scale))
+
+    def _advance(self, newton: Newton, tangent: Tangent) -> Newton:
+        """One step of the length that works."""
+        while self.length > 1e-5:
+            step = tangent.change.times(self.length).exp()
+            new, corrections = self._correct(newton.point.times(step, newton.point.theta + self.length * tangent.theta), tangent)
+            if new is not None:
+                self.length = min(self.length * (2.0, 2.0, 1.4, 1.0, 0.7, 0.7)[corrections], 3.0)
+                self.session.note(iteration=self.session.done, tau=new.point.tau, merit=new.error, seconds=self.session.seconds)
+                return new
+            self.length /= 2.5
+        raise Lost
+
+    def _correct(self, point: Point, tangent: Tangent) -> tuple[Newton | None, int]:
+        """Newton steps across the tangent onto the path, and their number; None where they do not get there quickly."""
+        off, before = 0.0, np.inf
+        for corrections in range(6):
+            newton = self._newton(point)
+            if newton.error <= CLOSE:
+                return newton, corrections
+            if not np.isfinite(newton.error) or (corrections >= 2 and newton.error > 0.9 * before):
+                break
+            before = newton.error
+            step, along = newton.correction(), newton.tangent(self._drift(newton))
+            theta = -(self._inner(tangent.change, step) + off) / (self._inner(tangent.change, along) + tangent.theta)
+            change = step.plus(along, theta)
+            part = change.fits
+            if not abs(theta) * part <= 5.0:  # nan too
+                break
+            off += part * (self._inner(tangent.change, change) + tangent.theta * theta)
+            point = point.times(change.factors(part), point.theta + part * theta)
+        return None, 6
+
+    # ---- the end ----------------------------------------------------------------------------------------------------
+
+    def _finish(self, newton: Newton, along: Change) -> bool:
+        """Try the point itself and the equations of the arcs and prices that stay; whether that is good enough."""
+        levels, point = self.levels, newton.point
+        stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5)
+        large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s)
+        levels.cap(np.inf)
+        self.session.look(point.y, point.k, tau=point.tau)
+        for arcs, rows in (stay, large):
+            if not self.session.reached:
+                finish(self.session, point.y, point.k, arcs, rows)
+        self._cap(point.theta)
+        return self.session.reached
+
+
+def finish(session: NewtonSession, y: Floats, k: Floats, arcs: Mask, rows: Mask) -> None:
+    """Newton's method on the equations of the arcs and rows in use, whose guesses it corrects; the session keeps what is best."""
+    levels = session.levels
+    for _ in range(8):
+        y, k = np.where(arcs, y, 0.0), np.where(rows, k, 0.0)
+        if not arcs.any(axis=1).all() or arcs.sum() > MOST:
+            return
+        try:
+            y, k = _least_step(levels, y, k, arcs, rows)
+        except (LinAlgError, ValueError):  # numbers out of range
+            return
+        if session.look(y, k) <= session.target:
+            return
+        with np.errstate(invalid="ignore"):
+            excess = levels.derivatives(y, k).excess
+            arcs = levels.arc & (levels.N * y > np.nan_to_num(excess, nan=-np.inf))
+        rows = levels.row & (k > levels.room(y))
+
+
+def _least_step(levels: Levels, y: Floats, k: Floats, arcs: Mask, rows: Mask) -> tuple[Floats, Floats]:
+    """The Newton step of least norm, relative to y and to k."""
+    at = levels.derivatives(y, k)
+    (n, i), (j, r) = np.nonzero(arcs), np.nonzero(rows)
+    own = np.maximum(y[n, i], 1e-6 / levels.N)
+    same_user = (n[:, None] == n) * np.outer(at.pull[n, i] / at.tasks[n], levels.gamma[n, i] * own)
+    here = i[:, None] == j
+    J = np.block(
+        [
+            [same_user, np.where(here, at.share[n, i][:, r], 0.0)],
+            [np.where(here, levels.w[n, i][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
+        ]
+    )
+    right = np.concatenate([-at.excess[n, i], levels.room(y)[j, r]])
+    across = np.maximum(np.abs(J).max(axis=1), 1e-300)
+    J /= across[:, None]
+    down = np.maximum(np.abs(J).max(axis=0), 1e-9)
+    step = lstsq(J / down, right / across, cond=1e-12, lapack_driver="gelsy")[0] / down
+    y, k = y.copy(), k.copy()
+    y[n, i] = np.maximum(y[n, i] + own * step[: len(n)], 0.0)
+    k[j, r] *= np.exp(np.clip(step[len(n) :], -3.0, 3.0))
+    return y, k
+
+
+class ContinuationSession(NewtonSession):
+    """The game of one instance."""
+
+    def iterate(self) -> None:
+        """Follow the path; from another start where that failed."""
+        for tau, first in STARTS:
+            path = Path(self, tau, first)
+            try:
+                path.walk()
+            except (Lost, Stopped) as end:
+                self.levels.cap(np.inf)
+                self.look(path.now.y, path.now.k, tau=path.now.tau)
+                if isinstance(end, Stopped):
+                    raise
+            if self.gap <= ACCURACY[self.limits.accuracy]:
+                return
+
+
+class Continuation(Method):
+    """Path following.
+
+    The trace has `iteration`, `seconds`, `tau`, and `merit` (distance from the path in units of tau) or `residual` (of an end).
+    """
+
+    id = "continuation"
+    kind = "interior-point"
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Every game."""
+        return isinstance(mechanism, Equilibrium)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The arrays."""
+        return ContinuationSession(mechanism, instance, limits)
+
+
+methods = (Continuation(),)

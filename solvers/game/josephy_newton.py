@@ -1,0 +1,76 @@
+r"""`josephy-newton`: the game as a sequence of linear complementarity problems (Josephy 1979; K 28-29, finite alpha).
+
+At v the functions F = (E, room) of complementarity.py are replaced by their linearisation, and
+
+    0 <= z  complements  F(v) + J (z - v) >= 0
+
+is solved by Lemke's pivoting, from the guess of basic variables that v makes (v > F). The way to z is searched for less
+|Phi|^2, as in the solver PATH (Dirkse and Ferris 1995), and may go up for a few steps (Grippo, Lampariello, Lucidi 1986). Where
+Lemke ends on a ray or the search fails, J + rho I takes the place of J with growing rho: z then stays near v. Alpha rises from
+1 by factors of 3. Pivots work on a dense tableau with a row for every arc and every price: for games of some hundred arcs.
+"""
+
+import numpy as np
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.complementarity import Climb, Complementarity, Linear, pivoted
+from fairalloc.solvers.game.semismooth_newton import finite_games
+from fairalloc.solvers.method import Limits, Method, Session
+
+RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
+"""What is added to the diagonal of J, one after the other."""
+
+LARGEST = 1500
+"""Arcs and prices that the tableau has room for."""
+
+
+class JosephySession(Climb):
+    """The game of one instance."""
+
+    iterations_each = 60
+
+    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+        """The next v on the way to the solution of a linearised problem."""
+        J = here.J.toarray()
+        for rho in RHO:
+            M = J + rho * np.eye(len(J))
+            z = pivoted(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)
+            if z is None:
+                continue
+            d = np.maximum(z, 0.0) - here.v
+            for part in 0.5 ** np.arange(8):
+                v = here.v + part * d
+                if problem.value(v).merit <= (1.0 - 0.1 * part) * allowed:
+                    result: Floats = v
+                    return result
+        return None
+
+
+class JosephyNewton(Method):
+    """Successive linear complementarity; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
+
+    id = "josephy-newton"
+    kind = "exact"
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Games with finite alpha."""
+        return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Every alpha is finite, and the tableau is small enough."""
+        domain = mechanism.domain(instance)
+        size = len(domain.arcs) + domain.K * domain.R
+        if size > LARGEST:
+            return f"{self.id} needs at most {LARGEST} arcs and prices together, but there are {size}"
+        return finite_games(self.id, mechanism, instance)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The arrays."""
+        return JosephySession(mechanism, instance, limits)
+
+
+methods = (JosephyNewton(),)

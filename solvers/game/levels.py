@@ -1,0 +1,229 @@
+r"""The game of game.py as equations in numbers of order one, on (user, server, resource) grids: what its Newton methods share.
+
+Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels kappa_ir as multiples of a unit of each server.
+
+    x_n = sum_i gamma_ni y_ni                                  (in units of the user's best server)
+    E_ni(y, k) = (log sum_r w_nir kappa_ir^beta_i - log g_i'(z_ni)) / beta_i        0 <= y_ni  complements  E_ni >= 0
+    room_ir(y) = 1 - sum_n w_nir y_ni                                               0 <= k_ir  complements  room_ir >= 0
+
+    d E_ni = sum_r share_nir d log k_ir + pull_ni d log x_n,   share: r's part of the price, pull: the elasticity of g' over beta
+
+`cap` bounds every alpha, so that alpha = infinity is the end of a path of finite ones; `sharp` puts the maximum of the levels
+there.
+"""
+
+import time
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
+
+__all__ = ["Derivatives", "Levels", "Mask", "NewtonSession", "equal"]
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
+"""The residual at which each accuracy word stops: below what it promises, because rounding comes on top."""
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """E (N, K) with `tasks` x_n (N,), `pull` (N, K) and `share` (N, K, R); 0 where there is no arc."""
+
+    excess: Floats
+    tasks: Floats
+    pull: Floats
+    share: Floats
+
+
+class Levels:
+    """The arrays of a game as grids, and its equations.
+
+    Attributes
+    ----------
+    arc : (N, K) bool, whether the user is eligible there
+    row : (K, R) bool, whether anybody wants the resource there
+    w, gamma : (N, K, R), (N, K); gamma in units of the user's best server, `best` (N,)
+    unit : (K,) what kappa is counted in
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.N, self.K, self.R = game.instance.N, game.instance.K, game.instance.R
+        at = (game.user, game.server)
+        self.arc = np.zeros((self.N, self.K), bool)
+        self.arc[at] = True
+        self.w = np.zeros((self.N, self.K, self.R))
+        self.w[at] = game.w
+        self.row = (self.w > 0).any(axis=0)
+        gamma = np.zeros((self.N, self.K))
+        gamma[at] = game.gamma
+        self.best = gamma.max(axis=1)
+        self.gamma = gamma / self.best[:, None]
+        with np.errstate(divide="ignore"):
+            self.log_w = np.log(self.w)
+            self.log_a, self.log_b = np.log(game.A), np.log(game.B)
+        self.log_unit = np.log(np.where(self.arc, game.instance.weights[:, None] * self.gamma, 1.0))
+        self.unit = np.ones(self.K)
+        self.sharp = np.zeros(self.K, bool)
+        self.cap(np.inf)
+
+    def cap(self, most: float) -> None:
+        """Bound every alpha; without a bound, alpha = inf is the maximum of the levels itself."""
+        self.sharp = ~self.game.finite & np.isinf(most)
+        self.alpha = np.where(self.sharp, 1.0, np.minimum(self.game.alpha, most))
+        self.beta = np.maximum(self.alpha, 1.0)
+
+    def scale(self, y: Floats) -> None:
+        """Count kappa in what a level is worth at y on each server."""
+        log_g = self._marginal(self.tasks(y))[0]
+        self.unit = np.exp(np.where(self.arc, log_g, 0.0).sum(axis=0) / np.maximum(self.arc.sum(axis=0), 1))
+
+    def tasks(self, y: Floats) -> Floats:
+        """(N,) x_n in units of the best server."""
+        result: Floats = (self.gamma * y).sum(axis=1)
+        return result
+
+    def room(self, y: Floats) -> Floats:
+        """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
+        result: Floats = np.where(self.row, 1.0 - np.einsum("nir,ni->ir", self.w, y), 0.0)
+        return result
+
+    def derivatives(self, y: Floats, k: Floats) -> Derivatives:
+        """E and what its differential is made of. A k of 0 is allowed as long as every user still pays something."""
+        tasks = self.tasks(y)
+        log_g, pull = self._marginal(tasks)
+        log_p, share = self._price(k)
+        with np.errstate(invalid="ignore"):
+            excess = np.where(self.arc, log_p - log_g, 0.0)
+        return Derivatives(excess, tasks, pull, share)
+
+    def _marginal(self, tasks: Floats) -> tuple[Floats, Floats]:
+        """Log g' / beta, and its elasticity / beta."""
+        with np.errstate(all="ignore"):
+            log_z = np.where(self.arc, np.log(tasks)[:, None] - self.log_unit, 0.0)
+            other = self.log_b - log_z
+            log_g = np.logaddexp(self.alpha * (self.log_a - log_z), other)
+            elasticity = self.alpha + (1.0 - self.alpha) * np.exp(other - log_g)
+        return log_g / self.beta, np.where(self.arc, elasticity / self.beta, 0.0)
+
+    def _price(self, k: Floats) -> tuple[Floats, Floats]:
+        """Log of a task's price / beta, and each resource's part of the price."""
+        with np.errstate(all="ignore"):
+            log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
+            terms = self.beta[:, None] * log_k + self.log_w
+            most = terms.max(axis=2)
+            part = np.exp(terms - np.where(np.isfinite(most), most, 0.0)[:, :, None])
+            total = part.sum(axis=2)
+            log_p = (most + np.log(total)) / self.beta
+            share = np.nan_to_num(part / total[:, :, None])
+        if self.sharp.any():
+            levels = np.where(self.w > 0, log_k, -np.inf)
+            highest = np.arange(self.R) == levels.argmax(axis=2)[:, :, None]
+            log_p = np.where(self.sharp, levels.max(axis=2), log_p)
+            share = np.where(self.sharp[:, None], highest & self.arc[:, :, None], share)
+        return log_p, share
+
+    def x(self, y: Floats) -> Floats:
+        """(A,) feasible tasks."""
+        at = (self.game.user, self.game.server)
+        return self.game.shrunk(np.maximum(y[at], 0.0) * self.game.gamma)
+
+    def kappa(self, k: Floats) -> Floats:
+        """(K, R) levels; 0 where nobody wants the resource."""
+        result: Floats = np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
+        return result
+
+    def gap(self, y: Floats, k: Floats) -> float:
+        """The residual that y and k prove of themselves, without the help of formulations/game/game.py's linear programs."""
+        x, kappa, game = self.x(y), self.kappa(k), self.game
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa)) and np.all(game.tasks(x) > 0)):
+            return 1.0
+        with np.errstate(over="ignore"):
+            smooth = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
+        each = [smooth[i] if game.finite[i] else bottleneck_gap(game, x, i) for i in range(self.K)]
+        return float(max(each))
+
+
+class NewtonSession(Session):
+    """A game to be solved by Newton steps; the point that proves most is kept, and only a proof is a success."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        assert isinstance(mechanism, Equilibrium)
+        with self.phase("build"):
+            game = mechanism.game(instance)
+        with self.phase("compile"):
+            self.levels = Levels(game)
+            self.x = self.levels.x(equal(self.levels)[0])
+        self.gap = np.inf
+        self.prices: Floats | None = None
+        self.done = 0
+        self.began = time.perf_counter()
+
+    @property
+    def target(self) -> float:
+        """The residual to stop at."""
+        return TARGET[self.limits.accuracy]
+
+    @property
+    def seconds(self) -> float:
+        """Since the model was opened."""
+        return time.perf_counter() - self.began
+
+    @property
+    def reached(self) -> bool:
+        """Whether the best point is good enough to stop."""
+        return self.gap <= self.target
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one round)
+        """Iterate; success is a residual that keeps the promise of the accuracy word."""
+        message = ""
+        with self.phase("solve"), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # singular matrices are expected and seen in the steps they give
+            try:
+                self.iterate()
+                termination = "iteration_limit"
+            except Stopped as stop:
+                termination, message = stop.termination, str(stop)
+        self.iterations = self.done
+        if not self.gap <= ACCURACY[self.limits.accuracy]:
+            raise Stopped(termination, message or f"its own check of the residual says {self.gap:.1e}")
+        with self.phase("read"):
+            prices = np.zeros((self.levels.K, self.levels.R)) if self.prices is None else self.prices
+        return self.x, prices
+
+    @abstractmethod
+    def iterate(self) -> None:
+        """Newton steps; every point worth keeping goes to `look`."""
+
+    def step(self) -> None:
+        """Count an iteration; Stopped when the time is over."""
+        self.done += 1
+        _ = self.limits.left
+
+    def look(self, y: Floats, k: Floats, **facts: Any) -> float:
+        """The residual of a point, which is kept if it is the best so far."""
+        gap = self.levels.gap(y, k)
+        if gap < self.gap:
+            self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
+        self.note(iteration=self.done, residual=gap, seconds=self.seconds, **facts)
+        return gap
+
+
+def equal(levels: Levels) -> tuple[Floats, Floats]:
+    """Where all start: most of an equal partition, and every level at its unit."""
+    y = np.where(levels.arc, 0.7 / levels.N, 0.0)
+    levels.scale(y)
+    return y, np.ones((levels.K, levels.R))

@@ -1,0 +1,223 @@
+r"""`ps-mfa`: K's Algorithm I, projected gradient on the merit of Problem 3 (K 4.3, 5.1).
+
+    min  Psi(x, lambda) = sum_i sum_n psi(x_ni, f_ni),   psi = psi_FB^2 / 2,  psi_FB(a, b) = sqrt(a^2 + b^2) - a - b    (K 35-37)
+    s.t. sum_n x_ni d_nr <= c_ir,   lambda_ir >= 0 for r in R_i(x), the saturated resources,  lambda_ir = 0 for others  (K 38-40)
+
+with f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni (K 31). In each iteration, with beta_ir = -grad_x_i
+Psi . d_r,
+
+    v_x of server i = -grad_x_i Psi projected onto {v | v.d_r <= 0 for r in R_i with lambda = 0, = 0 where lambda > 0}  (K 46)
+    v_lambda = -dPsi/dlambda + beta U(-beta dPsi/dlambda) for r in R_i, at lambda = 0 not below 0                       (K 47-48)
+    x += eta v_x,  lambda += eta v_lambda   with eta such that Psi falls, no capacity is exceeded and lambda >= 0       (K 49-53)
+
+until |v| <= epsilon (K 54).
+
+**Units.** The numbers of game/game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
+geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient are not free of units, and in K's the
+two arguments of psi differ by whatever the units of tasks and money are.
+
+**What the print leaves open.** Start: every user phi_n / sum phi of every server, lambda = 0. eta: at most the way to the next
+full resource or zero price, at most twice the last; halved until Psi falls by at least 1e-4 of what the slope promises
+(Armijo), which (K 51), any decrease, does not ask for and without which descent may end anywhere. epsilon: the accuracy; where
+the residual does not agree, a tenth of it, again and again. Saturated: load within FULL of 1, or lambda > 0, whose loads the
+projection keeps.
+
+**Deviations, each where the print is wrong.**
+(a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which
+is then positive on a resource with room. Here the price of what is left stays 0. v remains a descent direction: each part of v
+is one.
+(b) x_n > 0 is needed for g' and not among (K 38-40), where x_ni may even be negative (psi_FB takes care of that in the limit):
+eta is halved until it holds. In the
+answer negative x_ni are cut off and the others of that server shrunk to fit.
+(c) Lemma 3 is false (docs/ERRATA.md): v is no strict descent direction where dPsi/dlambda = 0 and beta > 0, since (K 47) gives
+v_lambda = beta U(0) = beta, whose slope is 0. eta may then shrink for ever; the algorithm ends and says so.
+(d) Assumption 2 does not help. In Lemma 4 the vectors d_r and v have components for users who are not eligible at server i, so
+projecting changes their x_ni, against (K 15): one server, one resource, d = (1, 1), user 2 not eligible, gradient (-1, 0) at a
+full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), user 1 gets half of what user 2 has never had. With x_ni = 0 kept, as here,
+the proof of Lemma 4 needs Assumption 1, which speaks of the point of termination and so cannot be checked before.
+
+**What to expect.** Descent on a nonconvex function, zigzag between resources that become full one by one, no scaling of
+variables: linear convergence at best. On generated instances with 8 users and 3 servers two in three reach 1e-6 in ITERATIONS for
+alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large alpha f spans too many orders of
+magnitude.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
+from fairalloc.solvers.method import Limits
+
+__all__ = ["Merit"]
+
+ITERATIONS = 20_000
+FULL = 1e-10
+"""A load within this of 1 is full: far below every accuracy, far above the rounding of a step."""
+ARMIJO = 1e-4
+
+
+class Merit:
+    """Psi with its gradient in y (A,) and mu (K, R)."""
+
+    def __init__(self, game: Game) -> None:
+        self.game, weights = game, game.instance.weights
+        self.equal = weights[game.user] / weights.sum()
+        log_g = game.log_marginal(game.shares(game.tasks(self.equal * game.gamma)))
+        count = np.maximum(np.bincount(game.server, minlength=game.instance.K), 1)
+        self.log_G = np.bincount(game.server, log_g, game.instance.K) / count
+
+    def marginal(self, y: Floats) -> tuple[Floats, Floats]:
+        """(A,) g_i' / G_i, and its derivative by -x_n."""
+        game = self.game
+        z = game.shares(game.tasks(y * game.gamma))
+        with np.errstate(over="ignore"):
+            g = np.exp(game.log_marginal(z) - self.log_G[game.server])
+        return g, game.elasticity(z) * g / (z * game.unit)
+
+    def cost(self, mu: Floats) -> Floats:
+        """(A,) sum_r w_nir mu_ir."""
+        result: Floats = (self.game.w * mu[self.game.server]).sum(axis=1)
+        return result
+
+    def feasible(self, y: Floats) -> bool:
+        """Whether every user has tasks."""
+        return bool(np.all(self.game.tasks(y * self.game.gamma) > 0))
+
+    def value(self, y: Floats, mu: Floats) -> float:
+        """Psi; inf where a user has nothing."""
+        if not self.feasible(y):
+            return np.inf
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = 0.5 * float((fischer_burmeister(y, self.cost(mu) - self.marginal(y)[0]) ** 2).sum())
+        return total if np.isfinite(total) else np.inf
+
+    def gradient(self, y: Floats, mu: Floats) -> tuple[Floats, Floats]:
+        """dPsi/dy (A,) and dPsi/dmu (K, R) (K 93-94)."""
+        game, (g, slope) = self.game, self.marginal(y)
+        f = self.cost(mu) - g
+        phi, r = fischer_burmeister(y, f), np.hypot(y, f)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            by_y, by_f = (np.where(r > 0, phi * (v / r - 1.0), 0.0) for v in (y, f))
+        by_tasks = game.tasks(by_f * slope)
+        by_mu = np.zeros_like(mu)
+        np.add.at(by_mu, game.server, game.w * by_f[:, None])
+        return by_y + game.gamma * by_tasks[game.user], by_mu
+
+    def kappa(self, mu: Floats) -> Floats:
+        """(K, R) the levels of formulations/game/game.py of prices mu."""
+        with np.errstate(divide="ignore"):
+            result: Floats = np.exp((np.log(mu) + self.log_G[:, None]) / self.game.beta[:, None])
+        return result
+
+
+def fischer_burmeister(a: Floats, b: Floats) -> Floats:
+    """sqrt(a^2 + b^2) - a - b (K 35), without cancellation where a + b > 0."""
+    r, total = np.hypot(a, b), a + b
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total > 0, -2.0 * a * b / (r + total), r - total)
+
+
+class Descent(GameSession):
+    """Algorithm I."""
+
+    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+        super().__init__(mechanism, instance, limits)
+        self.merit = Merit(self.game)
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+        """Descend until |v| <= epsilon and the residual agrees."""
+        with self.phase("solve"):
+            why = self._descend()
+        with self.phase("read"):
+            self.x = self.tasks()
+            kappa = self.merit.kappa(self.mu)
+            residual = self.judge(self.x, kappa)
+        self.finish(residual, why, "iteration_limit" if self.iterations == ITERATIONS else "inaccurate")
+        return self.x, kappa
+
+    def _descend(self) -> str:
+        merit = self.merit
+        self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))
+        value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
+        for count in range(1, ITERATIONS + 1):
+            self.iterations = count
+            vy, vmu, slope = self._direction()
+            size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
+            self.note(iteration=count, merit=value, direction=size, seconds=self.seconds)
+            if size <= epsilon:
+                if self._agrees() or epsilon < 1e-14:
+                    return f"|v| is {size:.0e} where the merit is {value:.1e}"
+                epsilon /= 10.0
+            if self.late:
+                break
+            found = self._step(vy, vmu, value, slope, 2.0 * eta)
+            if found is None:
+                return f"no step lowers the merit {value:.1e}, though |v| is {size:.0e}"
+            eta, value = found
+        return f"|v| is {size:.0e} and the merit {value:.1e} after {count} iterations"
+
+    def _agrees(self) -> bool:
+        return self.judge(self.tasks(), self.merit.kappa(self.mu)) <= self.promised
+
+    def tasks(self) -> Floats:
+        """(A,) tasks: what is negative cut off, and what others had because of it."""
+        return self.game.shrunk(np.maximum(self.y, 0.0) * self.game.gamma)
+
+    def _direction(self) -> tuple[Floats, Floats, float]:
+        """v_y, v_mu and the slope of Psi along them."""
+        game, (by_y, by_mu) = self.game, self.merit.gradient(self.y, self.mu)
+        self.load = game.load(self.y)
+        full = (self.load >= 1.0 - FULL) | (self.mu > 0)
+        vy, vmu = -by_y, np.zeros_like(self.mu)
+        for server in self.servers:
+            i, here = server.index, server.arcs
+            if full[i].any():
+                vy[here] = projected(-by_y[here], server.w[:, full[i]], self.mu[i, full[i]] > 0)
+        self.rate = game.load(vy)
+        beta = -game.load(by_y)
+        vmu = -by_mu + np.where(-beta * by_mu >= 0, beta, 0.0)
+        leaving = (self.mu == 0) & (self.rate < -FULL * np.abs(beta))
+        vmu = np.where(self.mu > 0, vmu, np.maximum(vmu, 0.0))
+        vmu = np.where(full & ~leaving, vmu, 0.0)
+        self.rate[full] = np.minimum(self.rate[full], 0.0)
+        return vy, vmu, float(by_y @ vy + (by_mu * vmu).sum())
+
+    def _step(self, vy: Floats, vmu: Floats, value: float, slope: float, eta: float) -> tuple[float, float] | None:
+        """Move; (eta, Psi), or None where Psi does not fall."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(self.rate > 0, (1.0 - self.load) / self.rate, np.inf)
+            paid = np.where(vmu < 0, self.mu / -vmu, np.inf)
+        eta = float(min(eta, room.min(), paid.min()))
+        while eta > 1e-20:
+            y, mu = self.y + eta * vy, np.maximum(self.mu + eta * vmu, 0.0)
+            mu[(vmu < 0) & (paid <= eta)] = 0.0
+            new = self.merit.value(y, mu)
+            if new < value and new <= value + ARMIJO * eta * slope:
+                self.y, self.mu = y, mu
+                return eta, new
+            eta /= 2.0
+        return None
+
+
+def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
+    """The projection of (m,) onto {v | v.d_r <= 0, = 0 where `equal`} (K 46): what no d_r explains (K 112-114)."""
+    columns = np.hstack([d, -d[:, equal]])
+    price, _ = nnls(columns, gradient, maxiter=100 * columns.shape[1])
+    result: Floats = gradient - columns @ price
+    return result
+
+
+class PsMfa(ForFiniteAlpha):
+    """K's Algorithm I; the trace has `iteration`, `merit` (Psi), `direction` (|v|) and `seconds`."""
+
+    id = "ps-mfa"
+    session = Descent
+
+
+methods = (PsMfa(),)

@@ -1,0 +1,129 @@
+r"""`psdsf-algorithm-1`: the PS-DSF Allocation Algorithm of P III-C.
+
+    Initially allocate available resources by applying DRF individually to each server.
+    repeat  Last-round-flag := 1
+        for every server i:  N_i := eligible users                                     -- the *server procedure* --
+            while N_i is not empty
+                S* := min over N_i of z_ni (P 16);  N* := who attains it;  R* := saturated resources that somebody in N* demands
+                if S* = max over n in N_i with x_ni d_nr > 0 of z_ni  for some r in R*:   N_i := N_i - {n | d_nr > 0}     (P 17)
+                else  Last-round-flag := 0, Update-Allocation:
+                    f_r := free amount of r;  for r in R*:  n_r := argmax of z_ni with x_ni d_nr > 0 (P 18),  f := f + x_nr,i d_nr
+                    D* := sum over N* of phi_n gamma_ni d_n,   z* := min_r f_r / D*_r
+                    beta in (0, 1] with  S* + beta z* <= (x_nr - beta x_nr,i) / (phi_nr gamma_nr,i)  for r in R*
+                    x_ni += beta phi_n gamma_ni z* for n in N*,   x_nr,i := (1 - beta) x_nr,i
+    until Last-round-flag = 1
+
+Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over N* of phi_n w_nr, and f as a part of capacity.
+
+**What the print leaves open, and what is done here.** Ties in n_r: the first. Which r is tested first: the first that passes.
+beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
+<= TIED is nothing. With those there is an end: changes that fall geometrically from round to round end when they are rounding.
+
+**Where the print is wrong, and the least change.**
+(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody: one server (1, 1), user 1 demands (1, 1), user 2 demands
+(0, 1) and has another server of its own. User 1 is done with r_1 and leaves N_i; r_2 is full, user 2 is left and nobody left
+uses r_2: there is no n_r, and S* = max fails. r_2 is user 2's bottleneck, so the empty maximum counts as passing: S* >= max.
+(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. One server (1, 1), two users who demand
+(1, 1), user 1 has just arrived and user 2 has everything: f = (2, 2), z* = 2, beta = 1/3, and both run 2/3 on a server for 1.
+Users are counted once.
+(c) R* may be empty, when nothing that N* needs is full: then nobody is released, beta = 1.
+(d) "S* is monotonically increasing" holds within one procedure only: N* rises to at most the next n_r, so the minimum over N_i
+rises with every update. A server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*:
+servers (1), (1), user 1 on both, user 2 on the second, every demand 1. DRF apart gives x = (1 + 1/2, 1/2); the second server
+then takes 1/2 from user 1, and S* at the first falls from 3/2 to 1. So nothing proves that rounds end; ROUNDS is the limit.
+Where a round ends without a change, every user has a bottleneck at every server.
+(e) In exact arithmetic rounds need not end: servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second, every
+demand 1. With c tasks of user 2 on the second server, the first gives it (1 - c) / 2 and then the second (1 + c) / 4, which goes
+to 1/3 but never gets there. TIED ends it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.best_response import fill
+from fairalloc.solvers.game.session import ForFilling, GameSession, Server
+
+__all__ = ["drf_alone", "server_procedure", "update_allocation"]
+
+ROUNDS = 5_000
+TIED = 1e-12
+"""Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
+
+
+def drf_alone(servers: list[Server], x: Floats) -> None:
+    """The initial allocation: DRF on each server as if there were no other, written into x (A,)."""
+    for server in servers:
+        x[server.arcs] = fill(server.w, server.phi, np.zeros(len(server.arcs)))[0] * server.gamma
+
+
+def server_procedure(server: Server, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
+    """The inner while loop for one server: its new y (m,) given the shares b (m,) from elsewhere, and S* before every update."""
+    y, here = y.copy(), np.ones(len(b), bool)
+    minima: list[float] = []
+    limit = 20 * (server.w.size + 10)  # every update ties, empties or fills something; rounding must not go on for ever
+    while here.any() and len(minima) < limit:
+        z = b + y / server.phi
+        least = z[here].min()
+        lowest = here & (z <= least * (1.0 + TIED))
+        full = (1.0 - y @ server.w <= TIED) & (server.w[lowest] > 0).any(axis=0)
+        uses = (here & (y > TIED))[:, None] & (server.w > 0)
+        top = np.where(uses, z[:, None], -np.inf).max(axis=0)
+        passing = np.flatnonzero(full & (top <= least * (1.0 + TIED)))
+        if len(passing):
+            here &= ~(server.w[:, passing[0]] > 0)
+            continue
+        minima.append(float(least))
+        released = np.unique([np.where(uses[:, r], z, -np.inf).argmax() for r in np.flatnonzero(full)]).astype(int)
+        update_allocation(server, z, y, least, lowest, released)
+    return y, minima
+
+
+def update_allocation(server: Server, z: Floats, y: Floats, least: float, lowest: Any, released: Any) -> None:
+    """Update-Allocation: y (m,) is changed in place."""
+    f = np.maximum(1.0 - y @ server.w, 0.0) + y[released] @ server.w[released]
+    D = server.phi[lowest] @ server.w[lowest]
+    rise = float((f[D > 0] / D[D > 0]).min())
+    room = (z[released] - least) / (rise + y[released] / server.phi[released])
+    beta = float(min(1.0, room.min(initial=1.0)))
+    y[lowest] += beta * server.phi[lowest] * rise
+    y[released] *= 1.0 - beta
+
+
+class Rounds(GameSession):
+    """The main subroutine."""
+
+    def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
+        """Rounds until one changes nothing."""
+        with self.phase("solve"):
+            self.x = np.zeros(len(self.game.user))
+            drf_alone(self.servers, self.x)
+            rounds = self._rounds()
+        self.finish(self.judge(self.x), f"not at rest after {rounds} rounds")
+        return self.x, None
+
+    def _rounds(self) -> int:
+        for count in range(1, ROUNDS + 1):
+            tasks, updates, change = self.game.tasks(self.x), 0, 0.0
+            for server in self.servers if not self.late else ():
+                b = server.elsewhere(self.x, tasks)
+                y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma)
+                change = max(change, float(server.put(y, self.x, tasks)))
+                updates += len(minima)
+            self.iterations = count
+            self.note(iteration=count, updates=updates, change=change, seconds=self.seconds)
+            if not updates or change <= TIED or self.late:
+                break
+        return count
+
+
+class Algorithm1(ForFilling):
+    """P's Algorithm I; the trace has `iteration` (round), `updates` (calls of Update-Allocation), `change` and `seconds`."""
+
+    id = "psdsf-algorithm-1"
+    session = Rounds
+
+
+methods = (Algorithm1(),)

@@ -1,0 +1,229 @@
+r"""`psdsf-distributed`: P's Algorithm I without a centre (P III-D), while users and servers come and go.
+
+Every server i executes its server procedure (psdsf_algorithm_1.py) at the times offset_i, offset_i + T, offset_i + 2 T, .., on
+its own free resources and the total tasks x_n of its users, nothing else; so nobody has to know all capacities. `simulate` runs
+that for a schedule of events: a user or a server becomes inactive, which ends its tasks at once, or active again, with none.
+
+**What the print leaves open.** The initial allocation: DRF on each server for those active at time 0, as in Algorithm I. An
+event happens before the procedures of the same time; messages need no time, so servers of the same time act one after another,
+in order. Offsets: spread evenly over (0, T], in an order drawn from a seed. A server that is inactive has no tasks, a user that
+is inactive is in no N_i.
+
+`section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
+(100, 250). With everybody there, Table IV is reached in 4 s: user 3 fills the CPU and memory of class C, user 4 those of class
+D. While user 4 is away user 2, which has the least share of the others, runs 41.25 tasks on class D: its memory is full and 3/4
+of its CPU is used. P V says that the CPU of the first two classes is fully utilised under any mechanism. It is not: in Table IV
+users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are used (class B too); the memory is what is full
+there.
+
+As a method it runs without events until no procedure changes anything for a whole period. What is said in psdsf_algorithm_1.py
+of termination holds here too; PERIODS is the limit.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.best_response import fill
+from fairalloc.solvers.game.psdsf_algorithm_1 import TIED, server_procedure
+from fairalloc.solvers.game.session import ForFilling, GameSession, Server, servers_of
+
+__all__ = ["Event", "Trajectory", "cluster", "section_v", "simulate"]
+
+PERIODS = 5_000
+
+
+@dataclass(frozen=True)
+class Event:
+    """At `time` seconds the user or server of that name becomes active or inactive."""
+
+    time: float
+    name: str
+    active: bool
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What was allocated when.
+
+    Attributes
+    ----------
+    instance : the system with everybody active
+    times : (T,) seconds of the samples
+    x : (T, A) tasks on the arcs of the instance
+    """
+
+    instance: Instance
+    times: Floats
+    x: Floats
+
+    def load(self, server: str, resource: str) -> Floats:
+        """(T,) used part of a resource of a server over time."""
+        row = self.instance.servers.index(server) * self.instance.R + self.instance.resources.index(resource)
+        result: Floats = (self.instance.arcs.load @ self.x.T)[row]
+        return result
+
+    def at(self, time: float) -> Allocation:
+        """The allocation of the last sample not after `time`."""
+        return Allocation(self.instance, self.x[int(np.searchsorted(self.times, time, side="right")) - 1], "ps-dsf")
+
+
+class System:
+    """The servers with their present tasks and who is active."""
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.servers = game, servers_of(game)
+        self.x = np.zeros(len(game.user))
+        self.users_on = np.ones(game.instance.N, bool)
+        self.servers_on = np.ones(game.instance.K, bool)
+
+    def begin(self) -> None:
+        """DRF on each active server for the active users."""
+        for server in self.servers:
+            if here := self._present(server):
+                self.x[here.arcs] = fill(here.w, here.phi, np.zeros(len(here.arcs)))[0] * here.gamma
+
+    def act(self, server: Server) -> float:
+        """One server procedure; the largest relative change of a user's tasks."""
+        here = self._present(server)
+        if here is None:
+            return 0.0
+        tasks = self.game.tasks(self.x)
+        y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma)
+        return float(here.put(y, self.x, tasks))
+
+    def switch(self, event: Event) -> None:
+        """Somebody comes, or goes with all tasks."""
+        instance = self.game.instance
+        kind = instance.users if event.name in instance.users else instance.servers
+        on, owner = (self.users_on, self.game.user) if kind is instance.users else (self.servers_on, self.game.server)
+        k = kind.index(event.name)
+        on[k] = event.active
+        self.x[owner == k] = 0.0
+
+    def _present(self, server: Server) -> Server | None:
+        """The server with its active users only; None where there is nobody."""
+        here = self.users_on[server.user] & self.servers_on[server.index]
+        if not here.any():
+            return None
+        return Server(server.index, server.arcs[here], server.user[here], server.w[here], server.phi[here], server.gamma[here])
+
+
+def simulate(
+    instance: Instance,
+    events: Iterable[Event] = (),
+    horizon: float = 60.0,
+    period: float = 1.0,
+    offsets: Sequence[float] | None = None,
+    seed: int = 0,
+) -> Trajectory:
+    """Run the servers' procedures over [0, horizon] seconds; samples at time 0 and after every whole period.
+
+    `offsets` (K,) in (0, period] are the servers' first times; None spreads them evenly in an order drawn from `seed`. Events
+    after the horizon do not happen. Raises InstanceError for an unknown or ambiguous name, a negative time, or a period that is
+    not positive.
+    """
+    timeline = sorted(events, key=lambda event: event.time)
+    _check(instance, timeline, horizon, period)
+    system = System(Game(game_domain(instance, "ps-dsf"), np.inf))
+    first = spread(instance.K, period, seed) if offsets is None else np.asarray(offsets, float)
+    if first.shape != (instance.K,) or not np.all((first > 0) & (first <= period)):
+        raise InstanceError(f"offsets are {offsets!r}, but they must be {instance.K} numbers in (0, {period:g}]")
+    while timeline and timeline[0].time <= 0:
+        system.switch(timeline.pop(0))
+    system.begin()
+    times, points = [0.0], [system.x.copy()]
+    for count in range(round(horizon / period)):
+        for k in np.argsort(first[[s.index for s in system.servers]], kind="stable"):
+            server = system.servers[k]
+            while timeline and timeline[0].time <= count * period + first[server.index]:
+                system.switch(timeline.pop(0))
+            system.act(server)
+        while timeline and timeline[0].time <= (count + 1) * period:
+            system.switch(timeline.pop(0))
+        times.append((count + 1) * period)
+        points.append(system.x.copy())
+    return Trajectory(instance, np.array(times), np.array(points))
+
+
+def spread(count: int, period: float, seed: int) -> Floats:
+    """(K,) first times of the servers, even over (0, period], in an order drawn from the seed."""
+    order: NDArray[np.intp] = np.random.default_rng(seed).permutation(count)
+    return period * (order + 1.0) / count
+
+
+def _check(instance: Instance, events: Sequence[Event], horizon: float, period: float) -> None:
+    if not (horizon > 0 and period > 0):
+        raise InstanceError(f"horizon and period are {horizon:g} and {period:g} seconds, but they must be positive")
+    for event in events:
+        known = (event.name in instance.users) + (event.name in instance.servers)
+        if known != 1:
+            what = "names both a user and a server" if known else "names no user and no server"
+            raise InstanceError(f"the event at {event.time:g} s {what}: {event.name!r}")
+        if not event.time >= 0:
+            raise InstanceError(f"the event of {event.name!r} is at {event.time:g} s, but the time must not be negative")
+
+
+def cluster() -> Instance:
+    """P Fig. 5: 120 servers in four classes, CPU and memory in units of class A, four users; users 3 and 4 on C and D only."""
+    return Instance(
+        [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
+        [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
+        counts=[8, 68, 33, 11],
+        weights=[2, 2, 1, 1],
+        eligible=[[1, 1, 1, 1]] * 2 + [[0, 0, 1, 1]] * 2,
+        name="psdsf-fig5",
+        users=[f"user {n}" for n in (1, 2, 3, 4)],
+        servers=list("ABCD"),
+        resources=["cpu", "memory"],
+    )
+
+
+def section_v() -> Trajectory:
+    """The experiment of P V over (0, 300) s; `.load("C", "cpu")` and `.load("D", "cpu")` are the PS-DSF curves of P Fig. 6.
+
+    >>> section_v().load("D", "cpu")[[99, 101, 251, 300]].round(3)
+    array([1.  , 0.75, 1.  , 1.  ])
+    """
+    return simulate(cluster(), [Event(100.0, "user 4", False), Event(250.0, "user 4", True)], horizon=300.0)
+
+
+class Periods(GameSession):
+    """The servers' procedures, period after period, without events."""
+
+    def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
+        """Until nothing changes for a period."""
+        with self.phase("solve"):
+            system = System(self.game)
+            system.begin()
+            self.x = system.x
+            periods = self._periods(system)
+        self.finish(self.judge(self.x), f"not at rest after {periods} periods")
+        return self.x, None
+
+    def _periods(self, system: System) -> int:
+        order = np.argsort(spread(self.instance.K, 1.0, 0)[[s.index for s in system.servers]])
+        for count in range(1, PERIODS + 1):
+            change = max((system.act(system.servers[k]) for k in order if not self.late), default=0.0)
+            self.iterations = count
+            self.note(time=float(count), change=change, seconds=self.seconds)
+            if change <= TIED or self.late:
+                break
+        return count
+
+
+class Distributed(ForFilling):
+    """P III-D; the trace has `time` (end of a period of 1), `change` (relative, of tasks) and `seconds`."""
+
+    id = "psdsf-distributed"
+    session = Periods
+
+
+methods = (Distributed(),)

@@ -1,0 +1,87 @@
+r"""`semismooth-newton`: the game as Phi(v) = 0 by Fischer and Burmeister (complementarity.py; K 28-29, finite alpha).
+
+Newton's method with elements of the generalised Jacobian (De Luca, Facchinei, Kanzow 1996). |Phi|^2 / 2 is smooth, so its
+decrease within a few steps (Grippo, Lampariello, Lucidi 1986) is what a step is accepted by; where the Newton step is of no use
+the step is Levenberg and Marquardt's, (J' J + mu I) d = -J' Phi, with growing mu, which goes downhill in the end. Alpha rises
+from 1 by factors of 3, each game starting where the last ended.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.complementarity import Climb, Complementarity, Linear
+from fairalloc.solvers.method import Limits, Method, Session
+
+MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
+"""Levenberg and Marquardt's parameter, one after the other until a step is good."""
+
+
+LARGEST = 10_000
+"""Arcs whose linear systems take seconds: one cannot be interrupted, and takes minutes for 25,000."""
+
+
+class SemismoothSession(Climb):
+    """The game of one instance."""
+
+    iterations_each = 150
+
+    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+        """A Newton step, or one of Levenberg and Marquardt."""
+        J, phi = here.generalised, here.phi
+        for mu in MU:
+            d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
+            slope = min(float(phi @ (J @ d)), 0.0)
+            for part in 0.5 ** np.arange(10):
+                v = np.maximum(here.v + part * d, 0.0)
+                if problem.value(v).merit <= allowed + 1e-2 * part * slope:
+                    result: Floats = v
+                    return result
+        return None
+
+
+def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
+    """Sparse LU; nan where the matrix is singular, which SuperLU says by a warning or, where it finds no pivot, by an error."""
+    try:
+        result: Floats = spsolve(sp.csc_array(matrix), right)
+    except RuntimeError:
+        result = np.full(len(right), np.nan)
+    return result
+
+
+def finite_games(name: str, mechanism: Mechanism, instance: Instance) -> str:
+    """One sentence where a server has alpha = inf, which `name` does not know; else ""."""
+    assert isinstance(mechanism, Equilibrium)
+    domain = mechanism.domain(instance)
+    for i in np.flatnonzero(~mechanism.game(domain).finite)[:1]:
+        return f"{name} needs a finite alpha on every server, but server {domain.servers[i]!r} has alpha inf"
+    return ""
+
+
+class SemismoothNewton(Method):
+    """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
+
+    id = "semismooth-newton"
+    kind = "interior-point"
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Games with finite alpha."""
+        return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Every alpha is finite, and a step takes seconds."""
+        if (arcs := len(mechanism.domain(instance).arcs)) > LARGEST:
+            return f"{self.id} needs at most {LARGEST} arcs, but there are {arcs}"
+        return finite_games(self.id, mechanism, instance)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The arrays."""
+        return SemismoothSession(mechanism, instance, limits)
+
+
+methods = (SemismoothNewton(),)

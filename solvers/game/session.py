@@ -1,0 +1,167 @@
+"""What the papers' own algorithms for the game of K share: the arrays of one server, a clock, and a judge of their points.
+
+With b_n the share z_ni that user n has from the other servers alone, the share at server i is z_n = b_n + y_n / phi_n, so a
+server sees of the rest of the system nothing but b. All numbers are those of formulations/game/game.py, without units.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
+
+__all__ = ["ForFilling", "ForFiniteAlpha", "GameMethod", "GameSession", "Server", "finite_alpha", "servers_of"]
+
+
+@dataclass(frozen=True)
+class Server:
+    """The m arcs of one server; floats, or objects holding `fractions.Fraction`.
+
+    Attributes
+    ----------
+    index : its row i
+    arcs, user : (m,) int
+    w : (m, R) part of the resource that a monopoly uses
+    phi, gamma : (m,) weights, and tasks of a monopoly (K 8)
+    """
+
+    index: int
+    arcs: NDArray[np.intp]
+    user: NDArray[np.intp]
+    w: Any
+    phi: Any
+    gamma: Any
+
+    def elsewhere(self, x: Any, tasks: Any) -> Any:
+        """(m,) b_n of tasks x (A,) on arcs with totals tasks (N,)."""
+        rest = tasks[self.user] - x[self.arcs]
+        return np.maximum(rest, rest * 0) / (self.phi * self.gamma)
+
+    def put(self, y: Any, x: Any, tasks: Any) -> Any:
+        """Write the server's new y (m,) into x and tasks; returns the largest relative change of a user's tasks."""
+        change = y * self.gamma - x[self.arcs]
+        x[self.arcs] += change
+        tasks[self.user] += change
+        moved = change != 0
+        total = np.maximum(tasks[self.user], tasks[self.user] - change)[moved]
+        return np.max(np.abs(change[moved]) / total, initial=0)
+
+
+def servers_of(game: Game) -> list[Server]:
+    """The servers that have arcs, in order."""
+    weights = game.instance.weights
+    result = []
+    for i in range(game.instance.K):
+        here = np.flatnonzero(game.server == i)
+        user = game.user[here]
+        result.append(Server(i, here, user, game.w[here], weights[user], game.gamma[here]))
+    return [server for server in result if len(server.arcs)]
+
+
+class GameSession(Session):
+    """One game with its servers; `judge` is the method's own check, `finish` its honest end."""
+
+    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        with self.phase("build"):
+            self.game = mechanism.game(instance)
+        with self.phase("compile"):
+            self.servers = servers_of(self.game)
+        self.start = time.perf_counter()
+
+    @property
+    def promised(self) -> float:
+        """The residual that the accuracy word promises."""
+        return ACCURACY[self.limits.accuracy]
+
+    @property
+    def seconds(self) -> float:
+        """Since the session was opened."""
+        return time.perf_counter() - self.start
+
+    @property
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.limits.late
+
+    def judge(self, x: Floats, kappa: Floats | None = None) -> float:
+        """The residual of game/game.py at tasks x (A,), scaled down where a server is overloaded; 1 where a user has nothing."""
+        x = self.game.shrunk(np.maximum(x, 0.0))
+        if np.any(self.game.tasks(x) <= 0):
+            return 1.0
+        return float(self.game.gaps(x, kappa).max())
+
+    def finish(self, residual: float, why: str, termination: str = "iteration_limit") -> None:
+        """Return only if the residual keeps the promise; else Stopped with the reason, "time_limit" where that is one."""
+        if residual <= self.promised:
+            return
+        if self.late:
+            raise Stopped("time_limit", f"out of time: its own residual is {residual:.1e}")
+        raise Stopped(termination, f"{why}: its own residual is {residual:.1e}")
+
+
+class GameMethod(Method):
+    """A method whose `session` computes a game; first-order, any alpha."""
+
+    kind = "first-order"
+    session: ClassVar[type[GameSession]]
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Every game."""
+        return isinstance(mechanism, Equilibrium)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The servers."""
+        assert isinstance(mechanism, Equilibrium)
+        return self.session(mechanism, instance, limits)
+
+
+class ForFiniteAlpha(GameMethod):
+    """For Problem 1 where alpha is finite."""
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Problem 1."""
+        return isinstance(mechanism, AlphaPfVds)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Finite alpha."""
+        return finite_alpha(self.id, mechanism, instance)
+
+
+class ForFilling(GameMethod):
+    """For games in which every server fills: alpha = inf everywhere, or one resource; in units of the user."""
+
+    canonical = False
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Alpha = inf everywhere, or one resource."""
+        return all_filling(self.id, mechanism, instance)
+
+
+def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
+    """Why a method for finite alpha does not apply; else ""."""
+    assert isinstance(mechanism, Equilibrium)
+    game = mechanism.game(mechanism.domain(instance))
+    for i in np.flatnonzero(~game.finite)[:1]:
+        return f"{method} needs finite alpha, but it is inf on server {instance.servers[i]!r}"
+    return ""
+
+
+def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
+    """Why a method for PS-DSF does not apply: a server with finite alpha, unless there is one resource (K Theorem 5); else ""."""
+    assert isinstance(mechanism, Equilibrium)
+    game = mechanism.game(mechanism.domain(instance))
+    finite = np.flatnonzero(game.finite)
+    if game.instance.R == 1 or not len(finite):
+        return ""
+    first = finite[0]
+    return f"{method} needs alpha = inf on every server, but it is {game.alpha[first]:g} on server {instance.servers[first]!r}"

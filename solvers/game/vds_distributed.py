@@ -1,0 +1,127 @@
+r"""`vds-distributed`: K's distributed heuristic (K 5.2): every server follows its own gradient, prices are penalties on its own
+load.
+
+    v_ni = [-f_ni(x, lambda)]^+ at x_ni = 0, else -f_ni(x, lambda)                                              (K 55)
+    x_ni = [x_ni + kappa_i v_ni]^+                                                                             (K 56)
+    lambda_ir = [sum_m x_mi d_mr - c_ir + epsilon]^+ / epsilon^2                                               (K 57)
+
+A server needs its own free resources and the totals x_n of its users. All servers move at once. The numbers are those of
+ps_mfa.py: loads are parts of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all
+resources; K's epsilon has the unit of capacity in one place and its root, times a price, in the other.
+
+**What a finite epsilon gives.** Where it comes to rest, f complements x exactly, with prices mu, and a priced resource has the
+load
+
+    1 - epsilon + epsilon^2 mu_ir,       a free one at most 1 - epsilon
+
+so it is an equilibrium, but of servers with these capacities: about epsilon of every priced resource is left over, none is
+exceeded as long as mu <= 1 / epsilon. The residual is about epsilon.
+
+**What the print leaves open.** Start: equal parts. kappa_i: 1 / (|W_i|^2 / epsilon^2 + max_n of -df_ni/dx_n sum_j gamma_nj),
+the inverse of a bound on how fast f_i changes when all servers move, computed from what the server sees, anew in every step; a
+constant that is safe for users with few tasks would stand still for the others. Rest: |v| <= epsilon^2 / 10 in the largest
+component, or less where more is asked for.
+
+**Deviations.** (a) epsilon falls, 0.1, 0.03, 0.01, .., each from where the last came to rest, until the residual keeps the
+promise: for a small epsilon alone the steps are too small, and for a large one the answer is too far off. (b) The answer that
+is read is x_ni / (largest load of server i), which a server can do alone: the common factor 1 - epsilon drops out (for B = 0
+equilibria are homogeneous in it), and what is left is of order epsilon^2 mu.
+
+**What to expect.** |W|^2 / epsilon^2 against a curvature of order one: the steps needed grow like 1 / epsilon^2, so each digit
+of (b) costs ten times as many. "low" is in reach on small systems and "mid" is not; K Fig. 6 shows linear convergence of the
+merit with a fixed epsilon, which is the convergence to that epsilon's answer. Finite alpha only; for alpha != 1 we know of no
+proof.
+"""
+
+import numpy as np
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.ps_mfa import Merit
+from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
+from fairalloc.solvers.method import Limits
+
+__all__: list[str] = []
+
+ITERATIONS = 100_000
+CHECK = 100
+"""Iterations from one look at the clock and the rest to the next."""
+EPSILON, SMALLER = 0.1, np.sqrt(0.1)
+
+
+class Penalties(GameSession):
+    """The gradient play of all servers."""
+
+    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+        super().__init__(mechanism, instance, limits)
+        self.merit = Merit(self.game)
+        self.stiff = np.zeros(instance.K)
+        for server in self.servers:
+            self.stiff[server.index] = np.linalg.norm(server.w, 2) ** 2
+        self.everywhere = np.bincount(self.game.user, self.game.gamma, instance.N)[self.game.user]
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+        """Smaller and smaller epsilon until the residual keeps the promise."""
+        with self.phase("solve"):
+            residual = self._schedule()
+        self.finish(residual, f"epsilon was {self.epsilon:.0e} after {self.iterations} iterations")
+        return self.x, self.kappa
+
+    def _schedule(self) -> float:
+        self.y, self.epsilon, best = self.merit.equal.copy(), EPSILON, np.inf
+        while True:
+            self._rest()
+            x, kappa = self._read()
+            residual = self.judge(x, kappa)
+            self.note(iteration=self.iterations, epsilon=self.epsilon, residual=residual, seconds=self.seconds)
+            if residual < best:
+                best, self.x, self.kappa = residual, x, kappa
+            if best <= self.promised or self.late or (self.iterations or 0) >= ITERATIONS:
+                return best
+            self.epsilon *= SMALLER
+
+    def _rest(self) -> None:
+        """Iterate with one epsilon until v is small."""
+        while (self.iterations or 0) < ITERATIONS and not self.late:
+            for _ in range(CHECK):
+                size = self._move()
+            self.count(CHECK)
+            if size <= self.epsilon**2 / 10.0:
+                return
+
+    def _move(self) -> float:
+        """(K 55-57) on all servers; the largest |v|."""
+        game = self.game
+        g, slope = self.merit.marginal(self.y)
+        v = g - self.merit.cost(self.prices())
+        v = np.where(self.y > 0, v, np.maximum(v, 0.0))
+        change = self.stiff / self.epsilon**2
+        np.maximum.at(bend := np.zeros_like(change), game.server, slope * self.everywhere)
+        y = np.maximum(self.y + v / (change + bend)[game.server], 0.0)
+        if self.merit.feasible(y):
+            self.y = y
+        else:  # a user would lose everything at once: only g' = inf would bring it back
+            self.y = np.maximum(y, 0.5 * self.y)
+        return float(np.abs(v).max())
+
+    def prices(self) -> Floats:
+        """(K, R) mu by (K 57)."""
+        result: Floats = np.maximum(self.game.load(self.y) - 1.0 + self.epsilon, 0.0) / self.epsilon**2
+        return result
+
+    def _read(self) -> tuple[Floats, Floats]:
+        """Tasks with every server's largest load at 1, and the levels of the prices."""
+        largest = self.game.load(self.y).max(axis=1)[self.game.server]
+        return self.y / np.where(largest > 0, largest, 1.0) * self.game.gamma, self.merit.kappa(self.prices())
+
+
+class VdsDistributed(ForFiniteAlpha):
+    """K (55)-(57); the trace has `iteration`, `epsilon`, `residual` and `seconds` for every epsilon."""
+
+    id = "vds-distributed"
+    session = Penalties
+
+
+methods = (VdsDistributed(),)

@@ -1,0 +1,1 @@
+"""Own algorithms for Nash bargaining as a market equilibrium."""

@@ -1,0 +1,1 @@
+"""Methods for no justified complaints: enumeration, integer program, market and trajectory."""

@@ -1,0 +1,79 @@
+r"""`njc-milp`: the MILP (b) of njc.py by HiGHS through CVXPY, then the exact optimum for the bottlenecks that it found.
+
+HiGHS decides which resources are bottlenecks, the set I. The best x of the polytope P_I is then a linear program, solved in
+rationals: if I is right, and every digit of x wrong, the answer is exact. (Of two sets whose best values differ by less than
+HiGHS' tolerances of 1e-9 it may take the wrong one.) Without an objective any x of P_I will do.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import Rationals
+from fairalloc.solvers.backends.cvxpy import CvxpySession
+from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.njc.market import ExactlyFair
+from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
+
+GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
+
+
+class MilpSession(CvxpySession):
+    """The MILP in CVXPY."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        super().__init__(mechanism, instance, limits, "HIGHS")
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
+        """x; the bottlenecks are in `self.bottlenecks`."""
+        with self.phase("build"):
+            assert isinstance(self.mechanism, NoJustifiedComplaints)
+            self.problem = self.mechanism.write_cvxpy(self.instance, model="milp")
+        self._run()
+        values = self.problem.var_dict
+        if values["x"].value is not None:
+            self.x = np.asarray(values["x"].value, dtype=float)
+            self.bottlenecks = frozenset(np.flatnonzero(np.round(values["bottleneck"].value)).tolist())
+        self.conclude(TERMINATION.get(self.problem.status, "error"))
+        return self.x, None
+
+    def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+        options.update(GAP)
+        return super()._compile(options)
+
+
+TERMINATION = {"optimal": "optimal", "user_limit": "time_limit", "infeasible": "infeasible"}
+
+
+class Milp(ExactlyFair):
+    """The MILP, polished."""
+
+    id = "njc-milp"
+    packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
+    free = True
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The MILP on requests and entitlements; a target is in tasks, which are fractions of requests there."""
+        assert isinstance(mechanism, NoJustifiedComplaints)
+        return MilpSession(mechanism, instance, limits)
+
+    def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
+        """The best x of P_I."""
+        assert isinstance(session, MilpSession)
+        session.solve(None)
+        with session.phase("read"):
+            wish = mechanism.wish(d)
+            piece = PieceProgram(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
+            x = piece.best(session.limits)
+        if x is None or not d.fair(x):
+            raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")
+        session.x = as_floats(x)
+        return x, None
+
+
+methods = (Milp(),)

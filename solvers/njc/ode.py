@@ -1,0 +1,173 @@
+r"""`njc-ode`: the trajectory of D 5.4 from the origin to the boundary, by SciPy's integrator, then the exact answer at its end.
+
+With a dummy resource for each user (r_i,m'+i = 1, D 5), m resources in all and the spare parts s_j = 1 - sum_k x_k r_kj,
+
+    f(x) = - sum_j log s_j                                                                                          (D 5)
+    f(x(t)) = t,     sum_j x_i r_ij / s_j = c(t) e_i   for every user i                                        (D 11, 12)
+
+so summed over i: c = sum_j (1 - s_j) / s_j. The derivatives in t, with b_ij = r_ij / s_j, are
+
+    sum_j sum_k x'_k r_kj / s_j = 1        (D prints this without its sum over j)
+    sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i     for every i   (D 13; the indices of D's compact form run
+                                                                                 over k = 1..N and j = 1..m, not m and N)
+
+The second is solved for c' = 1 and the result scaled to fulfil the first. Its matrix  diag(sum_j b_ij) + diag(x) B B^T  is not
+symmetric, as D says it is, but diag(x) times a symmetric positive definite matrix where x > 0, and diagonal at x = 0: regular.
+
+**Where it ends.** (D 12) says that x(t) maximises  sum_i e_i log x_i + (1 / c) sum_j log s_j,  which is strictly concave.
+So the trajectory is the central path of the Eisenberg-Gale program with the barrier parameter 1 / c, and p_j = 1 / (c s_j) are
+prices: by (D 12) sum_j p_j r_ij = e_i / x_i, so they are dual feasible, and their gap is sum_j p_j s_j = m / c. As c grows the
+objective tends to its maximum, which one x alone attains: the trajectory converges, which D Lemma 2 leaves open, and
+its limit is the market's allocation of njc.py (c). D 5.5 expects that "different weighting factors" in f may lead to other
+solutions. They do not: f = - sum_j w_j log s_j has b_ij = w_j r_ij / s_j, prices w_j / (c s_j) and the gap sum_j w_j / c, so the
+path is another one and its limit the same.
+
+**Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
+full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a spare part of FLOOR
+the run stops and says so. The bottlenecks of the limit, {j: p_j > s_j}, are then used to polish x to an exact NJC allocation.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import Rationals
+from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
+from fairalloc.solvers.njc.market import ExactlyFair
+from fairalloc.solvers.njc.pieces import as_floats, polished, ranked
+
+__all__ = ["Trajectory", "trajectory"]
+
+FLOOR = 1e-11
+"""The least spare part that is worth computing with: it is a difference of numbers of order one."""
+
+NEAR = 1e-2
+"""How far the exact answer may be from the end of the trajectory, in fractions of a request."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What was integrated.
+
+    Attributes
+    ----------
+    t : (T,) values of f, from 0
+    x : (T, N) fractions of requests
+    complaint : the residual of the definition at the end
+    reached : whether that is what was asked for
+    evaluations : of the right-hand side
+    message : why it stopped where it did
+    """
+
+    t: Floats
+    x: Floats
+    complaint: float
+    reached: bool
+    evaluations: int
+    message: str
+
+
+class Path:
+    """The right-hand side and the events."""
+
+    def __init__(self, d: Requests, limits: Limits, weighting: Floats | None = None) -> None:
+        self.r, self.e, self.limits = d.matrix(), as_floats(d.entitlement), limits
+        self.w = np.ones(d.R + len(self.e)) if weighting is None else weighting
+
+    def spare(self, x: Floats) -> Floats:
+        """(m,) s_j, those of the dummies last."""
+        return np.concatenate([1.0 - x @ self.r, 1.0 - x])
+
+    def velocity(self, _: float, x: Floats) -> Floats:
+        """(N,) dx/dt."""
+        _ = self.limits.left
+        s = np.maximum(self.spare(x), FLOOR * 1e-3)  # a trial step of the integrator may leave the domain
+        rate, count = self.w / s, self.r.shape[1]
+        b, dummy = self.r * rate[:count], rate[count:]
+        matrix = x[:, None] * (b @ (self.r / s[:count]).T)
+        matrix.flat[:: len(x) + 1] += b.sum(axis=1) + dummy + x * dummy / s[count:]
+        step = np.linalg.solve(matrix, self.e)
+        result: Floats = step / ((b.sum(axis=1) + dummy) @ step)
+        return result
+
+    def complaint(self, x: Floats) -> float:
+        """The residual of njc.py at a feasible x."""
+        spare = self.spare(x)
+        short = 1.0 - x[:, None] * self.r / self.e[:, None]
+        at = np.maximum(spare[: self.r.shape[1]], short).min(axis=1)
+        return float(np.minimum(1.0 - x, at).max())
+
+    def scale(self, x: Floats) -> float:
+        """The factor c of (D 12)."""
+        s = self.spare(x)
+        return float((self.w * (1.0 - s) / s).sum())
+
+    def prices(self, x: Floats) -> Floats:
+        """(m',) w_j / (c s_j)."""
+        result: Floats = (self.w / self.spare(x) / self.scale(x))[: self.r.shape[1]]
+        return result
+
+
+def trajectory(d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None) -> Trajectory:
+    """Integrate from the origin until the loudest complaint is `accuracy`, or as far as floating point goes.
+
+    `weighting`: (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; default 1.
+    """
+    from scipy.integrate import solve_ivp
+
+    path = Path(d, limits or Limits(), weighting)
+
+    def fair(_: float, x: Floats) -> float:
+        return path.complaint(x) - accuracy
+
+    def boundary(_: float, x: Floats) -> float:
+        return float(path.spare(x).min()) - FLOOR
+
+    fair.terminal = boundary.terminal = True  # type: ignore[attr-defined]
+    start = np.zeros(len(d.parts))
+    scale = max(FLOOR / 100, min(1e-8, accuracy / 100))
+    run = solve_ivp(
+        path.velocity, (0.0, np.inf), start, "DOP853", rtol=1e-8, atol=scale, events=(fair, boundary), first_step=1e-3
+    )
+    x = run.y[:, -1]
+    complaint = path.complaint(x)
+    reached = bool(len(run.t_events[0])) and complaint <= 2 * accuracy
+    where = f"t = {run.t[-1]:.4g}, c = {path.scale(x):.2g}, largest complaint {complaint:.1e}"
+    said = f"the trajectory ends at {where}" + ("" if reached else f"; {accuracy:.1e} was asked for and is out of its reach")
+    return Trajectory(run.t, run.y.T, complaint, reached, int(run.nfev), said)
+
+
+class Ode(ExactlyFair):
+    """The trajectory, polished; the trace has `t` and `x` of every step."""
+
+    id = "njc-ode"
+    packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
+        """Nothing but the clock."""
+        return Session(instance, limits)
+
+    def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
+        """The end of the trajectory, and the exact answer next to it."""
+        path = Path(d, session.limits)
+        with session.phase("solve"):
+            way = trajectory(d, ACCURACY[session.limits.accuracy], session.limits)
+        session.x, session.iterations = way.x[-1], way.evaluations
+        session.message = "" if way.reached else way.message
+        for t, x in zip(way.t, way.x, strict=True):
+            session.note(t=float(t), x=tuple(x.tolist()))
+        with session.phase("read"):
+            spare, prices = path.spare(session.x)[: d.R], path.prices(session.x)
+            priced = frozenset(np.flatnonzero(prices > spare).tolist())
+            found = polished(d, session.x, [priced, *ranked(spare, NEAR)], NEAR, session.limits)
+        if found is None:
+            raise Stopped("inaccurate", f"{way.message}, and no exact NJC allocation was found there")
+        return found[0], prices[None]
+
+
+methods = (Ode(),)

@@ -1,0 +1,244 @@
+r"""Exact points of the pieces P_I of njc.py: HiGHS finds a basis, rational arithmetic decides.
+
+Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,  with x = base + columns z, 0 <= z <= upper:
+
+    utilisation, sum, nothing   base = l,  one column a user,  upper = 1 - l
+    min                         also a column t with rows  t <= x_i
+    closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1
+
+`exact.optimum` knows rows <= only. An equation is a row whose slack costs PENALTY: if the optimum still has slack there, nothing
+in P_I is left (or the penalty was too small for what HiGHS calls feasible, then it is raised).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.lexicographic.rule import LP
+from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction
+from fairalloc.solvers.backends.highs import highs_lp
+from fairalloc.solvers.exact.programs import Corner, Program, optimum
+from fairalloc.solvers.method import Limits
+
+__all__ = ["PieceProgram", "polished", "ranked", "worth"]
+
+PENALTIES = (Fraction(10**6), Fraction(10**18))
+
+FINE = 10**12
+"""Denominator to which floats are rounded before they are polished, unless a short fraction is as close."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """x_user grows by sign z, 0 <= z <= upper, at this cost; user None: the least x."""
+
+    user: int | None
+    sign: int
+    upper: Fraction | None
+    cost: Fraction
+
+
+class PieceProgram:
+    """Best points of P_I for one objective; with a `low` that is less than l(I) it holds P_I for larger I too."""
+
+    def __init__(
+        self, d: Requests, bottlenecks: Collection[int], low: Rationals, objective: str | None = None, wish: Rationals = ()
+    ) -> None:
+        self.d, self.equal, self.low, self.objective, self.wish = d, frozenset(bottlenecks), low, objective, wish
+        self.base = tuple(min(max(w, lo), Fraction(1)) for w, lo in zip(wish, low, strict=True)) if wish else low
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns z."""
+        one, users = Fraction(1), range(len(self.low))
+        if self.objective == "closest":
+            ups = [Column(i, 1, one - self.base[i], -one) for i in users]
+            return ups + [Column(i, -1, self.base[i] - self.low[i], -one) for i in users]
+        costs = worth(self.d, self.objective)
+        result = [Column(i, 1, one - self.low[i], costs[i]) for i in users]
+        return [*result, Column(None, 1, None, one)] if self.objective == "min" else result
+
+    @cached_property
+    def entries(self) -> list[dict[int, Fraction]]:
+        """For each column {row: entry}; rows are the loads and, for "min", t - x_i <= 0."""
+        least = self.objective == "min"
+        rows = self.d.R
+        result = []
+        for column in self.columns:
+            if column.user is None:
+                result.append({rows + i: Fraction(1) for i in range(len(self.low))})
+                continue
+            here = {j: column.sign * r for j, r in self.d.parts[column.user].items()}
+            result.append(here | ({rows + column.user: Fraction(-1)} if least else {}))
+        return result
+
+    @cached_property
+    def sides(self) -> list[Fraction]:
+        """What is left of each row at z = 0."""
+        return [1 - load for load in self.d.loads(self.base)] + (list(self.base) if self.objective == "min" else [])
+
+    @cached_property
+    def hopeless(self) -> bool:
+        """Whether the least x exceeds a capacity or the largest does not fill a bottleneck."""
+        if any(load > 1 for load in self.d.loads(self.low)):
+            return True
+        most = self.d.loads([Fraction(1)] * len(self.low))
+        return any(most[j] < 1 for j in self.equal)
+
+    def bound(self) -> float:
+        """The best value in floating point; -inf where HiGHS finds nothing."""
+        return -np.inf if self.hopeless else self._solved[1]
+
+    def best(self, limits: Limits) -> Rationals | None:
+        """The best x of the piece, exactly, or None."""
+        if self.hopeless or self._solved[0] is None:
+            return None
+        for penalty in PENALTIES:
+            corner, _ = optimum(self._program(penalty), self._solved[0], limits)
+            if self._full(corner):
+                return self._point(corner)
+        return None
+
+    def good(self, limits: Limits) -> Rationals | None:
+        """The x of HiGHS' own basis where that is in the piece exactly, else the best: enough where nothing is to be optimal."""
+        if self.hopeless or self._solved[0] is None:
+            return None
+        corner = Corner(self._program(PENALTIES[0]), self._solved[0])
+        try:
+            return self._point(corner) if corner.negative is None and self._full(corner) else self.best(limits)
+        except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
+            return None
+
+    def _full(self, corner: Corner) -> bool:
+        return not any(corner.values.get(len(self.columns) + j, 0) for j in self.equal)
+
+    def _point(self, corner: Corner) -> Rationals:
+        x = list(self.base)
+        for k, column in enumerate(self.columns):
+            if column.user is not None:
+                x[column.user] += column.sign * as_fraction(corner.values.get(k, 0))
+        return tuple(x)
+
+    def _program(self, penalty: Fraction) -> Program:
+        """Columns, slacks of the rows, slacks of the upper bounds."""
+        bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
+        count = len(self.sides)
+        columns: list[dict[int, Any]] = [{row: as_flint(v) for row, v in entry.items()} for entry in self.entries]
+        for row, k in enumerate(bounded, count):
+            columns[k][row] = as_flint(1)
+        uppers = [column.upper for column in self.columns if column.upper is not None]
+        slacks = [{row: as_flint(1)} for row in range(count + len(uppers))]
+        cost = [column.cost for column in self.columns] + [-penalty if j in self.equal else Fraction(0) for j in range(count)]
+        costs = [as_flint(c) for c in [*cost, *(Fraction(0) for _ in uppers)]]
+        return Program(tuple(costs), (*columns, *slacks), tuple(as_flint(side) for side in [*self.sides, *uppers]))
+
+    @cached_property
+    def _solved(self) -> tuple[list[int] | None, float]:
+        """HiGHS' basis as columns of `_program`, and its value."""
+        import highspy
+
+        scale = self._scale
+        sides = np.array([float(side) for side in self.sides])
+        lower = np.where(np.isin(np.arange(len(sides)), list(self.equal)), sides, -np.inf)
+        rows, places, data = [], [], []
+        for k, entry in enumerate(self.entries):
+            rows += list(entry)
+            places += [k] * len(entry)
+            data += [float(v) for v in entry.values()]
+        matrix = sp.csc_array((data, (rows, places)), shape=(len(sides), len(self.columns)))
+        most = np.array([np.inf if column.upper is None else float(column.upper) for column in self.columns])
+        cost = np.array([float(column.cost) for column in self.columns])
+        highs = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("primal_feasibility_tolerance", 1e-9),
+        ):
+            highs.setOptionValue(option, value)
+        highs.passModel(highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None, -np.inf
+        start = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
+        offset = -self._moved if self.objective == "closest" else start
+        return self._basis(highs.getBasis()), offset + highs.getInfo().objective_function_value / scale
+
+    @property
+    def _moved(self) -> float:
+        return float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
+
+    @property
+    def _scale(self) -> float:
+        """Near an exact answer all differences are tiny: in units of the largest HiGHS sees them."""
+        missing = max((abs(float(self.sides[j])) for j in self.equal), default=0.0)
+        return 1.0 / missing if self.objective == "closest" and 0.0 < missing < 1.0 else 1.0
+
+    def _basis(self, basis: Any) -> list[int]:
+        """A variable at its upper bound is basic, with the slack of that bound at 0."""
+        from highspy import HighsBasisStatus as Status
+
+        first, count = len(self.columns), len(self.sides)
+        bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
+        inside = [k for k, s in enumerate(basis.col_status) if s in (Status.kBasic, Status.kUpper)]
+        loose = [first + row for row, s in enumerate(basis.row_status) if s == Status.kBasic]
+        spare = [first + count + row for row, k in enumerate(bounded) if basis.col_status[k] != Status.kUpper]
+        return inside + loose + spare
+
+
+def worth(d: Requests, objective: str | None) -> Rationals:
+    """(N,) what a unit of x_i adds to a linear objective."""
+    if objective == "utilisation":
+        return tuple(sum(part.values(), Fraction(0)) / d.R for part in d.parts)
+    return (Fraction(1 if objective == "sum" else 0),) * len(d.parts)
+
+
+def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
+    """The objective at x."""
+    if mechanism.objective == "min":
+        return min(x)
+    if mechanism.objective == "closest":
+        return -sum((abs(a - b) for a, b in zip(x, wish, strict=True)), Fraction(0))
+    return sum((a * b for a, b in zip(x, worth(d, mechanism.objective), strict=True)), Fraction(0))
+
+
+# ---- from a point in floating point -----------------------------------------------------------------------------------
+
+
+def ranked(spare: Floats, most: float) -> list[frozenset[int]]:
+    """Candidates for the bottlenecks of a rounded point: the fullest 1, 2, .. resources, up to a spare part of `most`."""
+    order = [int(j) for j in np.argsort(spare, kind="stable") if spare[j] <= most]
+    return [frozenset(order[:k]) for k in range(len(order), -1, -1)]
+
+
+def polished(
+    d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
+) -> tuple[Rationals, frozenset[int]] | None:
+    """The point of the first P_I that has one within `near` of x, the nearest in sum |x_i|, and that I; None where none has."""
+    wish = tuple(_rounded(v) for v in x.tolist())
+    for bottlenecks in dict.fromkeys(candidates):
+        piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
+        if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.good(limits)) is not None:
+            far = max(abs(float(a) - b) for a, b in zip(found, x.tolist(), strict=True))
+            if far <= near and d.fair(found):
+                return found, bottlenecks
+    return None
+
+
+def _rounded(value: float) -> Fraction:
+    """A short fraction within 1e-9, else one with the denominator FINE; between 0 and 1."""
+    value = min(max(value, 0.0), 1.0)
+    short = Fraction(value).limit_denominator(1000)
+    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * FINE), FINE)
+
+
+def as_floats(values: Sequence[Fraction]) -> Floats:
+    """The nearest floats."""
+    return np.array([float(v) for v in values])

@@ -1,0 +1,208 @@
+"""Certificates of the game: exact levels, proved residuals, and that no number of them can be changed."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from changed_certificates import assert_that_no_number_can_be_changed
+from planted_games import planted_game
+from tolerances import RECOVERED, RESIDUAL, ROUNDING
+
+from fairalloc.analysis import Failure, certify
+from fairalloc.analysis.certificates.game import ResidualCertificate
+from fairalloc.formulations import mechanism
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.exact.levels import exact_levels, levels
+
+K3 = example("khamse-fig3").instance
+K3_TASKS = {"u1": {"s1": 2}, "u2": {"s1": 6}, "u3": {"s2": Fraction(32, 3)}, "u4": {"s2": Fraction(16, 3)}}
+TWO = example("two-answers").instance
+
+
+def tasks_on(instance, by_user):
+    """(A,) rationals from {user: {server: tasks}}."""
+    pairs = zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), strict=True)
+    return tuple(Fraction(by_user.get(instance.users[n], {}).get(instance.servers[i], 0)) for n, i in pairs)
+
+
+def given(instance, x, **more):
+    return Allocation(instance, [float(v) for v in x], **more)
+
+
+# ---- PS-DSF ---------------------------------------------------------------------------------------------------------
+
+BY_SERVER = {
+    "khamse-fig1": {"u1": {"s1": 2}, "u2": {"s1": 6}, "u3": {"s2": 8}, "u4": {"s2": 8}},
+    "khamse-fig3": K3_TASKS,
+    "psdsf-fig1": {"u1": {"s1": 6}, "u2": {"s2": 6}},
+    "psdsf-fig2": {"u1": {"s1": "18/5"}, "u2": {"s1": "18/5"}, "u3": {"s2": 8}, "u4": {"s2": 8}},
+    "psdsf-fig4": {"u1": {"channel 1": "6/5", "channel 2": "3/10"}, "u2": {"channel 2": "1/5", "channel 3": "4/5"}},
+    "psdsf-coprocessor": {"u1": {"s2": 8}, "u2": {"s1": 8}},
+    "psdsf-fig5": {"u1": {"A": 40, "B": 170}, "u2": {"A": 20, "B": 85}, "u3": {"C": "165/2"}, "u4": {"D": "55/2"}},
+}
+"""Where the papers (for the co-processor, we) say that the tasks run; for P Fig. 5 this is Table IV."""
+
+
+def test_every_example_with_ps_dsf_is_here():
+    assert set(BY_SERVER) == {e.name for e in EXAMPLES if "ps-dsf" in e.answers}
+
+
+@pytest.mark.parametrize("name", BY_SERVER)
+def test_published_ps_dsf_is_certified_exactly(name):
+    """Floats are enough: the pattern gives the rationals back."""
+    item = example(name)
+    x = tasks_on(item.instance, BY_SERVER[name])
+    certificate = certify(item.instance, "ps-dsf", given(item.instance, x))
+    assert certificate.tasks == item.answers["ps-dsf"]
+    assert mechanism("ps-dsf").residual(given(item.instance, x)) <= 10 * ROUNDING
+    assert_that_no_number_can_be_changed(certificate, item.instance)
+    assert certificate.verify(item.instance.replace(weights=[3 * w for w in item.instance.exact.weights])).holds is False
+
+
+def test_table_iv_needs_two_digits_only():
+    """The printed TSF row is TSF up to its rounding, and PS-DSF is not TSF."""
+    instance = example("psdsf-fig5").instance
+    row = {"u1": {"A": 35, "B": 170}, "u2": {"A": 22.5, "B": 85}, "u3": {"C": 58.33}, "u4": {"C": 8.05, "D": 27.5}}
+    printed = given(instance, tasks_on(instance, row))
+    exact = np.array([float(v) for v in example("psdsf-fig5").answers["tsf"]])
+    np.testing.assert_allclose(printed.tasks, exact, rtol=5e-4)
+    assert mechanism("tsf").residual(printed) < 1e-3 < mechanism("ps-dsf").residual(printed)
+
+
+@pytest.mark.parametrize("part", ["1/1", "1/3", "0", "2/7"])
+def test_both_ends_and_the_middle_of_two_answers_are_ps_dsf(part):
+    """Each user has 3 tasks on its own server and none on the other (part 0), 2 on both (part 1), or something between."""
+    s = Fraction(part)
+    other = 2 * s
+    own = 3 - other / 2
+    x = (own, other, other, own)
+    certificate = certify(TWO, "ps-dsf", given(TWO, x, x_exact=x))
+    assert certificate.tasks == (3 + s, 3 + s)
+    assert_that_no_number_can_be_changed(certificate, TWO)
+
+
+def test_what_is_not_ps_dsf_is_not_certified():
+    x = list(tasks_on(K3, K3_TASKS))
+    x[-1] -= Fraction(1, 1000)
+    refused = certify(K3, "ps-dsf", given(K3, x))
+    assert isinstance(refused, Failure)
+    assert not refused
+    assert levels(K3, x) is None
+    assert not certify(K3, "ps-dsf", given(K3, x, x_exact=tuple(x)))
+    assert "a user has no task" in str(certify(TWO, "ps-dsf", Allocation(TWO, [3, 3, 0, 0])))
+    assert "infeasible" in str(certify(TWO, "ps-dsf", Allocation(TWO, [3, 3, 3, 3])))
+
+
+def test_the_exact_answer_must_be_near():
+    """A pattern that is one, with numbers that are off: certified with a loose tolerance only."""
+    x = [float(v) for v in tasks_on(K3, K3_TASKS)]
+    x[-1] *= 1 - 1e-7
+    assert certify(K3, "ps-dsf", Allocation(K3, x))
+    assert "away, relative" in str(certify(K3, "ps-dsf", Allocation(K3, x), tolerance=1e-9))
+
+
+def test_time_shared_answers_are_certified_exactly():
+    item = example("khamse-fig3")
+    by_user = {"u1": {"s1": 2}, "u2": {"s1": 6}, "u3": {"s2": 8}, "u4": {"s2": 4}}
+    certificate = certify(K3, "ps-dsf-tdm", given(K3, tasks_on(K3, by_user)))
+    assert certificate.tasks == item.answers["ps-dsf-tdm"]
+    assert_that_no_number_can_be_changed(certificate, K3)
+    assert not certify(K3, "ps-dsf-tdm", given(K3, tasks_on(K3, K3_TASKS)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_exact_pattern_survives_rounding_and_free_splits(seed):
+    """Two classes of alike servers: the split between them is free, x_n is not."""
+    rng = np.random.default_rng(seed)
+    instance = example("psdsf-fig5").instance
+    move = float(rng.uniform(0, 40))  # of user 1's tasks from A to B, against half as many of user 2's
+    by_user = {**BY_SERVER["psdsf-fig5"], "u1": {"A": 40 - move, "B": 170 + move}, "u2": {"A": 20 + move / 2, "B": 85 - move / 2}}
+    x = np.array([float(v) for v in tasks_on(instance, by_user)])
+    found = exact_levels(instance, x * (1 + 1e-11 * rng.uniform(-1, 1, len(x))))
+    assert exact_arcs(instance).tasks(found) == example("psdsf-fig5").answers["ps-dsf"]
+
+
+# ---- finite alpha ---------------------------------------------------------------------------------------------------
+
+
+def certified(game, **more):
+    allocation = replace(game.allocation(), mechanism="alpha-pf-vds")
+    return certify(game.instance, "alpha-pf-vds", allocation, **more)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2, 3, 50, 1000, [1, 50, np.inf]], ids=str)
+def test_the_residual_of_a_planted_game_is_proved(alpha):
+    for seed in range(2):
+        game = planted_game(seed, alpha=alpha)
+        certificate = certified(game)
+        assert isinstance(certificate, ResidualCertificate)
+        assert 0 < certificate.bound <= RECOVERED
+        assert certificate.verify(game.instance)
+
+
+def test_a_bound_for_one_alpha_is_no_proof_of_ps_dsf():
+    """The numbers hold whatever they are called; a certificate that is called ps-dsf must prove that."""
+    game = planted_game(0, alpha=3)
+    verdict = replace(certified(game), mechanism="ps-dsf").verify(game.instance)
+    assert not verdict
+    assert "not about a game with parameters" in verdict.sentence
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3, 50, [1, 2, np.inf]], ids=str)
+def test_no_number_of_a_proved_residual_can_be_changed(alpha):
+    game = planted_game(1, users=3, servers=3, resources=2, alpha=alpha)
+    assert_that_no_number_can_be_changed(certified(game), game.instance)
+
+
+def test_the_wider_family_is_certified():
+    game = planted_game(2, users=3, servers=2, resources=2, alpha=3.0, A=[2, 0.5], B=[0.5, 0])
+    assert_that_no_number_can_be_changed(certified(game), game.instance)
+
+
+def test_the_proved_bound_is_the_residual():
+    """Away from an equilibrium both say the same, one in doubles and one in rationals."""
+    game = planted_game(4, alpha=2.0)
+    game.x = game.x * np.linspace(0.8, 1, len(game.x))
+    item = mechanism("alpha-pf-vds").configure(**game.parameters)
+    certificate = certified(game, tolerance=1.0)
+    assert float(certificate.bound) == pytest.approx(item.residual(game.allocation()), rel=1e-6)
+    refused = certified(game)
+    assert not refused
+    assert "but 1e-06 is allowed" in str(refused)
+
+
+def test_alpha_1_is_certified_as_nb():
+    game = planted_game(3, alpha=1.0)
+    certificate = certified(game)
+    assert certificate.mechanism == "nb"
+    assert certificate.gap <= RESIDUAL
+    assert_that_no_number_can_be_changed(certificate, game.instance)
+
+
+def test_alpha_infinity_is_certified_as_ps_dsf():
+    x = tasks_on(K3, K3_TASKS)
+    allocation = given(K3, x, mechanism="alpha-pf-vds", parameters={"alpha": "inf"})
+    certificate = certify(K3, "alpha-pf-vds", allocation)
+    assert certificate.mechanism == "ps-dsf"
+    assert certificate.tasks == example("khamse-fig3").answers["ps-dsf"]
+
+
+def test_the_parameters_are_those_of_the_allocation():
+    """(2, 6, 96/7, 32/7) is right for alpha = 3/2 and wrong for the default alpha = 2."""
+    by_user = {**K3_TASKS, "u3": {"s2": "96/7"}, "u4": {"s2": "32/7"}}
+    x = tasks_on(K3, by_user)
+    right = certify(K3, "alpha-pf-vds", given(K3, x, mechanism="alpha-pf-vds", parameters={"alpha": 1.5}))
+    assert right.alpha == (Fraction(3, 2),) * 2
+    assert not certify(K3, "alpha-pf-vds", given(K3, x))
+
+
+def test_a_certificate_is_about_its_instance():
+    game = planted_game(1, alpha=3.0)
+    certificate = certified(game)
+    assert not certificate.verify(game.instance.replace(weights=game.instance.weights[::-1]))
+    assert not certificate.verify(Instance([[1]], [[3]]))
+    assert not replace(certificate, mechanism="nb").verify(game.instance)
+    assert not replace(certify(K3, "ps-dsf", given(K3, tasks_on(K3, K3_TASKS))), mechanism="alpha-pf-vds").verify(K3)

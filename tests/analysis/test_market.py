@@ -1,0 +1,203 @@
+"""The market view of nb: holds for its allocations, and fails for prices and tasks that are off by little."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import EXACT, MARKET, RESIDUAL, ROUNDING
+
+import fairalloc as fa
+from fairalloc.analysis import check
+from fairalloc.analysis.market import Market, market
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.formulations.common.first_order import proved
+from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.solvers import solve
+
+FAMILIES = ["generic", "tied", "zero_demand", "placement", "finite", "badly_scaled", "variants"]
+UNLIMITED = [family for family in FAMILIES if family != "finite"]
+VISIBLE = 4 * TOLERANCE
+"""A user's change that shows: its budget is a half, and the other half of the change is the other user's."""
+
+POOL = example("wang-pool").instance
+BOUGHT = Allocation(POOL, [45 / 11, 18 / 11])
+LIMITED = Instance([[2], [2], [2]], [[20]], max_tasks=[1, None, None])
+"""Users 2 and 3 share 18 of 20: 4.5 tasks for a budget of 1, so a unit costs 1/9 and user 1 keeps 7/9."""
+
+
+def test_the_market_is_in_the_public_package():
+    assert (fa.market, fa.Market) == (market, Market)
+    assert fa.market(POOL, BOUGHT).residual <= ROUNDING
+
+
+# ---- holds ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(6, 3, 3), (12, 4, 3), (30, 8, 4)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nb_is_bought_on_a_market(family, size):
+    for seed in range(3):
+        instance = getattr(generators, family)(*size, seed)
+        allocation = solve(instance, "nb", accuracy="high")
+        assert market(instance, allocation).residual <= MARKET
+        assert market(instance, replace(allocation, prices=None)).residual <= MARKET, "the referee's prices do as well"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(UNLIMITED), st.integers(0, 10_000), st.floats(0, 0.5))
+def test_the_market_is_never_further_off_than_nb(family, seed, noise):
+    """Without limits each residual is at most what the prices prove for nb, near the answer and far from it."""
+    instance = getattr(generators, family)(6, 3, 3, seed)
+    solved = solve(instance, "nb", "cvxpy:clarabel", accuracy="low")
+    rng = np.random.default_rng(seed)
+    prices = np.maximum(solved.prices, 0) * np.exp(noise * rng.normal(size=solved.prices.shape))
+    x = np.maximum(solved.x, 0) * np.exp(noise * rng.normal(size=solved.x.shape))
+    allocation = Allocation(instance, x / max(1.0, (instance.arcs.load @ x).max()), prices=prices)
+    rho = proved(allocation, instance.weights / allocation.tasks, prices[-1])
+    assert market(instance, allocation).residual <= rho + EXACT
+
+
+@pytest.mark.parametrize("item", [e for e in EXAMPLES if "nb" in e.answers], ids=lambda e: e.name)
+def test_published_answers_are_equilibria(item):
+    allocation = solve(item.instance, "nb", "pdhg", accuracy="high")
+    verdict = check(item.instance, allocation, "market")
+    assert verdict.holds
+    assert verdict.sentence == "a market equilibrium"
+    worth = (verdict.witness["prices"] * item.instance.pools).sum()
+    if np.all(np.isinf(item.instance.max_tasks)):
+        assert worth == pytest.approx(item.instance.weights.sum(), rel=EXACT)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_prices_by_hand(scale):
+    """W section 2: 9 cpus at 1/5 and 18 GB at 1/90 cost 2, the two budgets; any scale of the prices handed over is the same."""
+    given = [[9 / 5 * scale, 18 / 90 * scale]]
+    found = market(POOL, replace(BOUGHT, prices=[given]))
+    np.testing.assert_allclose(found.prices, [[1 / 5, 1 / 90]], rtol=ROUNDING)
+    np.testing.assert_allclose(found.cost, [11 / 45, 11 / 18], rtol=ROUNDING)
+    np.testing.assert_allclose(found.spending, found.due, rtol=ROUNDING)
+    np.testing.assert_allclose(found.demand, BOUGHT.tasks, rtol=ROUNDING)
+    assert found.residual <= ROUNDING
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_a_user_at_its_limit_keeps_what_it_has_no_use_for(scale):
+    found = market(LIMITED, Allocation(LIMITED, [1, 4.5, 4.5], prices=[[[scale]]]))
+    np.testing.assert_allclose(found.prices, [[1 / 9]], rtol=ROUNDING)
+    np.testing.assert_allclose(found.spending, [2 / 9, 1, 1], rtol=ROUNDING)
+    np.testing.assert_allclose(found.due, [2 / 9, 1, 1], rtol=ROUNDING)
+    np.testing.assert_allclose(found.demand, [1, 4.5, 4.5], rtol=ROUNDING)
+    assert found.residual <= ROUNDING
+
+
+def test_where_everybody_is_at_its_limit_all_is_free():
+    sated = LIMITED.replace(max_tasks=[1, 2, 3])
+    found = market(sated, solve(sated, "nb", accuracy="high"))
+    assert found.residual <= MARKET
+    np.testing.assert_allclose(found.spending, 0, atol=MARKET)
+
+
+def test_resources_that_are_not_there_have_no_price():
+    khamse = example("khamse-fig1").instance  # no network on server 2
+    found = market(khamse, solve(khamse, "nb", accuracy="high"))
+    assert found.prices[1, 2] == 0
+    assert np.all(np.isfinite(found.prices))
+    assert found.residual <= MARKET
+
+
+# ---- does not hold --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_perturbed_prices_show(family):
+    """Any price that matters, raised by little, is seen at once: somebody cannot pay, or could do better elsewhere."""
+    instance = getattr(generators, family)(6, 3, 3, 1)
+    found = market(instance, solve(instance, "nb", "pyomo:ipopt", accuracy="high"))
+    parts = found.worth / instance.weights.sum()
+    for row in np.argwhere(parts > 1e-3):
+        prices = np.array(found.prices)
+        prices[tuple(row)] *= 1 + 1e-2
+        assert replace(found, prices=prices).residual >= 1e-2 * parts[tuple(row)] / 2
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_missing_tasks_show(n):
+    """A user with a little less than it could buy, at the best prices there are."""
+    x = np.array(BOUGHT.x)
+    x[n] *= 1 - VISIBLE
+    verdict = check(POOL, Allocation(POOL, x), "market")
+    assert verdict.holds is False
+    assert TOLERANCE < verdict.margin <= VISIBLE * 2
+
+
+def test_rounding_does_not_show():
+    assert check(POOL, Allocation(POOL, BOUGHT.x * (1 - TOLERANCE / 2)), "market")
+
+
+def at_the_right_prices(x):
+    return Market(Allocation(POOL, x), np.array([[1 / 5, 1 / 90]]))
+
+
+def test_each_line_is_measured():
+    """At the right prices: tasks left out are unsold and missed, tasks too many are an overload and cannot be paid."""
+    less = at_the_right_prices(BOUGHT.x * [1 - 1e-3, 1]).residuals
+    assert less["clearing"] == pytest.approx(1e-3 / 2, rel=EXACT)
+    assert less["choice"] == pytest.approx(1e-3, rel=EXACT)
+    assert less["spending"] <= ROUNDING
+    more = at_the_right_prices(BOUGHT.x * [1 + 1e-3, 1]).residuals
+    assert more["spending"] == pytest.approx(1e-3 / 2, rel=EXACT)
+    assert more["feasibility"] > 0
+    assert more["choice"] <= ROUNDING
+
+
+def test_the_witness_can_be_checked_again():
+    """DRF gives user 1 fewer tasks than its half of the budgets buys at the witness's prices."""
+    verdict = check(POOL, Allocation(POOL, [3, 2]), "market")
+    where = verdict.witness
+    n = POOL.users.index(where["user"])
+    assert (where["user"], where["tasks"]) == ("u1", 3)
+    assert where["demand"] == pytest.approx(1 / (POOL.demands[n] @ where["prices"][0])[0], rel=ROUNDING)
+    assert verdict.margin == pytest.approx(1 - where["tasks"] / where["demand"], rel=EXACT)
+    assert verdict.sentence == "no equilibrium: user 'u1' runs 3 tasks and could buy 3.27273"
+
+
+def test_an_overload_is_no_equilibrium():
+    verdict = check(POOL, Allocation(POOL, BOUGHT.x * 2), "market")
+    assert verdict.holds is False
+    assert verdict.sentence == "no equilibrium: the allocation is not feasible"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(FAMILIES), st.integers(0, 10_000))
+def test_what_is_unsold_or_overspent_others_leave_unspent(family, seed):
+    """At the scale (*), for any feasible tasks and any prices, whether users have limits or not."""
+    instance = getattr(generators, family)(5, 3, 2, seed)
+    rng = np.random.default_rng(seed)
+    x = instance.arcs.gamma * rng.random(len(instance.arcs))
+    tasks = instance.arcs.owner @ x
+    x = x / max((instance.arcs.load @ x).max(), (tasks / instance.max_tasks).max())
+    found = market(instance, Allocation(instance, x, prices=rng.exponential(size=(1, instance.K, instance.R)) ** 3))
+    rest = found.residuals
+    assert rest["clearing"] + rest["spending"] <= rest["choice"] + EXACT
+
+
+def test_no_market_for_those_who_buy_nothing():
+    with pytest.raises(InstanceError) as error:
+        market(POOL, Allocation(POOL, [9, 0]))
+    assert str(error.value) == "there is no market in which user 'u2' buys 0 tasks"
+    assert check(POOL, Allocation(POOL, [9, 0]), "market").holds is False
+
+
+def test_other_mechanisms_promise_no_market():
+    verdict = check(POOL, solve(POOL, "drfh"), "market")
+    assert verdict.holds is None
+    assert verdict.sentence == "not decided: 'drfh' is no market"
+
+
+def test_the_default_accuracy_passes_the_check():
+    for family in FAMILIES:
+        instance = getattr(generators, family)(6, 3, 3, 2)
+        assert check(instance, solve(instance, "nb"), "market", tolerance=2 * RESIDUAL)

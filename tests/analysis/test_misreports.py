@@ -1,0 +1,282 @@
+"""Lies and departures: printed manipulations, true utilities by hand, searches that find and that do not."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from plain_judges import misreporting as plainly
+
+from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.properties.misreports import NOISE, _Search, gains, leaving, misreporting, without
+from fairalloc.analysis.properties.report import Misreport
+from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.properties import judge
+
+SINGLE = example("zarchy-ex3").instance  # one resource: d = 1 and 1/2
+PROP7 = example("zarchy-prop7").instance
+WANG = example("wang-fig2").instance
+
+
+def vector(*values):
+    return (tuple(Fraction(v) for v in values),)
+
+
+def exactly(mechanism):
+    return lambda instance: solve(instance, mechanism, "exact")
+
+
+def given(instance, x):
+    return Allocation(instance, [float(v) for v in x], x_exact=tuple(map(Fraction, x)))
+
+
+# ---- one lie --------------------------------------------------------------------------------------------------------
+
+
+def test_the_printed_lie_against_lmmf():
+    """Z Proposition 6: u2 says 1 instead of 1/2, gets half of the resource and runs 1 task instead of 2/3."""
+    verdict = misreporting(SINGLE, Misreport((1,), (vector(1),), (None,)), exactly("lmmf"))
+    assert verdict.holds is False
+    assert verdict.witness["gains"] == {"u2": Fraction(1, 3) / 2}, "alone it could run 2"
+    assert verdict.sentence == "by lying user 'u2' runs 1 of its tasks instead of 0.666667"
+    assert "rationals" in verdict.method
+
+
+def test_the_printed_lie_against_nb():
+    """Z Proposition 7: (1, 1) for the misreport gives u2 (1/3, 2/3), which runs 8/9 of its tasks (1/4, 3/4) instead of 4/5."""
+    verdict = misreporting(
+        PROP7, Misreport((1,), (vector("1/3", "2/3"),), (None,)), lambda instance: solve(instance, "nb", accuracy="high")
+    )
+    assert verdict.holds is False
+    assert verdict.margin == pytest.approx((8 / 9 - 4 / 5) / (4 / 3), abs=1e-6)
+
+
+def test_the_truth_gains_nothing():
+    verdict = misreporting(SINGLE, Misreport((1,), (None,), (None,)), exactly("lmmf"))
+    assert (verdict.holds, verdict.margin) == (True, 0.0)
+
+
+def test_all_who_lie_together_must_gain():
+    """u2 gains by the printed lie; u1, who lies with it, does not."""
+    misreport = Misreport((0, 1), (vector(1), vector(1)), (None, None))
+    verdict = misreporting(SINGLE, misreport, exactly("lmmf"))
+    assert verdict.holds is True
+    assert verdict.margin < 0
+
+
+def test_what_lies_where_the_liar_may_not_run_is_worth_nothing():
+    """u1 says it may run on s2: what it is given there it cannot use."""
+    two = Instance([[1], [1]], [[2], [2]], eligible=[[1, 0], [1, 1]])
+    honest = given(two, [2, 0, 2])
+    misreport = Misreport((0,), (None,), ((True, True),))
+    reported = given(misreport.reported(two), [1, 2, 1, 0])
+    each, exact = gains(two, misreport, honest, reported)
+    assert (each, exact) == ({0: Fraction(-1, 2)}, True)
+
+
+def test_true_tasks_are_packed_anew():
+    """The liar reports one way to run its tasks; with what it gets it runs the best mixture of its two."""
+    truth = Instance([[[2, 0], [0, 2]], [1, 1]], [[4, 4]])
+    misreport = Misreport((0,), (vector(1, 1),), (None,))
+    honest, reported = given(truth, [1, 0, 0]), given(misreport.reported(truth), [3, 0])
+    assert gains(truth, misreport, honest, reported)[0] == {0: Fraction(3 - 1, 2)}, (
+        "3 of each resource are 3/2 + 3/2 tasks; alone 2 a way"
+    )
+
+
+def test_more_than_its_true_tasks_is_worth_no_more():
+    """D: a user that asks for more than it wants gets at most what it wants."""
+    truth = Instance([[1], [1]], [[4]], max_tasks=[1, None])
+    misreport = Misreport((0,), (vector(2),), (None,))
+    assert gains(truth, misreport, given(truth, [1, 3]), given(misreport.reported(truth), [1, 2]))[0] == {0: 0}
+
+
+def test_the_smallest_gain_counts_in_rationals_and_not_in_floating_point():
+    tiny = Fraction(1, 10**12)
+    misreport = Misreport((1,), (None,), (None,))
+
+    def answer(x):
+        answers = iter([given(SINGLE, [Fraction(1, 2), 1]), given(SINGLE, x)])
+        return lambda _: next(answers)
+
+    assert misreporting(SINGLE, misreport, answer([Fraction(1, 2) - tiny, 1 + 2 * tiny])).holds is False
+    for part, holds in ((0.9, True), (1.1, False)):
+        answers = iter([Allocation(SINGLE, [0.5, 1.0]), Allocation(SINGLE, [0.5, 1 + 2 * part * TOLERANCE])])
+        assert misreporting(SINGLE, misreport, lambda _, rest=answers: next(rest)).holds is holds
+
+
+def test_gains_agree_with_the_laboratorys_judge():
+    """plain_judges.py computes them by other code; lies of the laboratory's sampler, several variants and placement."""
+    rng, seen = np.random.default_rng(0), set()
+    hypotheses = Hypotheses(one_variant=False, users=2)
+    for _ in range(60):
+        draft = hypotheses.sample(rng, misreports=2)
+        try:
+            case = draft.case()
+            wanted = plainly(case, exactly("lmmf"))
+        except InstanceError:
+            continue
+        verdict = misreporting(case.instance, case.misreport, exactly("lmmf"))
+        assert verdict.margin == pytest.approx(wanted.margin, abs=1e-12)
+        assert verdict.holds == wanted.holds
+        seen.add(verdict.holds)
+    assert seen == {True, False}
+
+
+# ---- search ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("instance", "mechanism"), [(SINGLE, "lmmf"), (PROP7, "nb"), (SINGLE, "utilitarian")])
+def test_the_search_finds_lies_and_their_witness_can_be_checked_again(instance, mechanism):
+    verdict = check_mechanism(instance, mechanism, "strategyproofness", trials=80)
+    assert verdict.holds is False
+    assert verdict.property == "strategyproofness"
+    misreport = verdict.witness["misreport"]
+    assert misreport.reported(instance).exact == verdict.witness["reported"].exact
+    again = misreporting(instance, misreport, lambda reported: solve(reported, mechanism, accuracy="high"))
+    assert again.margin == pytest.approx(verdict.margin, abs=NOISE / 10)
+    assert again.margin > 0
+    assert all(v.denominator <= 10 for rows in misreport.demands for row in rows for v in row), "the lie is simple"
+
+
+@pytest.mark.parametrize("mechanism", ["drf", "drfh", "tsf"])
+def test_a_search_that_finds_nothing_says_how_much_was_tried(mechanism):
+    """They are known to be strategyproof where everybody may use every server and demands are positive (W Prop 3)."""
+    for name in ("strategyproofness", "group-strategyproofness"):
+        verdict = check_mechanism(WANG, mechanism, name, trials=20)
+        assert verdict.holds is True
+        assert verdict.margin <= TOLERANCE
+        assert verdict.sentence.startswith("not refuted by ")
+        assert "search over lies" in verdict.method
+
+
+def test_lies_about_eligible_servers_are_searched():
+    """A mechanism that gives more of the one server to whoever hides the other."""
+    two = Instance([[1], [1]], [[2], [2]])
+
+    def generous(instance):
+        few = instance.eligible.sum(axis=1)[instance.arcs.user] == 1
+        return Allocation(instance, np.where(few, 2.0, 0.5) / instance.arcs.demand[:, 0], residuals={"definition": 0.0})
+
+    found = _Search(two, generous, None, "strategyproofness", TOLERANCE, 0).verdict(40, 1)
+    assert found.holds is False
+    assert found.witness["misreport"].eligible[0] in ((True, False), (False, True))
+    assert found.witness["misreport"].demands == (None,), "the truth is told where that is enough"
+
+
+def test_groups_are_found_where_one_is_not_enough():
+    """A mechanism that pays only if both say too much."""
+    two = Instance([[1], [2]], [[4]])
+
+    def conspiracy(instance):
+        paid = instance.exact.demands[0][0][0] > 1 and instance.exact.demands[1][0][0] > 2
+        amount = 2.0 if paid else 1.0
+        return Allocation(instance, amount / instance.arcs.demand[:, 0], residuals={"definition": 0.0})
+
+    alone = _Search(two, conspiracy, None, "strategyproofness", TOLERANCE, 0).verdict(60, 1)
+    together = _Search(two, conspiracy, None, "group-strategyproofness", TOLERANCE, 0).verdict(200, 2)
+    assert alone.holds is True
+    assert together.holds is False
+    assert together.property == "group-strategyproofness"
+    assert together.witness["misreport"].users == (0, 1)
+    assert set(together.witness["gains"]) == {"u1", "u2"}
+
+
+def test_the_same_seed_finds_the_same():
+    one, other = (check_mechanism(SINGLE, "lmmf", "strategyproofness", trials=60, seed=3) for _ in range(2))
+    assert one.witness["misreport"] == other.witness["misreport"]
+
+
+def test_unknown_properties_are_named():
+    with pytest.raises(InstanceError, match="there is no property 'truth' of a mechanism: the properties are population-mono"):
+        check_mechanism(WANG, "drfh", "truth")
+
+
+# ---- departures -----------------------------------------------------------------------------------------------------
+
+
+def test_nobody_loses_under_drfh():
+    """W Proposition 9."""
+    for name in ("wang-fig2", "wang-prop4", "khamse-fig1"):
+        verdict = check_mechanism(example(name).instance, "drfh", "population-monotonicity")
+        assert verdict.holds is True
+        assert "rationals" in verdict.method
+
+
+def test_who_loses_when_another_leaves():
+    """A mechanism that gives the last user all there is: with three users u2 has nothing to lose, with two it has all."""
+    three = Instance([[1], [1], [1]], [[6]], users=["a", "b", "c"])
+
+    def first_of_odd(instance):
+        k = 0 if instance.N % 2 else instance.N - 1
+        return given(instance, [6 if n == k else 0 for n in range(instance.N)])
+
+    verdict = leaving(three, first_of_odd)
+    assert verdict.holds is False
+    assert verdict.margin == 1
+    assert verdict.witness["user"] == "a"
+    assert (verdict.witness["before"], verdict.witness["after"]) == (6, 0)
+    assert verdict.witness["instance"].users == tuple(u for u in "abc" if u != verdict.witness["left"])
+
+
+def test_the_smallest_loss_counts():
+    two = Instance([[1], [1]], [[2]])
+    tiny = Fraction(1, 10**12)
+
+    def answer(loss):
+        return lambda instance: given(instance, [1 - (loss if instance.N == 1 else 0)] * instance.N)
+
+    assert leaving(two, answer(Fraction(0))).holds is True
+    assert leaving(two, answer(2 * tiny)).margin == pytest.approx(1e-12)
+    assert leaving(two, answer(2 * tiny)).holds is False
+
+
+def test_one_user_alone_is_not_decided():
+    assert leaving(Instance([[1]], [[2]]), exactly("drfh")).holds is None
+
+
+def test_the_others_stay_as_they_are():
+    instance = Instance(
+        [[1, 2], [[3, 4], [5, 6]], ["1/7", 8]],
+        [[9, 9], [9, 9]],
+        weights=[1, "2/3", 3],
+        max_tasks=[None, 5, "1/2"],
+        eligible=[[1, 1], [1, 0], [0, 1]],
+        demands_on={(2, 1): [7, 7], (0, 0): [6, 6]},
+        users=["a", "b", "c"],
+    )
+    rest = without(instance, 0)
+    assert rest.users == ("b", "c")
+    assert rest.exact.demands == instance.exact.demands[1:]
+    assert rest.exact.weights == instance.exact.weights[1:]
+    assert rest.exact.max_tasks == instance.exact.max_tasks[1:]
+    assert dict(rest.exact.demands_on) == {(1, 1): instance.exact.demands_on[2, 1]}
+    assert (rest.placement == instance.placement[1:]).all()
+
+
+# ---- judges for statements -------------------------------------------------------------------------------------------
+
+
+def test_judges_of_every_kind():
+    prop4 = Case(example("wang-prop4").instance)
+    assert judge("sharing-incentive")(prop4, exactly("drfh")).holds is False
+    assert judge("weak-sharing-incentive")(prop4, exactly("drfh")).holds is True
+    assert judge("population-monotonicity")(prop4, exactly("drfh")).holds is True
+    misreport = Case(SINGLE, Misreport((1,), (vector(1),), (None,)))
+    for name in ("strategyproofness", "group-strategyproofness"):
+        verdict = judge(name)(misreport, exactly("lmmf"))
+        assert (verdict.holds, verdict.property) == (False, name)
+        with pytest.raises(InstanceError, match="nobody lies"):
+            judge(name)(Case(SINGLE), exactly("lmmf"))
+    with pytest.raises(InstanceError, match="single-resource-fairness is not about this case"):
+        judge("single-resource-fairness")(prop4, exactly("drfh"))
+
+
+def test_properties_of_allocations_are_checked_of_the_mechanisms_own():
+    assert check_mechanism(example("wang-prop4").instance, "drfh", "sharing-incentive").holds is False
+    assert check_mechanism(WANG, "drf", "single-server-reduction").holds is True, "drf lives on the pool"
+    assert set(MECHANISM_PROPERTIES) == {"population-monotonicity", "strategyproofness", "group-strategyproofness"}

@@ -1,0 +1,94 @@
+"""A researcher edits a formulation: add a constraint, change the objective, look at a dual, solve, judge."""
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from pyomo.contrib.solver.common.factory import SolverFactory
+from tolerances import EXACT, RESIDUAL
+
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.models import Allocation, generators
+from fairalloc.models.published import example
+
+WANG = example("wang-fig2").instance
+
+
+def tasks_of(model, instance):
+    return np.array([sum(v.value for key, v in model.x.items() if key[0] == user) for user in instance.users])
+
+
+def test_add_a_constraint_in_cvxpy():
+    """User 1 may run at most 4 tasks: W's level falls with it, and the edited answer is no longer DRFH."""
+    problem = mechanism("drfh").cvxpy(WANG)
+    x = problem.var_dict["x"]
+    edited = cp.Problem(problem.objective, [*problem.constraints, WANG.arcs.owner[[0]] @ x <= 4])
+    assert edited.solve(solver=cp.HIGHS) == pytest.approx(4 / 14, rel=EXACT)
+    allocation = Allocation(WANG, x.value)
+    assert allocation.tasks[0] == pytest.approx(4, rel=EXACT)
+    assert mechanism("drfh").residual(allocation) > 0.5
+
+
+def test_change_the_objective_in_cvxpy():
+    """Fair enough, then as many tasks as possible: keep 90 % of the level g = 5/7 and maximise the sum of tasks."""
+    problem = mechanism("drfh").cvxpy(WANG)
+    problem.solve(solver=cp.HIGHS)
+    fairness = next(c for c in problem.constraints if c.label == "fairness")
+    x, g = problem.var_dict["x"], problem.var_dict["g"]
+    edited = cp.Problem(cp.Maximize(cp.sum(x)), [*problem.constraints, g == 0.9 * problem.value])
+    assert edited.solve(solver=cp.HIGHS) == pytest.approx(20, rel=EXACT)
+    assert fairness.dual_value is not None
+
+
+def test_add_a_constraint_in_pyomo():
+    model = mechanism("drfh").pyomo(WANG)
+    model.cap = pyo.Constraint(expr=sum(v for key, v in model.x.items() if key[0] == "u1") <= 4)
+    SolverFactory("highs").solve(model)
+    assert pyo.value(model.g) == pytest.approx(4 / 14, rel=EXACT)
+    assert tasks_of(model, WANG)[0] == pytest.approx(4, rel=EXACT)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_both_layers_name_their_parts_alike(name):
+    instance = generators.generic(6, 3, 2, 1)
+    limits = not isinstance(mechanism(name), Equilibrium) and name != "drf-per-server"  # which know none
+    if limits:
+        instance = instance.replace(max_tasks=[1, 2, 3, None, None, None])
+    problem, model = mechanism(name).cvxpy(instance), mechanism(name).pyomo(instance)
+    labels = {c.label for c in problem.constraints}
+    assert {"capacity", *(["limit"] if limits else [])} <= labels
+    for part in {*labels, *problem.var_dict}:
+        assert hasattr(model, part), part
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_cvxpy_models_are_vectorised(name):
+    """A handful of constraints whatever the size."""
+    problem = mechanism(name).cvxpy(generators.generic(100, 20, 4))
+    assert len(problem.constraints) <= (8 if mechanism(name).integer else 3)
+
+
+def test_a_later_round_can_be_looked_at():
+    """Round 2 of K Fig. 1: users 1 and 2 are fixed at 1/5, the others reach 2/5; as inequalities and on the face alike."""
+    instance, item = example("khamse-fig1").instance, mechanism("drfh")
+    problem = item.cvxpy(instance)
+    assert problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12) == pytest.approx(0.2, rel=EXACT)
+    x = problem.var_dict["x"].value
+    prices = np.zeros((instance.K, instance.R))
+    prices.flat[:] = problem.constraints[0].dual_value
+    second = replace(Round.first(instance), active=np.array([False, False, True, True]), level=np.array([0.2, 0.2, 0, 0]))
+    on_face = item.face(instance, second, x, prices)
+    assert on_face.on_face
+    assert np.isinf(on_face.full).sum() == 1, "the memory of server 1 is full, and implied by the two levels"
+    assert on_face.closed.any(), "users 3 and 4 may not use what the others are stuck on"
+    for now in (second, on_face):
+        later = item.cvxpy(instance, round=now)
+        assert later.solve(solver=cp.HIGHS) == pytest.approx(0.4, rel=1e-7)
+        assert item.residual(Allocation(instance, later.var_dict["x"].value)) <= RESIDUAL
+        model = item.pyomo(instance, round=now)
+        SolverFactory("highs").solve(model)
+        assert pyo.value(model.g) == pytest.approx(0.4, rel=1e-7)

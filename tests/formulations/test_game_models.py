@@ -1,0 +1,370 @@
+"""The editable formulations of the game: every one is solved, judged by the definition, edited and solved again."""
+
+import cvxpy as cp
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL
+
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.alpha_pf_vds import best_response
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.merit import SCALE, printed_merit
+from fairalloc.formulations.game.ncp import as_nlp
+from fairalloc.formulations.ps_dsf import Levels
+from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models.published import example
+from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers.backends.cvxpy import compiled, nonlinear
+from fairalloc.solvers.backends.pyomo import follow, ipopt
+
+FIG1 = example("khamse-fig1").instance  # K Fig. 1: placement by a resource that server 2 lacks
+INSTANCES = [
+    FIG1,
+    FIG1.replace(weights=[1, 2, 1, 3], name="khamse-fig1-weights"),
+    generators.generic(5, 2, 3, 1),
+    generators.placement(5, 3, 3, 1),
+    generators.tied(5, 2, 3, 2),
+    generators.zero_demand(5, 2, 3, 0),
+]
+PARAMETERS = [{"alpha": 0.5}, {"alpha": 2}, {"alpha": 3, "B": 0.5}, {"alpha": 20}]
+
+
+def name_of(value):
+    return getattr(value, "name", None) or "-".join(f"{k}{v}" for k, v in value.items())
+
+
+def configured(**parameters):
+    return mechanism("alpha-pf-vds").configure(**parameters)
+
+
+def scaled(item, instance):
+    return item.canonical(item.domain(instance))[0]
+
+
+def judged(item, instance, model):
+    """The residual of a solved Pyomo model, with kappa as a hint where there is one."""
+    x = np.array([v.value for v in model.x.values()])
+    hint = np.array([v.value for v in model.kappa.values()]).clip(0) if hasattr(model, "kappa") else None
+    prices = None if hint is None else hint.reshape(1, instance.K, instance.R)
+    return item.residual(Allocation(instance, x.clip(0), prices=prices)), x
+
+
+def available(method_id):
+    if METHODS[method_id].missing():
+        pytest.skip(METHODS[method_id].missing())
+    return method_id
+
+
+# ---- the merit problem ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=name_of)
+@pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
+def test_merit_problem_in_pyomo(instance, parameters):
+    """The route from wheels alone is the reliable one: all of these end at an equilibrium."""
+    allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", **parameters)
+    assert allocation.residual <= RESIDUAL
+    assert allocation.termination in ("optimal", "inaccurate")
+    assert allocation.prices.shape == (1, instance.K, instance.R)
+
+
+@pytest.mark.parametrize("method", ["cvxpy:ipopt", "cvxpy:uno"])
+@pytest.mark.parametrize("instance", INSTANCES[:4], ids=name_of)
+def test_merit_problem_in_cvxpy(instance, method):
+    """CVXPY's nonlinear route may stop early: then it says so; where it claims an equilibrium, it is the one of the others."""
+    allocation = solve(instance, "alpha-pf-vds", available(method), time_limit=20, alpha=2)
+    assert allocation.termination != "optimal" or allocation.residuals["definition"] <= RESIDUAL
+    if allocation.residual <= RESIDUAL:
+        other = solve(instance, "alpha-pf-vds", "pyomo:ipopt", alpha=2)
+        np.testing.assert_allclose(allocation.tasks, other.tasks, rtol=EQUILIBRIUM)
+    else:
+        assert allocation.termination != "optimal"
+
+
+@pytest.mark.parametrize("method", ["cvxpy:ipopt", "cvxpy:uno"])
+def test_cvxpy_solves_some(method):
+    """The test above is not empty."""
+    assert solve(INSTANCES[3], "alpha-pf-vds", available(method), time_limit=20, alpha=2).residual <= RESIDUAL
+
+
+def test_a_stationary_point_is_not_called_optimal():
+    """A method may call it optimal only with a residual below its accuracy."""
+    messages = []
+    for seed in range(3):
+        allocation = solve(generators.generic(20, 5, 3, seed), "alpha-pf-vds", "pyomo:ipopt", alpha=200)
+        messages.append(allocation.message)
+        assert allocation.termination != "optimal" or allocation.residuals["definition"] <= RESIDUAL
+    assert any("proves no more than" in message for message in messages), "choose instances on which a solver gets stuck"
+
+
+def test_alpha_of_each_server():
+    """Different alpha, A and B on the servers, in both layers."""
+    parameters = {"alpha": [2, 0.5, 3], "A": [1, 2, 1], "B": {"s1": 0, "s2": 1, "s3": 0.5}}
+    allocation = solve(INSTANCES[3], "alpha-pf-vds", "pyomo:ipopt", **parameters)
+    assert allocation.residual <= RESIDUAL
+    item = configured(**parameters)
+    instance = scaled(item, INSTANCES[3])
+    problem, model = item.cvxpy(instance), item.pyomo(instance)
+    assert problem.objective.value == pytest.approx(pyo.value(model.objective), rel=EXACT)
+    printed, same = item.cvxpy(instance, form="printed"), item.pyomo(instance, form="printed")
+    assert printed.objective.value == pytest.approx(pyo.value(same.objective), rel=EXACT)
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS[:3], ids=name_of)
+def test_both_layers_write_the_same_merit(parameters):
+    """At the equal partition, where both start, and at the equilibrium, where both are 0."""
+    item = configured(**parameters)
+    instance = scaled(item, FIG1)
+    problem, model = item.cvxpy(instance), item.pyomo(instance)
+    assert problem.objective.value == pytest.approx(pyo.value(model.objective), rel=EXACT)
+    assert problem.objective.value > 0.01 * SCALE
+    ipopt(model)
+    for name, variable in problem.var_dict.items():
+        variable.value = np.array([v.value for v in getattr(model, name).values()]).reshape(variable.shape)
+    assert problem.objective.value <= SCALE * RESIDUAL**2
+    assert all(constraint.violation().max() <= RESIDUAL for constraint in problem.constraints)
+
+
+@pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3], INSTANCES[5]], ids=name_of)
+def test_printed_merit_is_zero_exactly_at_equilibria(instance):
+    """Psi (K 37) is 0 at the equilibrium; where tasks or prices move it is positive, or the point is not allowed (K 38-40)."""
+    allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", accuracy="high", alpha=2)
+    game = Game(instance, 2)
+    kappa = allocation.prices[-1].clip(0)
+    room = 1 - game.load(game.fractions(allocation.x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lam = np.where(room < 1e-9, np.nan_to_num(kappa**2 / instance.pools, posinf=0.0), 0.0)
+    x = allocation.x.clip(0) * (1 - 1e-12)
+    assert printed_merit(game, x, lam) <= RESIDUAL**1.5 * max(1.0, x.max()) ** 2
+    assert printed_merit(game, x, lam * 1.1) > 1e-6
+    assert printed_merit(game, x * 0.9, np.zeros_like(lam)) > 1e-6
+    assert printed_merit(game, x * 0.9, lam) == np.inf
+    assert printed_merit(game, x * 1.1, lam) == np.inf
+
+
+@pytest.mark.parametrize("instance", INSTANCES[:4], ids=name_of)
+def test_printed_problem_is_solved(instance):
+    """As printed, with (K 40) as a relaxed complementarity condition: alpha = 1/2, where f_ni is of order one."""
+    item = configured(alpha=0.5)
+    instance = scaled(item, instance)
+    model = item.pyomo(instance, form="printed")
+    ipopt(model)
+    residual, x = judged(item, instance, model)
+    assert residual <= PRINTED
+    expected = solve(instance, "alpha-pf-vds", "pyomo:ipopt", alpha=0.5)
+    np.testing.assert_allclose(instance.arcs.owner @ x, expected.tasks, rtol=EQUILIBRIUM)
+
+
+def test_printed_problem_in_cvxpy():
+    """A researcher tightens the relaxation step by step."""
+    item = configured(alpha=2)
+    instance = scaled(item, FIG1)
+    problem = item.cvxpy(instance, form="printed")
+    assert [c.label for c in problem.constraints] == ["capacity", "tasks", "saturated"]
+    available("cvxpy:ipopt")
+    for relaxation in (1e-2, 1e-4, 1e-6, 1e-8):
+        problem.param_dict["relaxation"].value = relaxation
+        nonlinear(problem, "IPOPT", max_iter=300)
+    x = problem.var_dict["x"].value.clip(0)
+    assert item.residual(Allocation(instance, x)) <= PRINTED
+
+
+def test_derivatives_are_taken_where_they_are_asked_for():
+    """CVXPY's own oracles answer with the values of the last call of `objective`, see fresh_oracles."""
+    problem = configured(alpha=2).cvxpy(INSTANCES[3])
+    data, _, _ = compiled(problem, "UNO", {})
+    oracles, x = problem._solver_cache["oracles"], data["x0"]
+    step = 1e-6 * np.eye(len(x))[0]
+    slope = (oracles.objective(x + step) - oracles.objective(x - step)) / 2e-6
+    oracles.objective(2 * x)
+    assert oracles.gradient(x)[0] == pytest.approx(slope, abs=1e-3 * (1 + abs(slope)))
+    assert np.abs(oracles.gradient(x) - oracles.gradient(1.5 * x)).max() > 1e-3
+
+
+# ---- complementarity ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["ncp", "ncp-printed"])
+@pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3]], ids=name_of)
+def test_complementarity_conditions(instance, form):
+    item = configured(alpha=2)
+    instance = scaled(item, instance)
+    model = item.pyomo(instance, form=form)
+    assert len(model.users) == len(instance.arcs)
+    follow(model)
+    residual, x = judged(item, instance, model)
+    assert residual <= RESIDUAL
+    expected = solve(instance, "alpha-pf-vds", "pyomo:ipopt", alpha=2)
+    np.testing.assert_allclose(instance.arcs.owner @ x, expected.tasks, rtol=EQUILIBRIUM)
+
+
+def test_complementarity_conditions_can_be_edited():
+    """User 1 may run at most half of what it does: the conditions are transformed and solved with the new row."""
+    item = configured(alpha=2)
+    instance = scaled(item, FIG1)
+    model = item.pyomo(instance, form="ncp")
+    nlp = as_nlp(model, bound=1e-6)
+    assert ipopt(nlp) in ("optimal", "inaccurate")
+    half = nlp.u["u1"].value / 2
+    edited = as_nlp(model, bound=1e-6)
+    edited.cap = pyo.Constraint(expr=edited.u["u1"] <= half)
+    ipopt(edited)
+    assert judged(item, instance, edited)[0] > 1e-3, "no equilibrium respects it"
+
+
+# ---- one server -----------------------------------------------------------------------------------------------------
+
+
+RESPONSES = [{"alpha": 0.5}, {"alpha": 1}, {"alpha": 3}, {"alpha": 3, "B": 1}, {"alpha": 50}]
+
+
+@pytest.mark.parametrize("parameters", RESPONSES, ids=name_of)
+def test_an_equilibrium_is_everybodys_best_response(parameters):
+    item = configured(**parameters)
+    instance = scaled(item, INSTANCES[3])
+    allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", **parameters)
+    assert allocation.residual <= RESIDUAL
+    moved = 0.0
+    for i in np.unique(instance.arcs.server):
+        here, server = instance.arcs.server == i, instance.servers[i]
+        elsewhere = np.bincount(instance.arcs.user, np.where(here, 0.0, allocation.x.clip(0)), instance.N)
+        problem = best_response(instance, server, elsewhere, **parameters)
+        problem.var_dict["x"].value = allocation.x[here].clip(0)
+        at_equilibrium = problem.objective.value
+        best = problem.solve(solver=cp.CLARABEL)
+        assert at_equilibrium >= best - BARGAINING * max(1.0, abs(best))
+        problem.param_dict["elsewhere"].value = np.zeros(here.sum())
+        problem.solve(solver=cp.CLARABEL)
+        moved = max(moved, np.abs(problem.var_dict["x"].value - allocation.x[here]).max())
+    assert moved > 0.01, "alone on its server, a server allocates otherwise"
+
+
+def test_best_responses_lead_to_the_equilibrium():
+    """Gauss-Seidel sweeps of best responses from the equal partition."""
+    instance, arcs = FIG1, FIG1.arcs
+    x = arcs.gamma / instance.N
+    for _ in range(15):
+        for i, server in enumerate(instance.servers):
+            here = arcs.server == i
+            problem = best_response(instance, server, np.bincount(arcs.user, np.where(here, 0.0, x), instance.N), alpha=2)
+            problem.solve(solver=cp.CLARABEL)
+            x[here] = problem.var_dict["x"].value.clip(0)
+    assert configured(alpha=2).residual(Allocation(instance, x)) <= 1e-4
+
+
+# ---- alpha = 1 and time sharing: concave programs -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parameters", [{"alpha": 1}, {"alpha": 1, "A": 2, "B": 1}, {"alpha": 3, "A": 0, "B": 2}], ids=name_of)
+@pytest.mark.parametrize("method", ["cvxpy:clarabel", "cvxpy:scs", "pyomo:ipopt"])
+def test_proportional_fairness_is_nb(method, parameters):
+    """K Theorem 2; the prices are the levels of the game, whatever A and B."""
+    allocation = solve(FIG1, "alpha-pf-vds", method, **parameters)
+    expected = solve(FIG1, "nb", "pyomo:ipopt")
+    np.testing.assert_allclose(allocation.tasks, expected.tasks, rtol=BARGAINING)
+    assert allocation.residual <= RESIDUAL
+    game = configured(**parameters).game(FIG1)
+    excess = game.excess(allocation.tasks, allocation.prices[-1])
+    assert np.abs(excess[allocation.x > 0.01]).max() <= BARGAINING
+
+
+@pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3], INSTANCES[4]], ids=name_of)
+def test_time_sharing_does_not_depend_on_g(instance):
+    """K Theorem 5: the Eisenberg-Gale program gives what every alpha gives on the instance whose resource is time."""
+    item = mechanism("ps-dsf-tdm")
+    allocation = solve(instance, "ps-dsf-tdm", "pyomo:ipopt")
+    assert allocation.residual <= RESIDUAL
+    for alpha in (0.5, 3):
+        assert Game(item.domain(instance), alpha).residual(Allocation(item.domain(instance), allocation.x)) <= BARGAINING
+    pfvds = solve(item.domain(instance), "alpha-pf-vds", "pyomo:ipopt", alpha=3)
+    np.testing.assert_allclose(pfvds.tasks, allocation.tasks, rtol=EQUILIBRIUM)
+    other = allocation.x * np.linspace(0.5, 1.0, len(allocation.x))
+    assert item.residual(Allocation(instance, other)) > 0.01
+
+
+# ---- PS-DSF as a mixed-integer program ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
+@pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
+def test_ps_dsf_by_levels(instance, method):
+    allocation = solve(instance, "ps-dsf", method)
+    assert allocation.termination == "optimal"
+    assert allocation.residual <= EXACT
+    game = Game(instance, np.inf)
+    excess = game.excess(allocation.tasks, allocation.prices[-1])
+    assert excess.min() >= -RESIDUAL
+    assert np.abs(excess[allocation.x > RESIDUAL]).max() <= RESIDUAL
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
+def test_the_bounds_of_the_program_hold(instance):
+    """phi_n / Phi_n <= x_n / G_n <= 1 and low <= levels <= high, on an answer found with other objectives."""
+    item = mechanism("ps-dsf")
+    instance = scaled(item, instance)
+    part = Levels(item.game(instance))
+    problem = item.cvxpy(instance)
+    u, level = problem.var_dict["u"], problem.var_dict["level"]
+    met = instance.placement.astype(float) @ instance.placement.T > 0
+    for sign in (1, -1):
+        edited = cp.Problem(cp.Maximize(sign * u[0]), problem.constraints)
+        edited.solve(solver=cp.HIGHS, mip_feasibility_tolerance=1e-9)
+        assert item.residual(Allocation(instance, problem.var_dict["x"].value)) <= RESIDUAL
+        share = u.value / part.G
+        assert np.all(share <= 1 + EXACT)
+        assert np.all(share >= instance.weights / (met @ instance.weights) - EXACT)
+        assert np.all((level.value >= part.low - EXACT) & (level.value <= part.high + EXACT))
+
+
+def test_ps_dsf_can_be_edited():
+    """Among all answers the one with the most tasks; and with a cap on a user there is none."""
+    item, instance = mechanism("ps-dsf"), Instance([[1], [1]], [[1], [1]])
+    model = item.pyomo(instance)
+    solver = pyo.SolverFactory("appsi_highs")
+    model.objective.deactivate()
+    model.most = pyo.Objective(expr=model.u["u1"], sense=pyo.maximize)
+    solver.solve(model)
+    assert model.u["u1"].value == pytest.approx(1, rel=EXACT), "one resource: x_n is unique"
+    problem = item.cvxpy(instance)
+    capped = cp.Problem(problem.objective, [*problem.constraints, problem.var_dict["u"][0] <= 0.9])
+    capped.solve(solver=cp.HIGHS)
+    assert capped.status in ("infeasible", "infeasible_or_unbounded")
+
+
+# ---- who computes what, and what is refused -----------------------------------------------------------------------
+
+
+def test_methods_say_what_they_compute():
+    ids = {m.id for m in methods_for(configured(alpha=2), available=False)}
+    assert {"cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt"} <= ids
+    assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:highs", "pyomo:highs", "highs"}
+    assert {"cvxpy:clarabel", "cvxpy:scs", "pyomo:ipopt"} <= {m.id for m in methods_for(configured(alpha=1))}
+    assert {"cvxpy:clarabel", "cvxpy:scs"} <= {m.id for m in methods_for(configured(alpha={"s1": 1, "s2": 1}))}
+    ids = {m.id for m in methods_for(mechanism("ps-dsf"), available=False)}
+    assert {"cvxpy:highs", "pyomo:highs"} <= ids
+    assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt", "highs"}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: solve(FIG1, "alpha-pf-vds", "pyomo:ipopt", alpha="inf"), "the merit problem is for finite alpha"),
+        (lambda: configured(alpha=[2, "inf"]).cvxpy(FIG1), "the merit problem is for finite alpha"),
+        (lambda: configured(alpha=2).pyomo(FIG1, form="other"), "form is 'other'"),
+        (lambda: configured(alpha=2).cvxpy(FIG1, form="ncp"), "form is 'ncp'"),
+        (lambda: configured(alpha=0).cvxpy(FIG1), "must be positive"),
+        (lambda: configured(alpha=[1, 2, 3]).cvxpy(FIG1), "has 3 entries"),
+        (lambda: configured(alpha=2, A=0).cvxpy(FIG1), "not both 0"),
+        (lambda: configured(beta=2), "has no parameter 'beta'"),
+        (lambda: best_response(FIG1, "s9", [0] * 4), "there is no server 's9'"),
+        (lambda: best_response(FIG1, "s1", [0] * 3), "one finite number >= 0 for each of the 4 users"),
+        (lambda: best_response(FIG1, "s1", [0, 0, 0, -1.0]), "one finite number >= 0"),
+        (lambda: best_response(FIG1, "s1", [0, 0, 0, "a"]), "an entry of tasks_elsewhere is 'a'"),
+        (lambda: best_response(FIG1, "s1", [0] * 4, alpha="inf"), "is for finite alpha"),
+        (lambda: mechanism("ps-dsf").cvxpy(FIG1.replace(max_tasks=[1, None, None, None])), "knows no limits"),
+    ],
+)
+def test_wrong_parameters_are_refused(call, sentence):
+    with pytest.raises(InstanceError, match=sentence):
+        call()

@@ -1,0 +1,248 @@
+"""Every mechanism by every method: published answers, planted answers, agreement, invariance."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import BARGAINING, DEGENERATE, EXACT, RESIDUAL, SHARES
+
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models.aggregation import expand
+from fairalloc.models.published import EXAMPLES
+from fairalloc.solvers import METHODS, methods_for, solve
+
+CHOOSY = {
+    "progressive-filling",
+    "pyomo:path",
+}  # applies to one server alone, and is seldom there: test_algorithms.py, test_path.py
+PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
+UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian", "njc"})  # the others may have many answers of the same value
+SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
+GAMES = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
+FLAT = ("psdsf-fig1", "psdsf-coprocessor", "psdsf-fig5", "dolev-utilisation")
+"""An idle arc or a full resource with price 0: a user could be served there just as well (DEGENERATE)."""
+FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled"]
+
+
+def closeness(method_id):
+    """The tolerance with which a method's answer is compared with the right one."""
+    return EXACT if METHODS[method_id].kind == "exact" else SHARES
+
+
+def available(method_id):
+    """The method, or a counted skip that says what to install."""
+    if METHODS[method_id].missing():
+        pytest.skip(METHODS[method_id].missing())
+    return method_id
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"pyomo:path"}))
+@pytest.mark.parametrize("item", EXAMPLES, ids=lambda e: e.name)
+def test_published_answers(item, method):
+    computed = 0
+    for name, answer in item.answers.items():
+        if not METHODS[method].computes(mechanism(name)) or METHODS[method].applies(mechanism(name), item.instance):
+            continue
+        allocation = solve(item.instance, name, available(method))
+        computed += 1
+        if name in GAMES and METHODS[method].kind != "exact" and not allocation.claims_success:
+            continue  # gradients and merits do not solve every game, but then they must not say so
+        expected = np.array([float(v) for v in answer])
+        flat = name in ("nb", "njc", "alpha-pf-vds", "ps-dsf-tdm") and item.name in FLAT
+        np.testing.assert_allclose(allocation.tasks, expected, rtol=DEGENERATE if flat else closeness(method))
+        assert allocation.residual <= (DEGENERATE if flat and name == "njc" else RESIDUAL)  # njc's is of the order of the tasks
+    able = [name for name in item.answers if METHODS[method].computes(mechanism(name))]
+    assert computed or all(METHODS[method].applies(mechanism(name), item.instance) for name in able)
+
+
+@pytest.mark.parametrize("item", [e for e in EXAMPLES if e.configured], ids=lambda e: e.name)
+def test_published_answers_for_other_parameters(item):
+    for name, parameters, answer in item.configured:
+        allocation = solve(item.instance, name, **parameters)
+        np.testing.assert_allclose(allocation.tasks, [float(v) for v in answer], rtol=BARGAINING)
+        assert allocation.residual <= RESIDUAL
+
+
+def test_every_mechanism_has_a_published_example():
+    assert set(MECHANISMS) <= {name for item in EXAMPLES for name in item.answers}
+
+
+@pytest.mark.parametrize(("name", "method"), [pair for pair in PAIRS if pair[0] in ("drfh", "nb")])
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_answers(name, method, seed):
+    size = (12, 4, 3, seed, name)
+    allocation = solve(generators.planted(*size), name, available(method))
+    expected = np.array([float(v) for v in generators.planted_tasks(*size)])
+    np.testing.assert_allclose(allocation.tasks, expected, rtol=closeness(method))
+
+
+def defined(name, instance):
+    """Whether the mechanism is defined on the instance; if not, it says so in a sentence."""
+    try:
+        mechanism(name).domain(instance)
+    except InstanceError:
+        return False
+    return True
+
+
+def agree(name, instance):
+    """Solve by every method that applies; what claims success meets the residual and gives the same tasks, or the same value."""
+    answers = {m.id: solve(instance, name, m.id, time_limit=120) for m in methods_for(mechanism(name), instance)}
+    claims = {method: allocation for method, allocation in answers.items() if allocation.claims_success}
+    first = next(iter(claims.values()))
+    for method, allocation in claims.items():
+        assert allocation.residual <= RESIDUAL, (method, instance.name)
+        if name in UNIQUE:
+            np.testing.assert_allclose(allocation.tasks, first.tasks, rtol=SHARES, err_msg=f"{method} {instance.name}")
+        same = name in SEVERAL or allocation.values == pytest.approx(first.values, rel=SHARES, abs=SHARES)
+        assert same, (method, instance.name)
+    silent = answers.keys() - claims.keys()
+    assert all(METHODS[method].kind != "exact" for method in silent), "what ends in a vertex always claims"
+    return len(claims)
+
+
+# Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
+HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex}
+CASES_OF_ALL = [
+    (m, f) for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5))
+]
+
+
+@pytest.mark.parametrize(("name", "family"), CASES_OF_ALL)
+def test_all_methods_agree(name, family):
+    assert agree(name, getattr(generators, family)(12, 4, 3, 5)) >= 3
+
+
+@pytest.mark.parametrize("name", ["nb", "lmmf", "mmf", "uniform", "utilitarian"])
+def test_several_variants_agree(name):
+    assert agree(name, generators.variants(10, 3, 3, 1)) >= 3
+
+
+def test_every_mechanism_and_family_meets():
+    """No pair is silently left out: the ones that are not defined are these."""
+    left_out = {(m, f) for m in set(MECHANISMS) - HARD for f in FAMILIES} - set(CASES_OF_ALL)
+    assert left_out == {
+        ("drf", "placement"),
+        ("fds", "placement"),
+        ("drf", "racks"),
+        ("fds", "racks"),
+        ("njc", "placement"),
+        ("njc", "racks"),
+        ("drf-per-server", "finite"),
+        ("ps-dsf-tdm", "finite"),
+    }
+    assert {"alpha-pf-vds", "ps-dsf"} == HARD
+
+
+def test_stuck_users_are_passed():
+    """K Fig. 1 needs two rounds: W's single LP (6) would stop everybody at the level of users 1 and 2."""
+    allocation = solve(EXAMPLES[4].instance, "drfh", "highs")
+    shares = mechanism("drfh").rate(allocation.instance) * allocation.tasks
+    np.testing.assert_allclose(shares, [0.2, 0.2, 0.4, 0.4], rtol=EXACT)
+    assert allocation.values["g"] == pytest.approx(0.2, rel=EXACT)
+    assert allocation.prices.shape == (2, 2, 3)
+
+
+# ---- metamorphic ----------------------------------------------------------------------------------------------------
+
+SEEDS = st.integers(0, 10_000)
+CASES = st.tuples(st.sampled_from(FAMILIES), st.sampled_from(["drfh", "nb"]), SEEDS)
+
+
+def small(family, seed):
+    return getattr(generators, family)(6, 3, 3, seed)
+
+
+def answer(instance, name):
+    """Tasks at accuracy "high"."""
+    return solve(instance, name, accuracy="high").tasks
+
+
+def same(name, one, other):
+    """Equal tasks; random instances may have a full capacity at price 0, which nb feels."""
+    np.testing.assert_allclose(one, other, rtol=DEGENERATE if name == "nb" else SHARES)
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES)
+def test_relabelling_users_permutes_the_answer(case):
+    family, name, seed = case
+    instance = small(family, seed)
+    order = np.random.default_rng(seed).permutation(instance.N)
+    turned = Instance(
+        [instance.demands[n] for n in order],
+        instance.capacities,
+        weights=instance.weights[order],
+        eligible=instance.placement[order],
+        max_tasks=instance.max_tasks[order],
+    )
+    same(name, answer(turned, name), answer(instance, name)[order])
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES, st.floats(-6, 6))
+def test_units_of_a_resource_do_not_matter(case, power):
+    family, name, seed = case
+    instance = small(family, seed)
+    scale = np.array([10.0**power, 1.0, 1.0])
+    other = instance.replace(demands=[d * scale for d in instance.demands], capacities=instance.capacities * scale)
+    same(name, answer(other, name), answer(instance, name))
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES)
+def test_splitting_a_server_does_not_matter(case):
+    family, name, seed = case
+    instance = small(family, seed).replace(counts=[3, 1, 2])
+    same(name, answer(expand(instance), name), answer(instance, name))
+
+
+@settings(max_examples=25, deadline=None)
+@given(CASES)
+def test_a_user_is_two_users_of_half_the_weight(case):
+    """Two copies with half the weight and half the tasks each run together what the one ran."""
+    family, name, seed = case
+    instance = small(family, seed)
+    twice = Instance(
+        [*instance.demands, instance.demands[0]],
+        instance.capacities,
+        weights=[instance.weights[0] / 2, *instance.weights[1:], instance.weights[0] / 2],
+        eligible=np.vstack([instance.placement, instance.placement[:1]]),
+        max_tasks=[instance.max_tasks[0] / 2, *instance.max_tasks[1:], instance.max_tasks[0] / 2],
+    )
+    tasks = answer(twice, name)
+    same(name, np.append(tasks[0] + tasks[-1], tasks[1:-1]), answer(instance, name))
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.floats(-3, 3))
+def test_bargaining_ignores_the_size_of_a_task(seed, power):
+    """Bargaining splits worth, not tasks: tasks half as large are twice as many (Z Prop. 5, homogeneous utilities)."""
+    instance = small("generic", seed)
+    scale = 10.0**power
+    other = instance.replace(demands=[instance.demands[0] * scale, *instance.demands[1:]])
+    expected = answer(instance, "nb") / np.array([scale, 1, 1, 1, 1, 1])
+    same("nb", answer(other, "nb"), expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_one_server_makes_drfh_drf(seed):
+    """W Proposition 6."""
+    instance = generators.zero_demand(6, 1, 3, seed)
+    same("drfh", answer(instance, "drfh"), answer(instance, "drf"))
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_one_resource_is_split_by_weight(seed):
+    """Single-resource fairness (W Proposition 7): worth is proportional to weight, for drfh and nb alike."""
+    instance = generators.generic(5, 2, 1, seed)
+    worth = instance.totals[0] * instance.weights / instance.weights.sum()
+    expected = worth / np.concatenate(instance.demands)[:, 0]
+    same("drfh", answer(instance, "drfh"), expected)
+    same("nb", answer(instance, "nb"), expected)

@@ -1,0 +1,204 @@
+"""The package's own algorithms: against other solvers, by hand, what they prove of themselves, and that they never claim more."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
+
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.solvers import methods_for, solve
+from fairalloc.solvers.market import pdhg
+from fairalloc.solvers.market.pdhg import CHECK, Point, Saddle
+
+FILLING = "progressive-filling"
+SHARED = ["generic", "tied", "zero_demand", "finite"]
+BADLY = ["badly_scaled"]
+# Share, number of servers, families. Counts of tasks over 8 orders of magnitude are beyond HiGHS, so not lmmf badly scaled.
+FILLED = [
+    *(("drf", 4, family) for family in SHARED + BADLY),
+    *((name, 1, family) for name in ("drfh", "tsf", "asset") for family in SHARED + BADLY),
+    *(("lmmf", 1, family) for family in SHARED),
+    *(("drf-per-server", 4, family) for family in ("generic", "tied", "zero_demand", "badly_scaled", "placement")),
+]
+CHAIN = Instance(
+    [[1, 0], [1, 1], [0, 1], [0, 2]], [[4, 10]], max_tasks=[None, None, 2, None], resources=["cpu", "memory"], servers=["pool"]
+)
+"""Shares of a task: 1/4, 1/4, 1/10, 1/5. User 3 has run its tasks at 1/5, the cpu is full at 1/2, the memory at 3/5."""
+
+
+# ---- progressive filling --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("name", "servers", "family"), FILLED)
+def test_filling_gives_what_highs_gives(name, servers, family, seed):
+    instance = getattr(generators, family)(12, servers, 3, seed)
+    filled, solved = solve(instance, name, FILLING), solve(instance, name, "highs", accuracy="high")
+    assert filled.claims_success
+    np.testing.assert_allclose(filled.tasks, solved.tasks, rtol=EXACT)
+
+
+@pytest.mark.parametrize("family", SHARED + BADLY)
+def test_filling_proves_its_answer_itself(family, monkeypatch):
+    """The prices of its events leave nothing for the referee to look at."""
+    monkeypatch.setattr(Leximin, "referee", lambda *_: pytest.fail("the referee was asked"))
+    for seed in range(10):
+        allocation = solve(getattr(generators, family)(20, 3, 4, seed), "drf", FILLING)
+        assert allocation.residual <= EXACT
+        assert allocation.residuals["feasibility"] <= ROUNDING
+
+
+@pytest.mark.parametrize("item", [e for e in EXAMPLES if "drf" in e.answers], ids=lambda e: e.name)
+def test_filling_gives_the_published_answers_up_to_rounding(item):
+    expected = [float(v) for v in item.answers["drf"]]
+    np.testing.assert_allclose(solve(item.instance, "drf", FILLING).tasks, expected, rtol=ROUNDING)
+
+
+def test_the_trace_tells_the_events():
+    allocation = solve(CHAIN, "drf", FILLING, trace=True)
+    np.testing.assert_allclose(allocation.tasks, [2, 2, 2, 3], rtol=ROUNDING)
+    levels = [event["level"] for event in allocation.trace]
+    np.testing.assert_allclose(levels, [0.2, 0.5, 0.6], rtol=ROUNDING)
+    assert [(e["filled"], e["stopped"], e["finished"]) for e in allocation.trace] == [
+        ((), (), ("u3",)),
+        ((("pool", "cpu"),), ("u1", "u2"), ()),
+        ((("pool", "memory"),), ("u4",), ()),
+    ]
+    assert allocation.iterations == 3
+    np.testing.assert_array_equal(allocation.prices, [[[1, 0]], [[0, 1]]])
+
+
+def test_ties_are_one_event():
+    """0.1 + 0.2 and 0.3 are the same number of cpus; so are the resources that fill up with them."""
+    instance = Instance([["1/10", "3/10"], ["1/5", 0]], [["3/10", "3/10"]], resources=["cpu", "memory"], servers=["pool"])
+    (event,) = solve(instance, "lmmf", FILLING, trace=True).trace
+    assert event["filled"] == (("pool", "cpu"), ("pool", "memory"))
+    assert event["stopped"] == ("u1", "u2")
+
+
+def test_levels_are_those_of_the_users_units():
+    scaled = CHAIN.replace(weights=[7, 7, 7, 7])
+    events = solve(scaled, "drf", FILLING, trace=True).trace
+    np.testing.assert_allclose([e["level"] for e in events], np.array([0.2, 0.5, 0.6]) / 7, rtol=ROUNDING)
+
+
+def test_filling_on_servers_that_share_no_user():
+    pinned = Instance([[1], [1], [1]], [[6], [5]], eligible=[[1, 0], [1, 0], [0, 1]])
+    allocation = solve(pinned, "drfh", FILLING, trace=True)
+    np.testing.assert_allclose(allocation.tasks, [3, 3, 5], rtol=ROUNDING)
+    assert [event["filled"] for event in allocation.trace] == [(("s1", "r1"),), (("s2", "r1"),)]
+    assert allocation.residual <= ROUNDING
+
+
+def test_filling_where_everybody_runs_all_tasks():
+    allocation = solve(CHAIN.replace(max_tasks=[1, 1, 1, 1]), "drf", FILLING)
+    np.testing.assert_array_equal(allocation.tasks, np.ones(4))
+    assert allocation.residual == 0
+
+
+def test_where_filling_does_not_apply_it_says_so_and_is_passed_over():
+    wang, drfh = example("wang-fig2").instance, mechanism("drfh")
+    with pytest.raises(InstanceError) as error:
+        solve(wang, "drfh", FILLING)
+    assert str(error.value) == f"{FILLING} needs one variant and one server for each user, but user 'u1' has 2 choices"
+    assert FILLING in [m.id for m in methods_for(drfh)]
+    assert FILLING not in [m.id for m in methods_for(drfh, wang)]
+    assert solve(wang, "drfh").method != FILLING
+    assert solve(wang, "drf").method == FILLING
+
+
+def test_filling_without_time_claims_nothing():
+    allocation = solve(CHAIN, "drf", FILLING, time_limit=1e-9)
+    assert allocation.termination == "time_limit"
+    assert not allocation.claims_success
+    assert allocation.residual > RESIDUAL
+
+
+@pytest.mark.parametrize(("name", "method"), [("drf", FILLING), ("nb", "pdhg")])
+def test_nothing_is_traced_unasked(name, method):
+    assert solve(CHAIN, name, method).trace == ()
+
+
+# ---- primal-dual hybrid gradient ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("family", [*SHARED, *BADLY, "placement", "variants"])
+def test_pdhg_gives_what_ipopt_gives(family, seed):
+    instance = getattr(generators, family)(12, 4, 3, seed)
+    found, other = solve(instance, "nb", "pdhg"), solve(instance, "nb", "pyomo:ipopt")
+    assert found.claims_success
+    assert found.residual <= RESIDUAL
+    np.testing.assert_allclose(found.tasks, other.tasks, rtol=SHARES)
+
+
+@pytest.mark.parametrize("family", ["generic", "finite", "variants"])
+def test_pdhg_keeps_its_word_on_medium_instances(family):
+    allocation = solve(getattr(generators, family)(30, 8, 4, 1), "nb", "pdhg", accuracy="high")
+    assert allocation.claims_success
+    assert allocation.residual <= RESIDUAL / 100
+
+
+def test_the_trace_tells_how_the_bound_falls():
+    allocation = solve(generators.generic(12, 4, 3), "nb", "pdhg", trace=True)
+    iterations = [look["iteration"] for look in allocation.trace]
+    assert iterations == list(range(0, allocation.iterations + 1, CHECK))
+    bounds, seconds = ([look[key] for look in allocation.trace] for key in ("residual", "seconds"))
+    assert bounds[0] > 1000 * RESIDUAL
+    assert min(bounds) == bounds[-1] == pytest.approx(allocation.residual, abs=ROUNDING)
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.parametrize("iterations", [0, 40, 400, 1600, 4000])
+@pytest.mark.parametrize("family", ["generic", "finite", "variants"])
+def test_pdhg_claims_nothing_that_it_does_not_prove(family, iterations, monkeypatch):
+    """Cut off anywhere, the point is feasible, its residual is no more than the bound, and the claim is the bound's."""
+    monkeypatch.setattr(pdhg, "ITERATIONS", iterations)
+    allocation = solve(getattr(generators, family)(20, 5, 3, 1), "nb", "pdhg", trace=True)
+    bound = min(look["residual"] for look in allocation.trace)
+    assert allocation.claims_success == (bound <= RESIDUAL)
+    assert allocation.residuals["feasibility"] <= ROUNDING
+    assert allocation.residual <= bound + ROUNDING
+    if not allocation.claims_success:
+        assert allocation.termination == "iteration_limit"
+        assert allocation.message == f"its own bound on the residual is {bound:.1e}"
+
+
+def test_a_loose_target_is_still_within_the_promise(monkeypatch):
+    """Stopping just within what accuracy "mid" promises, in canonical units, holds in the units of the user."""
+    monkeypatch.setitem(pdhg.TARGET, "mid", RESIDUAL)
+    for family in ("generic", "badly_scaled", "finite"):
+        for seed in range(5):
+            allocation = solve(getattr(generators, family)(12, 4, 3, seed), "nb", "pdhg")
+            assert allocation.claims_success
+            assert allocation.residual <= RESIDUAL * (1 + EXACT)
+
+
+def test_pdhg_out_of_time_keeps_its_point():
+    allocation = solve(generators.generic(60, 20, 4), "nb", "pdhg", time_limit=1e-3)
+    assert allocation.termination == "time_limit"
+    assert not allocation.claims_success
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from([*SHARED, *BADLY, "placement", "variants"]), st.integers(0, 1000), st.floats(-3, 3))
+def test_a_step_brings_points_closer(family, seed, power):
+    """T is firmly nonexpansive in its norm: |Tz - Tz'|^2 + |(z - Tz) - (z' - Tz')|^2 <= |z - z'|^2, whatever omega."""
+    saddle = Saddle(getattr(generators, family)(5, 3, 2, seed))
+    saddle.scale()
+    rng, omega = np.random.default_rng(seed), 10.0**power
+    start = saddle.start()
+    one, other = (Point(rng.normal(size=start.primal.shape), rng.normal(size=start.dual.shape)) for _ in range(2))
+    new_one, new_other = saddle.step(one, omega), saddle.step(other, omega)
+
+    def minus(a, b):
+        return Point(a.primal - b.primal, a.dual - b.dual)
+
+    before = saddle.movement(one, other, omega) ** 2
+    after = saddle.movement(new_one, new_other, omega) ** 2
+    left = saddle.movement(minus(one, new_one), minus(other, new_other), omega) ** 2
+    assert after + left <= before * (1 + EXACT)

@@ -1,0 +1,548 @@
+"""The papers' own algorithms for the game: by the definition, in rationals, against linear programs, and what they claim."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, linprog
+from strategies import instances
+from tolerances import BARGAINING, DIFFERENCE, EXACT, GRADIENTS, RESIDUAL, ROUNDING
+
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.game.game import Game
+from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers import solve
+from fairalloc.solvers.game import best_response, ps_mfa, psdsf_algorithm_1, psdsf_distributed, vds_distributed
+from fairalloc.solvers.game.best_response import Market, fill, rational_sweeps
+from fairalloc.solvers.game.ps_mfa import Merit, projected
+from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
+from fairalloc.solvers.game.psdsf_distributed import Event, cluster, section_v, simulate
+from fairalloc.solvers.game.session import GameSession, servers_of
+from fairalloc.solvers.game.vds_distributed import Penalties
+from fairalloc.solvers.method import Limits
+
+FILLING = ["best-response", "psdsf-algorithm-1", "psdsf-distributed"]
+FOLLOWING = ["ps-mfa", "vds-distributed"]
+FAMILIES = ["generic", "tied", "zero_demand", "placement", "racks", "badly_scaled"]
+KHAMSE = Instance([[1, 1, 5], ["1/2", "1/3", 5], ["1/4", 1, 0], ["1/4", 1, 0]], [[12, 4, 75], [8, 16, 0]])
+"""K Fig. 1, with demands that agree with all that is printed; with user 4 at (1, 1/2, 0) only 1/4 cpu for user 3 does."""
+KHAMSE_4 = KHAMSE.replace(demands=[[1, 1, 5], ["1/2", "1/3", 5], ["1/4", 1, 0], [1, "1/2", 0]])
+ENDLESS = Instance([[1]] * 3, [[1], [1]], eligible=[[1, 0], [1, 1], [0, 1]])
+"""Every round moves user 2 a quarter of what the last one did."""
+
+
+def one_server(seed, n_users=5, n_resources=3):
+    """w, phi, b of one server in rationals, with ties and zeros, and b = 0 for somebody."""
+    rng = np.random.default_rng(seed)
+    w = [[Fraction(int(v), 6) for v in row] for row in rng.integers(0, 7, (n_users, n_resources))]
+    for row, r in zip(w, rng.integers(0, n_resources, n_users), strict=True):
+        row[r] = Fraction(1)
+    phi = [Fraction(int(v), 2) for v in rng.integers(1, 5, n_users)]
+    b = [Fraction(int(v), 4) for v in rng.integers(0, 6, n_users)]
+    return tuple(np.array(v, dtype=object) for v in (w, phi, b))
+
+
+def floats(*arrays):
+    return tuple(a.astype(float) for a in arrays)
+
+
+def has_bottlenecks(w, y, z):
+    """P Definition 3 for every user of one server, in whatever arithmetic the numbers are."""
+    load = (w * y[:, None]).sum(axis=0)
+    return all(load <= 1) and all(
+        any(
+            w[n, r] > 0 and load[r] == 1 and all(z[n] >= z[m] for m in range(len(z)) if y[m] * w[m, r] > 0)
+            for r in range(w.shape[1])
+        )
+        for n in range(len(z))
+    )
+
+
+def leximin(w, phi, b):
+    """The levels z of one server by linear programs, a user fixed where none can raise it."""
+    m, fixed = len(b), {}
+    while len(fixed) < m:
+        free = [n for n in range(m) if n not in fixed]
+        level = raised(w, phi, b, fixed, dict.fromkeys(free, None), None)
+        stuck = [n for n in free if raised(w, phi, b, fixed, dict.fromkeys(free, level), n) <= level + 1e-8]
+        fixed.update({n: max(level, b[n]) for n in stuck})
+    return np.array([fixed[n] for n in range(m)])
+
+
+def raised(w, phi, b, fixed, free, one):
+    """The largest t s.t. z >= fixed, and z_n >= t for the free (one is None), or z >= their level and z_one >= t."""
+    m = len(b)
+    rows, rhs = [np.append(w[:, r], 0.0) for r in range(w.shape[1])], [1.0] * w.shape[1]
+    for n, least in {**fixed, **free}.items():
+        rises = least is None or n == one
+        rows.append(np.append(-np.eye(m)[n] / phi[n], 1.0 if rises else 0.0))
+        rhs.append(b[n] if rises else b[n] - least + 1e-10)
+    answer = linprog(np.append(np.zeros(m), -1.0), A_ub=np.array(rows), b_ub=rhs)
+    return -answer.fun
+
+
+# ---- water filling --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_filling_gives_everybody_a_bottleneck_exactly(seed):
+    w, phi, b = one_server(seed)
+    y, level = fill(w, phi, b, 0)
+    z = b + y / phi
+    assert has_bottlenecks(w, y, z)
+    np.testing.assert_array_equal(z, np.maximum(b, np.where(w > 0, level, np.inf).min(axis=1)))
+    np.testing.assert_allclose(fill(*floats(w, phi, b))[0], y.astype(float), atol=ROUNDING)
+    taker, giver = int(np.argmin(z)), int(np.argmax(y))
+    if taker != giver:
+        wrong = y.copy()
+        wrong[giver] *= Fraction(9, 10)
+        assert not has_bottlenecks(w, wrong, b + wrong / phi)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_filling_is_leximin_by_linear_programs(seed):
+    w, phi, b = one_server(seed)
+    y, _ = fill(w, phi, b, 0)
+    np.testing.assert_allclose(leximin(*floats(w, phi, b)), (b + y / phi).astype(float), atol=BARGAINING)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("family", ["generic", "tied", "zero_demand"])
+def test_filling_one_server_is_drf_in_rationals(family, seed):
+    instance = getattr(generators, family)(6, 1, 3, seed)
+    fair, drf = solve(instance, "ps-dsf", "best-response"), solve(instance, "drf", "exact")
+    assert fair.tasks_exact == drf.tasks_exact
+
+
+# ---- P's server procedure -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_procedure_ends_where_filling_does_and_its_minimum_rises(seed):
+    """From any feasible point; (P 16) rises with every update."""
+    w, phi, b = floats(*one_server(seed))
+    start = np.random.default_rng(seed).random(len(b)) * (np.arange(len(b)) % 2)
+    start /= max((start @ w).max(), 1.0)
+    instance = Instance([[1.0]], [[1.0]])
+    (server,) = servers_of(Game(instance, np.inf))
+    server = server.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)))
+    y, minima = server_procedure(server, b, start)
+    np.testing.assert_allclose(y, fill(w, phi, b)[0], atol=EXACT)
+    assert np.all(np.diff(minima) > 0)
+
+
+def test_a_servers_minimum_falls_when_another_takes():
+    """Deviation (d): monotone within a procedure, not from round to round."""
+    game = Game(Instance([[1], [1]], [[1], [1]], eligible=[[1, 1], [0, 1]]), np.inf)
+    servers, x = servers_of(game), np.zeros(3)
+    drf_alone(servers, x)
+    np.testing.assert_allclose(game.tasks(x), [1.5, 0.5])
+    before = game.tasks(x)[0]
+    y, _ = server_procedure(servers[1], servers[1].elsewhere(x, game.tasks(x)), x[servers[1].arcs])
+    servers[1].put(y, x, game.tasks(x))
+    np.testing.assert_allclose(game.tasks(x), [1, 1])
+    assert game.tasks(x)[0] < before
+
+
+def test_a_user_counted_twice_overloads_the_server():
+    """Deviation (b): as printed, with f twice what there is; as it is here, once."""
+    (server,) = servers_of(Game(Instance([[1, 1], [1, 1]], [[1, 1]]), np.inf))
+    for released, load in (([1, 1], 4 / 3), ([1], 1.0)):
+        y = np.array([0.0, 1.0])
+        update_allocation(server, y.copy(), y, 0.0, np.array([True, False]), np.array(released))
+        np.testing.assert_allclose(y.sum(), load)
+
+
+def test_an_empty_maximum_counts_as_a_bottleneck():
+    """Deviation (a): user 1 has filled both resources, user 2 demands the second only and has tasks elsewhere."""
+    instance = Instance([[1, 1], [0, 1]], [[1, 1], [0, 2]])
+    allocation = solve(instance, "ps-dsf", "psdsf-algorithm-1")
+    assert allocation.claims_success
+    np.testing.assert_allclose(allocation.tasks, [1, 2], atol=ROUNDING)
+
+
+def test_rounds_need_not_end_in_exact_arithmetic():
+    """Deviation (e)."""
+    assert rational_sweeps(Game(ENDLESS, np.inf), 60) is None
+    for method in FILLING:
+        allocation = solve(ENDLESS, "ps-dsf", method)
+        assert allocation.claims_success
+        assert allocation.x_exact is None
+        np.testing.assert_allclose(allocation.tasks, 2 / 3, rtol=BARGAINING)
+
+
+# ---- one server with finite alpha -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parameters", [(0.5, 1, 0), (1, 1, 0), (2, 1, 0), (20, 1, 0), (3, 2, 0.5), (0.5, 1, 2), (2, 0, 3)])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_market_clears(seed, parameters):
+    """(K 28-29) to rounding, and the first-order condition (K 16) against random feasible answers."""
+    alpha, A, B = parameters
+    w, phi, b = floats(*one_server(seed))
+    (one,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
+    server = one.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)))
+    market = Market(server, alpha, A, B)
+    y, kappa = market.answer(b, np.zeros(w.shape[1]))
+    load, z = y @ w, b + y / phi
+    g = (A / z) ** alpha + B / z
+    price = w @ kappa**market.beta
+    assert np.all(load <= 1 + ROUNDING)
+    assert np.all((kappa == 0) | (load >= 1 - ROUNDING))
+    assert np.all(price >= g * (1 - EXACT))
+    np.testing.assert_allclose(price[y > 0], g[y > 0], rtol=EXACT)
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        other = rng.random(len(y)) ** 3
+        other /= (other @ w).max()
+        assert (other - y) @ g <= EXACT * (y @ g)
+
+
+def test_marginal_utilities_are_inverted():
+    (server,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
+    log_z = np.linspace(-30, 30, 61)
+    for parameters in ((0.3, 1, 0), (50, 2, 0), (50, 1, 1e-3), (0.2, 3, 5), (3, 0, 2)):
+        market = Market(server, *parameters)
+        np.testing.assert_allclose(market.inverse(market.log_marginal(log_z)), log_z, atol=EXACT)
+
+
+# ---- equilibria -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("alpha", [0.5, 1, 2, 8, "inf", "mixed"])
+def test_best_responses_reach_equilibria(family, alpha):
+    for seed in range(2):
+        instance = getattr(generators, family)(8, 3, 3, seed)
+        parameter = [2, "inf", 1] if alpha == "mixed" else alpha
+        allocation = solve(instance, "alpha-pf-vds", "best-response", alpha=parameter)
+        assert allocation.claims_success, allocation.message
+        assert allocation.residual <= RESIDUAL
+
+
+def test_the_broader_class_of_utilities():
+    """(K 22), and a pool of two servers is the two servers."""
+    pool = generators.generic(6, 2, 2, 4).replace(counts=[2, 1])
+    single = pool.replace(
+        capacities=pool.capacities[[0, 0, 1]], counts=[1, 1, 1], eligible=np.ones((6, 3), bool), servers=["a", "b", "c"]
+    )
+    one = solve(pool, "alpha-pf-vds", "best-response", "high", alpha=3, A=[0.5, 1], B=[0.05, 0.1])
+    two = solve(single, "alpha-pf-vds", "best-response", "high", alpha=3, A=1, B=0.1)
+    assert one.claims_success
+    assert two.claims_success
+    np.testing.assert_allclose(one.tasks, two.tasks, rtol=BARGAINING)
+
+
+@pytest.mark.parametrize("method", FILLING)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ps_dsf(method, family):
+    for name, seed in (("ps-dsf", 0), ("ps-dsf", 1), ("ps-dsf-tdm", 0)):
+        allocation = solve(getattr(generators, family)(9, 4, 3, seed), name, method)
+        assert allocation.claims_success, allocation.message
+        assert allocation.residual <= RESIDUAL
+
+
+@settings(max_examples=40, deadline=None)
+@given(instances(variants=False, limits=False))
+def test_whatever_the_instance_success_is_not_claimed_without_it(instance):
+    for method in FILLING:
+        allocation = solve(instance, "ps-dsf", method)
+        assert not allocation.claims_success or allocation.residual <= RESIDUAL
+        assert allocation.claims_success
+
+
+def test_rational_answers_have_bottlenecks_exactly():
+    """Theorem 1 of P with == for =, computed from the instance's own fractions."""
+    found = 0
+    for seed in range(12):
+        instance = generators.tied(6, 3, 2, seed)
+        allocation = solve(instance, "ps-dsf", "best-response")
+        if allocation.x_exact is None:
+            continue
+        found += 1
+        arcs = exact_arcs(instance)
+        gamma = [1 / max(part for _, part in load) for load in arcs.load]
+        tasks, weights = arcs.tasks(allocation.x_exact), instance.exact.weights
+        for i in range(instance.K):
+            here = np.flatnonzero(instance.arcs.server == i)
+            parts = [dict(arcs.load[a]) for a in here]
+            w = np.array(
+                [[p.get(i * instance.R + r, 0) * gamma[a] for r in range(instance.R)] for a, p in zip(here, parts, strict=True)]
+            )
+            y = np.array([allocation.x_exact[a] / gamma[a] for a in here])
+            z = np.array([tasks[n] / (weights[n] * gamma[a]) for a, n in zip(here, instance.arcs.user[here], strict=True)])
+            assert has_bottlenecks(w, y, z)
+    assert found >= 6
+
+
+# ---- what is unique must agree --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["generic", "placement", "zero_demand"])
+def test_alpha_one_is_nash_bargaining(family):
+    instance = getattr(generators, family)(6, 3, 2, 1)
+    fair = solve(instance, "alpha-pf-vds", "best-response", "high", alpha=1)
+    np.testing.assert_allclose(fair.tasks, solve(instance, "nb", "cvxpy:clarabel", "high").tasks, rtol=BARGAINING)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2, 6])
+def test_one_server_is_fds(alpha):
+    instance = generators.generic(6, 1, 3, 2)
+    fair = solve(instance, "alpha-pf-vds", "best-response", "high", alpha=alpha)
+    np.testing.assert_allclose(fair.tasks, solve(instance, "fds", "cvxpy:clarabel", "high", alpha=alpha).tasks, rtol=BARGAINING)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_time_shared_servers_have_one_answer(seed):
+    instance = generators.placement(7, 4, 3, seed)
+    answers = [solve(instance, "ps-dsf-tdm", method, "high").tasks for method in FILLING]
+    for other in answers[1:]:
+        np.testing.assert_allclose(other, answers[0], rtol=BARGAINING)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1, 2])
+@pytest.mark.parametrize(
+    "instance", [KHAMSE, KHAMSE_4, generators.generic(3, 1, 2, 0), generators.placement(6, 3, 2, 0)], ids=range(4)
+)
+def test_gradient_methods_agree_with_best_responses_where_they_succeed(instance, alpha):
+    expected = solve(instance, "alpha-pf-vds", "best-response", alpha=alpha)
+    claimed = 0
+    for method in FOLLOWING:
+        allocation = solve(instance, "alpha-pf-vds", method, "low", alpha=alpha, time_limit=4.0)
+        assert not allocation.claims_success or allocation.residual <= 1e-3
+        claimed += allocation.claims_success
+        if allocation.claims_success and (alpha == 1 or instance.K == 1):
+            np.testing.assert_allclose(allocation.tasks, expected.tasks, rtol=GRADIENTS)
+    assert claimed
+
+
+# ---- published ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("instance", "tasks"), [(KHAMSE, (2, 6, 8, 8)), (KHAMSE_4, (2, 6, Fraction(32, 3), Fraction(16, 3)))])
+def test_k_fig_1(instance, tasks):
+    assert solve(instance, "ps-dsf", "best-response").tasks_exact == tuple(map(Fraction, tasks))
+    for method in FILLING[1:]:
+        np.testing.assert_allclose(solve(instance, "ps-dsf", method).tasks, [float(v) for v in tasks], rtol=EXACT)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1, 3, 20])
+def test_k_fig_3(alpha):
+    """Server 1 is the same for every alpha; at alpha = 1 both resources of server 2 are full, by prices 5/24 and 1/48."""
+    allocation = solve(KHAMSE_4, "alpha-pf-vds", "best-response", alpha=alpha)
+    np.testing.assert_allclose(allocation.tasks[:2], [2, 6], rtol=RESIDUAL)
+    if alpha == 1:
+        np.testing.assert_allclose(allocation.tasks[2:], [96 / 7, 32 / 7], rtol=RESIDUAL)
+
+
+def test_p_table_iv():
+    expected = [[40, 170, 0, 0], [20, 85, 0, 0], [0, 0, 82.5, 0], [0, 0, 0, 27.5]]
+    for method in FILLING:
+        np.testing.assert_allclose(solve(cluster(), "ps-dsf", method).by_server, expected, rtol=EXACT, atol=EXACT)
+    gamma = [[80, 340, 82.5, 55], [40, 170, 41.25, 41.25], [82.5, 27.5], [27.5, 27.5]]
+    np.testing.assert_allclose(cluster().arcs.gamma, np.concatenate(gamma))
+
+
+# ---- users and servers come and go ----------------------------------------------------------------------------------
+
+
+def test_p_section_v():
+    """User 4 is away in (100, 250): then user 2 takes class D, of whose cpu it uses 3/4; class A never uses more of its own."""
+    run = section_v()
+    np.testing.assert_array_equal(run.times, np.arange(301.0))
+    here = (run.times < 100) | (run.times >= 250)
+    settled = (run.times >= 10) & ((run.times < 100) | (run.times >= 260))
+    away = (run.times >= 105) & (run.times < 250)
+    for server, there, gone in (("C", 1.0, 1.0), ("D", 1.0, 0.75)):
+        np.testing.assert_allclose(run.load(server, "cpu")[settled], there, rtol=EXACT)
+        np.testing.assert_allclose(run.load(server, "cpu")[away], gone, rtol=EXACT)
+    np.testing.assert_allclose(run.load("A", "cpu")[settled], 0.75, rtol=EXACT)  # P V: "fully utilized"
+    user_4 = run.x[:, run.instance.arcs.user == 3].sum(axis=1)
+    assert np.all((user_4 > 0) == here)
+    three = cluster().replace(
+        demands=cluster().demands[:3], weights=[2, 2, 1], eligible=cluster().placement[:3], users=cluster().users[:3]
+    )
+    np.testing.assert_allclose(run.at(200).tasks[:3], solve(three, "ps-dsf", "best-response").tasks, rtol=EXACT)
+    assert run.x[run.times == 104, :].max() == pytest.approx(run.x[away].max())  # at rest after a few seconds
+
+
+def test_a_server_that_is_away_has_no_tasks():
+    instance = generators.generic(5, 3, 2, 1)
+    events = [Event(0.0, "u2", False), Event(60.0, "s2", False), Event(60.0, "u2", True), Event(120.0, "s2", True)]
+    run = simulate(instance, events, 240.0, offsets=[0.5, 1.0, 0.5])
+    on_2, of_2 = run.instance.arcs.server == 1, run.instance.arcs.user == 1
+    assert not run.x[run.times < 60][:, of_2].any()
+    assert not run.x[(run.times >= 60) & (run.times < 120)][:, on_2].any()
+    without = instance.replace(
+        counts=[1, 1], capacities=instance.capacities[[0, 2]], servers=["s1", "s3"], eligible=instance.placement[:, [0, 2]]
+    )
+    np.testing.assert_allclose(run.at(119).tasks, solve(without, "ps-dsf", "best-response").tasks, rtol=RESIDUAL)
+    assert mechanism("ps-dsf").residual(run.at(240)) <= RESIDUAL
+    assert all((run.instance.arcs.load @ x).max() <= 1 + ROUNDING for x in run.x)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"events": [Event(1.0, "u9", True)]}, "the event at 1 s names no user and no server: 'u9'"),
+        ({"events": [Event(-1.0, "u1", True)]}, "the event of 'u1' is at -1 s, but the time must not be negative"),
+        ({"period": 0.0}, "horizon and period are 60 and 0 seconds, but they must be positive"),
+        ({"offsets": [2.0]}, "offsets are [2.0], but they must be 1 numbers in (0, 1]"),
+    ],
+)
+def test_bad_schedules(arguments, message):
+    with pytest.raises(InstanceError) as error:
+        simulate(Instance([[1]], [[1]]), **arguments)
+    assert str(error.value) == message
+
+
+# ---- K's Algorithm I ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1, 3])
+def test_the_gradient_of_the_merit(alpha):
+    game = Game(generators.placement(5, 3, 2, 0), alpha, 1.2, 0.3)
+    merit, rng = Merit(game), np.random.default_rng(0)
+    y, mu = rng.uniform(0.3, 1.0, len(game.user)), rng.random((3, 2))
+    by_y, by_mu = merit.gradient(y, mu)
+    point, split = np.append(y, mu), len(y)
+    numeric = approx_fprime(point, lambda p: merit.value(p[:split], p[split:].reshape(3, 2)), 1e-7)
+    np.testing.assert_allclose(np.append(by_y, by_mu), numeric, rtol=DIFFERENCE, atol=DIFFERENCE)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_directions_are_projections(seed):
+    """(K 109): in the cone, and what is left over makes no acute angle with it."""
+    rng = np.random.default_rng(seed)
+    gradient, d, equal = rng.normal(size=5), rng.random((5, 3)), rng.random(3) < 0.5
+    v = projected(gradient, d, equal)
+    assert np.all(v @ d <= ROUNDING)
+    np.testing.assert_allclose((v @ d)[equal], 0, atol=ROUNDING)
+    assert v @ (gradient - v) == pytest.approx(0, abs=ROUNDING)
+    for _ in range(20):
+        other = projected(rng.normal(size=5), d, equal)
+        assert (gradient - v) @ other <= ROUNDING
+
+
+def test_projecting_with_users_who_are_not_eligible_moves_them():
+    """Deviation (d): what Assumption 2 of K would buy."""
+    np.testing.assert_allclose(projected(np.array([1.0, 0.0]), np.ones((2, 1)), np.array([False])), [0.5, -0.5])
+
+
+def test_the_merit_falls_strictly():
+    allocation = solve(KHAMSE_4, "alpha-pf-vds", "ps-mfa", alpha=2, trace=True)
+    merit = [entry["merit"] for entry in allocation.trace]
+    assert allocation.claims_success
+    assert np.all(np.diff(merit) < 0)
+    assert merit[-1] <= ROUNDING
+    assert {"iteration", "direction", "seconds"} <= set(allocation.trace[0])
+
+
+def test_zero_merit_is_an_equilibrium_and_only_that():
+    game = Game(KHAMSE_4, 1.0)
+    fair = solve(KHAMSE_4, "alpha-pf-vds", "best-response", "high", alpha=1)
+    merit = Merit(game)
+    mu = fair.prices[0] / np.exp(merit.log_G)[:, None]
+    assert merit.value(fair.x / game.gamma, mu) <= ROUNDING
+    assert merit.value(fair.x / game.gamma * 0.9, mu) > 1e-4
+
+
+# ---- K's distributed heuristic --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.05])
+def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
+    """Loads 1 - epsilon + epsilon^2 mu of priced resources; the tasks are right for servers with just that."""
+    instance, item = generators.generic(4, 2, 2, 0), mechanism("alpha-pf-vds").configure(alpha=1)
+    session = Penalties(item, instance, Limits())
+    session.y, session.epsilon = session.merit.equal.copy(), epsilon
+    session._rest()
+    load, mu = session.game.load(session.y), session.prices()
+    np.testing.assert_allclose(load[mu > 0], (1 - epsilon + epsilon**2 * mu)[mu > 0], rtol=ROUNDING)
+    assert np.all(load < 1)
+    smaller = instance.replace(capacities=instance.capacities * np.where(mu > 0, load, 1 - epsilon))
+    # gamma changes with capacities, but for alpha = 1 it drops out
+    np.testing.assert_allclose(
+        session.game.tasks(session.y * session.game.gamma), solve(smaller, "nb", "cvxpy:clarabel").tasks, rtol=GRADIENTS
+    )
+
+
+def test_epsilon_falls_and_so_does_the_residual():
+    allocation = solve(KHAMSE_4, "alpha-pf-vds", "vds-distributed", "low", alpha=3, trace=True)
+    assert allocation.claims_success
+    assert np.all(np.diff([entry["epsilon"] for entry in allocation.trace]) < 0)
+    assert allocation.trace[-1]["residual"] == min(entry["residual"] for entry in allocation.trace)
+
+
+# ---- honesty --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "module", "limit", "few"),
+    [
+        ("best-response", best_response, "SWEEPS", 2),
+        ("psdsf-algorithm-1", psdsf_algorithm_1, "ROUNDS", 2),
+        ("psdsf-distributed", psdsf_distributed, "PERIODS", 2),
+        ("ps-mfa", ps_mfa, "ITERATIONS", 20),
+        ("vds-distributed", vds_distributed, "ITERATIONS", 200),
+    ],
+)
+def test_too_few_iterations_are_no_success(method, module, limit, few, monkeypatch):
+    monkeypatch.setattr(module, limit, few)
+    instance, alpha = generators.generic(12, 4, 3, 0), 2 if method in FOLLOWING else "inf"
+    allocation = solve(instance, "alpha-pf-vds", method, alpha=alpha)
+    assert allocation.termination == "iteration_limit"
+    assert allocation.has_point
+    assert allocation.residuals["feasibility"] <= ROUNDING
+    assert allocation.residual > RESIDUAL
+    assert "its own residual is" in allocation.message
+
+
+@pytest.mark.parametrize("method", [*FILLING, *FOLLOWING])
+def test_time_limits_are_obeyed_inside(method):
+    instance, alpha = generators.generic(40, 10, 3, 0), 2 if method in FOLLOWING else "inf"
+    allocation = solve(instance, "alpha-pf-vds", method, alpha=alpha, time_limit=0.05)
+    assert allocation.termination == "time_limit"
+    assert allocation.residuals.get("feasibility", 0) <= ROUNDING
+
+
+def test_the_judge_sees_a_perturbation():
+    instance, item = generators.generic(6, 3, 2, 0), mechanism("ps-dsf")
+    session, right = GameSession(item, instance, Limits()), solve(instance, "ps-dsf", "best-response").x
+    assert session.judge(right) <= RESIDUAL
+    wrong = right.copy()
+    wrong[np.argmax(wrong)] *= 0.99
+    assert session.judge(wrong) > RESIDUAL
+    assert session.judge(np.zeros_like(right)) == 1.0
+    assert item.residual(Allocation(instance, wrong)) > RESIDUAL
+
+
+@pytest.mark.parametrize("method", FOLLOWING)
+def test_infinite_alpha_is_refused(method):
+    with pytest.raises(InstanceError, match=f"{method} needs finite alpha, but it is inf on server 's2'"):
+        solve(KHAMSE, "alpha-pf-vds", method, alpha=[1, "inf"])
+
+
+@pytest.mark.parametrize("method", FILLING[1:])
+def test_finite_alpha_is_refused(method):
+    with pytest.raises(InstanceError, match=f"{method} needs alpha = inf on every server, but it is 3 on server 's1'"):
+        solve(KHAMSE, "alpha-pf-vds", method, alpha=[3, "inf"])
+
+
+@settings(max_examples=8, deadline=None)
+@given(instances(variants=False, limits=False, scales=False), st.sampled_from([0.5, 1, 3]))
+def test_gradient_methods_never_claim_too_much(instance, alpha):
+    for method in FOLLOWING:
+        allocation = solve(instance, "alpha-pf-vds", method, "low", alpha=alpha, time_limit=0.2)
+        assert allocation.residuals.get("feasibility", 0) <= ROUNDING
+        assert not allocation.claims_success or allocation.residual <= 1e-3
+
+
+def test_an_infinite_answer_to_prices_is_a_violation_and_no_warning():
+    """With alpha = 0.01 demand is the hundredth power of 1 / price; a resource nobody there takes must not make it nan."""
+    game = Game(Instance([[1, 0]], [[1, 1]]), 0.01)
+    market = Market(servers_of(game)[0], 0.01, 1.0, 0.0)
+    assert market.violation(np.array([np.inf]), np.array([0.0, -np.inf])) == np.inf

@@ -1,0 +1,390 @@
+"""Newton methods for the game: what must hold of `continuation`, agreement, honesty, Lemke's pivoting, invariance."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from strategies import instances
+from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, SHARES
+
+from fairalloc.formulations import mechanism
+from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models.aggregation import expand
+from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
+from fairalloc.solvers.game import central_path, continuation, josephy_newton, semismooth_newton
+from fairalloc.solvers.game.central_path import Newton, Point
+from fairalloc.solvers.game.complementarity import Complementarity, lemke, pivoted
+from fairalloc.solvers.game.levels import Levels, equal
+
+GAME, HIGH = "alpha-pf-vds", ACCURACY["high"]
+NEWTON = ("continuation", "semismooth-newton", "josephy-newton")
+FINITE = NEWTON[1:]
+FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "badly_scaled")
+ALPHAS = (0.5, 1, 2, 3, 5, 10, 50, np.inf)
+KINDS = (*ALPHAS, "mixed", "family")
+SMALL = (*((4, 2, 3, seed) for seed in range(3)), *((12, 4, 3, seed) for seed in range(2)))
+
+
+def game(kind, family, size):
+    """An instance, uneven weights for odd seeds, and the parameters of the kind of game."""
+    instance = getattr(generators, family)(*size)
+    rng = np.random.default_rng([*size, len(family)])
+    if size[-1] % 2:
+        instance = instance.replace(weights=rng.uniform(0.3, 3.0, instance.N))
+    if kind not in ("mixed", "family"):
+        return instance, {"alpha": kind}
+    alpha = rng.choice(ALPHAS, instance.K)
+    if kind == "mixed":
+        return instance, {"alpha": alpha.tolist()}
+    finite = np.isfinite(alpha)
+    A = np.where(finite, rng.uniform(0.0, 2.0, instance.K) * (rng.random(instance.K) < 0.8), 1.0)
+    B = np.where(finite, rng.uniform(0.1, 2.0, instance.K), 0.0)
+    return instance, {"alpha": alpha.tolist(), "A": A.tolist(), "B": B.tolist()}
+
+
+def meets(instance, method="continuation", **parameters):
+    """The method says "optimal" and the definition agrees at accuracy "high"."""
+    allocation = solve(instance, GAME, method, accuracy="high", **parameters)
+    assert allocation.termination == "optimal", (allocation.message, allocation.residual, parameters)
+    assert allocation.residual <= HIGH, (allocation.residual, instance.name, parameters)
+    return allocation
+
+
+# ---- continuation: every game ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "family"), list(product(KINDS, FAMILIES)))
+def test_continuation_solves_every_game(kind, family):
+    """Five small games each: 300 in all."""
+    for size in SMALL:
+        instance, parameters = game(kind, family, size)
+        meets(instance, **parameters)
+
+
+def test_there_are_300_games():
+    assert len(KINDS) * len(FAMILIES) * len(SMALL) == 300
+
+
+@pytest.mark.parametrize(("family", "kind"), [*zip(FAMILIES, (10, 50, 5, np.inf, "mixed", "family"), strict=True)])
+def test_continuation_solves_larger_games(family, kind):
+    instance, parameters = game(kind, family, (50, 10, 4, 1))
+    meets(instance, **parameters)
+
+
+@settings(max_examples=25, deadline=None)
+@given(instances(variants=False, limits=False), st.sampled_from([0.5, 1.0, 2.0, 10.0, np.inf]))
+def test_continuation_solves_every_feature(instance, alpha):
+    """One user, one server, counts, overrides, placement, hostile units, ties."""
+    meets(instance, alpha=alpha)
+
+
+def test_prices_prove_the_answer(monkeypatch):
+    """The residual needs no linear program of its own: the levels that come with the tasks are enough."""
+    monkeypatch.setattr("fairalloc.formulations.game.game.recovered", lambda *_: pytest.fail("prices were looked for"))
+    for alpha in (1, 3, 50):
+        meets(generators.zero_demand(12, 4, 3, 5), alpha=alpha)
+
+
+def test_time_sharing_is_a_game_too():
+    for method in NEWTON:
+        allocation = solve(generators.placement(8, 3, 3, 1), "ps-dsf-tdm", method, accuracy="high")
+        assert allocation.claims_success
+        assert allocation.residual <= HIGH
+
+
+def test_continuation_is_the_default():
+    for name in (GAME, "ps-dsf", "ps-dsf-tdm"):
+        assert methods_for(mechanism(name))[0].id == "continuation"
+
+
+# ---- one server and alpha = 1: unique answers, by other mechanisms --------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ps_dsf_on_one_server_is_drf(family):
+    """Water filling by events is exact."""
+    for seed in range(3):
+        instance = getattr(generators, family)(9, 1, 3, seed)
+        filled = solve(instance, "drf", "progressive-filling")
+        np.testing.assert_allclose(meets(instance, alpha=np.inf).tasks, filled.tasks, rtol=EXACT)
+
+
+@pytest.mark.parametrize("method", NEWTON)
+@pytest.mark.parametrize("alpha", [0.5, 3, 10])
+def test_one_server_is_fds(method, alpha):
+    instance = generators.generic(9, 1, 3, 4)
+    other = solve(instance, "fds", "cvxpy:clarabel", alpha=alpha)
+    np.testing.assert_allclose(meets(instance, method, alpha=alpha).tasks, other.tasks, rtol=BARGAINING)
+
+
+@pytest.mark.parametrize("method", NEWTON)
+@pytest.mark.parametrize("family", ["generic", "tied", "placement", "racks"])
+def test_alpha_1_is_nash_bargaining(method, family):
+    instance = getattr(generators, family)(8, 3, 3, 3)
+    other = solve(instance, "nb", "cvxpy:clarabel", accuracy="high")
+    np.testing.assert_allclose(meets(instance, method, alpha=1).tasks, other.tasks, rtol=BARGAINING)
+
+
+# ---- the other two --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", FINITE)
+@pytest.mark.parametrize("alpha", [2, 5, 50])
+def test_complementarity_methods_solve_small_games(method, alpha):
+    for family in FAMILIES:
+        meets(getattr(generators, family)(4, 2, 3, 1), method, alpha=alpha)
+
+
+@pytest.mark.parametrize("method", FINITE)
+def test_an_infinite_alpha_is_refused(method):
+    with pytest.raises(InstanceError, match=f"{method} needs a finite alpha on every server, but server 's2' has alpha inf"):
+        solve(generators.generic(4, 2, 2), GAME, method, alpha=[2, "inf"])
+    assert not METHODS[method].computes(mechanism("ps-dsf"))
+
+
+def test_a_game_too_large_for_the_tableau_is_refused():
+    with pytest.raises(InstanceError, match="josephy-newton needs at most 1500 arcs and prices together, but there are 2080"):
+        solve(generators.generic(100, 20, 4), GAME, "josephy-newton")
+
+
+# ---- honesty --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "owner", "name", "few"),
+    [
+        ("continuation", continuation, "STEPS", 4),
+        ("semismooth-newton", semismooth_newton.SemismoothSession, "iterations_each", 2),
+        ("josephy-newton", josephy_newton.JosephySession, "iterations_each", 1),
+    ],
+)
+def test_too_few_iterations_are_no_success(method, owner, name, few, monkeypatch):
+    monkeypatch.setattr(owner, name, few)
+    allocation = solve(generators.generic(12, 4, 3, 0), GAME, method, alpha=5)
+    assert allocation.termination == "iteration_limit"
+    assert "its own check of the residual says" in allocation.message
+    assert allocation.has_point
+    assert allocation.residual > RESIDUAL
+
+
+@pytest.mark.parametrize("method", NEWTON)
+def test_no_time_is_a_time_limit(method):
+    allocation = solve(generators.generic(60, 20, 4), GAME, method, time_limit=1e-3, alpha=3)
+    assert allocation.termination == "time_limit"
+    assert not allocation.claims_success
+
+
+@pytest.mark.parametrize("method", NEWTON)
+def test_the_trace_ends_at_the_target(method):
+    trace = solve(generators.generic(6, 3, 2), GAME, method, trace=True, alpha=3).trace
+    assert {"iteration", "seconds"} <= set(trace[0])
+    assert trace[-1]["residual"] <= RESIDUAL < max(entry.get("merit", 0.0) for entry in trace)
+
+
+# ---- the pieces -----------------------------------------------------------------------------------------------------
+
+
+def levels_of(alpha=(0.5, 3.0, 20.0), A=1.0, B=(0.0, 0.5, 1.0)):
+    instance = generators.placement(5, 3, 3, 2)
+    return Levels(mechanism(GAME).configure(alpha=list(alpha), A=A, B=list(B)).game(instance))
+
+
+def test_the_derivatives_are_those_of_the_equations():
+    problem = Complementarity(levels_of())
+    rng = np.random.default_rng(0)
+    v = problem.start() * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
+    J, step = problem.linear(v).J.toarray(), 1e-6
+    for column, unit in enumerate(np.eye(len(v))):
+        slope = (problem.value(v + step * unit).F - problem.value(v - step * unit).F) / (2 * step)
+        np.testing.assert_allclose(J[:, column], slope, atol=DIFFERENCES)
+
+
+@pytest.mark.parametrize("strong", [0.0, 3.0, np.inf])
+def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, monkeypatch):
+    """And they solve the linearised equations, as differences show."""
+    monkeypatch.setattr(central_path, "STRONG", strong)
+    levels = levels_of()
+    y, k = equal(levels)
+    rng = np.random.default_rng(1)
+    spread = [rng.uniform(0.3, 3.0, shape) for shape in (y.shape, k.shape)]
+    point = Point(y * spread[0], k * spread[1], np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0), np.log(0.1))
+    newton = Newton(levels, point)
+    assert newton.strong.any() == (strong < np.inf)
+    step = newton.correction()
+    small = 1e-6
+    moved = Newton(levels, point.times(step.factors(small), point.theta))
+    np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
+    products = (moved.point.y * moved.point.e - point.y * point.e) / small
+    np.testing.assert_allclose(products[levels.arc], (0.1 / levels.N - point.y * point.e)[levels.arc], atol=DIFFERENCES)
+
+
+# ---- Lemke ----------------------------------------------------------------------------------------------------------
+
+ENTRIES = st.integers(-3, 3)
+
+
+def fractions(rows):
+    return np.array([[Fraction(v) for v in row] for row in rows], dtype=object)
+
+
+def enumerated(M, q):
+    """All solutions at complementary bases, in fractions."""
+    size, found = len(q), []
+    for basic in product([False, True], repeat=size):
+        B = [k for k in range(size) if basic[k]]
+        z = np.array([Fraction(0)] * size, dtype=object)
+        if B:
+            answer = gauss([[M[r, c] for c in B] + [-q[r]] for r in B])
+            if answer is None:
+                continue
+            z[B] = answer
+        if min(z) >= 0 and min(M @ z + q) >= 0:
+            found.append(z)
+    return found
+
+
+def gauss(rows):
+    """The solution of a square system of fractions given with its right side; None where it is singular."""
+    size = len(rows)
+    for c in range(size):
+        pivot = next((r for r in range(c, size) if rows[r][c]), None)
+        if pivot is None:
+            return None
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        rows[c] = [v / rows[c][c] for v in rows[c]]
+        for r in range(size):
+            if r != c:
+                rows[r] = [a - rows[r][c] * b for a, b in zip(rows[r], rows[c], strict=True)]
+    return [row[-1] for row in rows]
+
+
+@st.composite
+def problems(draw, definite):
+    """M = L L' + S (+ I) with skew S, small integers: monotone, degenerate more often than not."""
+    size = draw(st.integers(1, 4))
+    L, S = (fractions([[draw(ENTRIES) for _ in range(size)] for _ in range(size)]) for _ in range(2))
+    M = L @ L.T + S - S.T + (np.diag([Fraction(1)] * size) if definite else 0)
+    return M, np.array([Fraction(draw(ENTRIES)) for _ in range(size)], dtype=object)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(definite=True))
+def test_lemke_in_fractions_is_the_enumerated_answer(problem):
+    M, q = problem
+    z = lemke(M, q, 1000)
+    answers = enumerated(M, q)
+    assert all(np.array_equal(z, other) for other in answers)
+    assert answers
+    floats = lemke(M.astype(float), q.astype(float), 1000, 1e-11)
+    np.testing.assert_allclose(floats, z.astype(float), atol=EXACT)
+    guess = np.arange(len(q)) % 2 == 0
+    np.testing.assert_allclose(pivoted(M.astype(float), q.astype(float), guess, 1000), z.astype(float), atol=EXACT)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(definite=False))
+def test_lemke_ends_and_tells_whether_there_is_an_answer(problem):
+    """A monotone problem has an answer iff M z + q >= 0, z >= 0 is feasible; ties must not make it cycle."""
+    M, q = problem
+    z = lemke(M, q, 1000)
+    feasible = linprog(np.zeros(len(q)), A_ub=-M.astype(float), b_ub=q.astype(float)).status == 0
+    assert (z is not None) == feasible
+    if z is not None:
+        w = M @ z + q
+        assert min(z) >= 0
+        assert min(w) >= 0
+        assert z @ w == 0
+
+
+def test_lemke_on_a_tied_problem_and_a_ray():
+    tied = fractions([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
+    z = lemke(tied, np.array([Fraction(-1), Fraction(1), Fraction(1)]), 100)
+    assert z[0] <= 1
+    assert z[1] + z[2] == 1
+    assert lemke(fractions([[0, 0], [0, 0]]), np.array([Fraction(1), Fraction(-1)]), 100) is None
+
+
+# ---- what must not change the answer --------------------------------------------------------------------------------
+
+PARAMETERS = {"alpha": [0.5, 4.0, np.inf], "A": [1.5, 0.7, 1.0], "B": [0.3, 0.0, 0.0]}
+
+
+def residual(instance, x, **parameters):
+    """The residual of tasks (N, K) that came from another instance."""
+    arcs = instance.arcs
+    return mechanism(GAME).configure(**parameters).residual(Allocation(instance, x[arcs.user, arcs.server]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_names_and_order_do_not_matter(seed):
+    instance = generators.placement(7, 3, 3, seed)
+    users, servers = np.random.default_rng(seed).permutation(7), np.array([2, 0, 1])
+    other = Instance(
+        [instance.demands[n][0] for n in users],
+        instance.capacities[servers],
+        weights=instance.weights[users],
+        eligible=instance.placement[np.ix_(users, servers)],
+    )
+    turned = {name: [values[i] for i in servers] for name, values in PARAMETERS.items()}
+    back = np.zeros((7, 3))
+    back[np.ix_(users, servers)] = meets(other, **turned).by_server
+    assert residual(instance, back, **PARAMETERS) <= RESIDUAL
+    one, same = meets(instance, alpha=1), meets(other, alpha=1)
+    np.testing.assert_allclose(same.tasks, one.tasks[users], rtol=SHARES)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_units_of_a_resource_do_not_matter(seed):
+    instance = generators.zero_demand(7, 3, 3, seed)
+    scale = np.array([1e6, 1.0, 1e-5])
+    other = instance.replace(demands=[d * scale for d in instance.demands], capacities=instance.capacities * scale)
+    np.testing.assert_allclose(meets(other, **PARAMETERS).tasks, meets(instance, **PARAMETERS).tasks, rtol=SHARES)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pool_is_its_servers_with_twice_the_coefficients(seed):
+    """Two equal halves of a server: z is twice as large there, so A and B are too (formulations/game/game.py)."""
+    pool = generators.generic(6, 3, 2, seed).replace(counts=[1, 2, 1])
+    single = expand(pool)
+    alpha, A, B = PARAMETERS["alpha"], PARAMETERS["A"], PARAMETERS["B"]
+    halves = {"alpha": [alpha[i] for i in (0, 1, 1, 2)]}
+    halves |= {name: [v[0], 2 * v[1], 2 * v[1], v[2]] for name, v in (("A", A), ("B", B))}
+    tasks = meets(pool, **PARAMETERS).by_server
+    assert residual(single, tasks[:, [0, 1, 1, 2]] / [1, 2, 2, 1], **halves) <= RESIDUAL
+    split = meets(single, **halves).by_server
+    merged = np.column_stack([split[:, 0], split[:, 1] + split[:, 2], split[:, 3]])
+    assert residual(pool, merged, **PARAMETERS) <= RESIDUAL
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_user_is_two_with_half_the_weight(seed):
+    instance = generators.generic(5, 3, 3, seed)
+    twice = np.array([0, 0, 1, 2, 3, 4])
+    part = np.array([0.5, 0.5, 1.0, 1.0, 1.0, 1.0])
+    other = Instance([instance.demands[n][0] for n in twice], instance.capacities, weights=instance.weights[twice] * part)
+    assert residual(other, meets(instance, **PARAMETERS).by_server[twice] * part[:, None], **PARAMETERS) <= RESIDUAL
+    split = meets(other, **PARAMETERS).by_server
+    merged = np.vstack([split[0] + split[1], split[2:]])
+    assert residual(instance, merged, **PARAMETERS) <= RESIDUAL
+
+
+def test_systems_that_would_overrun_any_limit_are_refused():
+    """One sparse LU of 25,000 arcs took more than a minute under a limit of ten seconds."""
+    with pytest.raises(InstanceError, match="semismooth-newton needs at most 10000 arcs, but there are 25000"):
+        solve(generators.generic(500, 50, 1), GAME, "semismooth-newton", alpha=3)
+
+
+def test_a_system_that_superlu_cannot_factor_is_a_singular_one():
+    """SuperLU raises an error on it instead of warning; the damped step is taken, as for any singular matrix."""
+    instance = Instance(
+        [[3, 1, 0], [3, 1, 1], [2, 1, 1], [2, "1/2", 3]],
+        [[1, "3/2", "1/2"], [4, 1, 6]],
+        weights=[2, 3, 2, "1/2"],
+        demands_on={(3, 0): [[2, 3, "1/2"]]},
+    )
+    meets(instance, "semismooth-newton", alpha=2, A=2, B=1)

@@ -1,0 +1,183 @@
+"""The structured interior-point method: against HiGHS, its claim against weak duality, its algebra, when it is not believed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import instances
+from tolerances import EXACT, RESIDUAL, ROUNDING
+
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.lexicographic.rule import Round, feasible
+from fairalloc.formulations.mechanism import cheapest
+from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.solvers import methods_for, solve
+from fairalloc.solvers.backends import highs
+from fairalloc.solvers.lexicographic import interior_point
+from fairalloc.solvers.lexicographic.interior_point import Arrow, Newton
+from fairalloc.solvers.method import Limits
+
+METHOD = "interior-point"
+FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "variants", "planted")
+DENSE = [generators.generic(20, 18, 3, 1), generators.finite(20, 20, 3, 1), generators.zero_demand(25, 30, 3, 1)]
+
+
+def posed(instance, name):
+    """The arrow of the first round in canonical units, and the instance in these units."""
+    item = mechanism(name)
+    scaled, _ = item.canonical(item.domain(instance))
+    return Arrow(item, scaled).compile(), scaled, item.rate(scaled)
+
+
+def proved_gap(instance, rate, x, prices):
+    """1 - g / bound by weak duality alone: g <= sum p / sum y for prices p >= 0, y the cost of a unit of share."""
+    g = (rate * (instance.arcs.owner @ feasible(instance, x))).min()
+    p = np.maximum(prices, 0.0)
+    return 1.0 - g * (cheapest(instance, p) / rate).sum() / p.sum()
+
+
+@pytest.mark.parametrize("name", ["tsf", "lmmf", "mmf"])
+@pytest.mark.parametrize("family", [*FAMILIES, "badly_scaled"])
+def test_it_gives_what_highs_gives(family, name):
+    """Nine digits, proved; lmmf counts tasks over 8 orders of magnitude where units are hostile, which is beyond floats."""
+    if (family == "badly_scaled" and name != "tsf") or (family == "variants" and name == "tsf"):
+        return
+    for seed in range(4):
+        instance = getattr(generators, family)(15, 6, 3, seed)
+        found, expected = solve(instance, name, METHOD, accuracy="high"), solve(instance, name, "highs", accuracy="high")
+        assert found.claims_success
+        assert found.residual <= 1e-2 * RESIDUAL
+        assert found.values["g"] == pytest.approx(expected.values["g"], rel=EXACT)
+        if name != "mmf":
+            np.testing.assert_allclose(found.tasks, expected.tasks, rtol=EXACT)
+
+
+@pytest.mark.parametrize("family", ["generic", "tied", "zero_demand", "placement", "racks", "variants"])
+def test_the_claimed_gap_is_proved_by_weak_duality(family):
+    """What it says of itself is what the instance says of its x and its prices, and the test sees a millionth too little."""
+    for seed in range(5):
+        arrow, scaled, rate = posed(getattr(generators, family)(40, 12, 3, seed), "lmmf")
+        result = arrow.solve(Round.first(scaled), Limits())
+        assert result.error <= interior_point.ENOUGH
+        assert proved_gap(scaled, rate, result.x, result.prices) <= 10 * max(result.error, ROUNDING)
+        poorest = np.argmin(rate * (scaled.arcs.owner @ result.x))
+        fewer = np.where(scaled.arcs.user == poorest, 1 - RESIDUAL, 1.0) * result.x
+        assert proved_gap(scaled, rate, fewer, result.prices) > 0.9 * RESIDUAL
+
+
+@pytest.mark.parametrize("iterations", [0, 3, 6])
+def test_cut_off_it_claims_nothing_it_does_not_prove(iterations, monkeypatch):
+    """The claimed error bounds the proved gap anywhere on the way, and the method says that it is inaccurate."""
+    monkeypatch.setattr(interior_point, "ITERATIONS", iterations)
+    instance = generators.generic(40, 12, 3, 1)
+    arrow, scaled, rate = posed(instance, "drfh")
+    result = arrow.solve(Round.first(scaled), Limits())
+    assert result.iterations == iterations
+    assert RESIDUAL < proved_gap(scaled, rate, result.x, result.prices) <= result.error
+    allocation = solve(instance, "drfh", METHOD)
+    assert not allocation.claims_success
+    assert allocation.has_point
+    assert allocation.residuals["feasibility"] <= ROUNDING
+
+
+@pytest.mark.parametrize("instance", DENSE, ids=lambda i: i.name)
+@pytest.mark.parametrize("broken", [{"ENOUGH": -1.0}, {"ITERATIONS": 2}])
+def test_where_it_fails_highs_does_the_round(instance, broken, monkeypatch):
+    passed, original = [], highs.HighsSession._pass
+    monkeypatch.setattr(highs.HighsSession, "_pass", lambda self, now: (passed.append(now), original(self, now))[1])
+    expected = solve(instance, "drfh", "highs")
+    for key, value in broken.items():
+        monkeypatch.setattr(interior_point, key, value)
+    passed.clear()
+    allocation = solve(instance, "drfh", "highs:leximin")
+    assert passed[0].active.all(), "HiGHS started with the first round"
+    assert allocation.claims_success
+    assert allocation.residual <= RESIDUAL
+    np.testing.assert_allclose(allocation.tasks, expected.tasks, rtol=EXACT)
+
+
+def test_where_one_round_is_all_highs_is_not_started(monkeypatch):
+    instance = generators.generic(20, 18, 3, 1)
+    expected = solve(instance, "tsf", "highs").tasks
+    monkeypatch.setattr(highs.HighsSession, "_pass", lambda *_: pytest.fail("HiGHS was started"))
+    allocation = solve(instance, "tsf", "highs:leximin")
+    assert allocation.residual <= 1e-2 * RESIDUAL
+    np.testing.assert_allclose(allocation.tasks, expected, rtol=EXACT)
+
+
+@pytest.mark.parametrize("instance", DENSE, ids=lambda i: i.name)
+@pytest.mark.parametrize(("accuracy", "promised"), [("mid", RESIDUAL), ("high", 1e-2 * RESIDUAL)])
+def test_after_a_dense_first_round_highs_goes_on(instance, accuracy, promised):
+    allocation = solve(instance, "drfh", "highs:leximin", accuracy=accuracy)
+    assert allocation.claims_success
+    assert allocation.residual <= promised
+    np.testing.assert_allclose(allocation.tasks, solve(instance, "drfh", "highs").tasks, rtol=EXACT)
+
+
+@settings(max_examples=150, deadline=None)
+@given(instances(), st.sampled_from(["lmmf", "mmf"]))
+def test_it_is_honest_on_anything(instance, name):
+    """Ties, zeros, limits, overrides, hostile units, one user, one server: proved, or not claimed."""
+    allocation = solve(instance, name, METHOD)
+    assert allocation.residual <= RESIDUAL or not allocation.claims_success
+    if allocation.has_point:
+        assert allocation.residuals["feasibility"] <= RESIDUAL or not allocation.claims_success
+
+
+def test_one_user_and_one_server():
+    alone = solve(Instance([[2, 1]], [[6, 4]]), "tsf", METHOD)
+    np.testing.assert_allclose(alone.tasks, [3], rtol=EXACT)
+    limited = solve(Instance([[2, 1]], [[6, 4]], max_tasks=[1]), "tsf", METHOD)
+    np.testing.assert_allclose(limited.tasks, [1], rtol=EXACT)
+    assert alone.claims_success
+    assert limited.claims_success
+
+
+def test_a_newton_solve_is_that_of_the_whole_system():
+    """Against a dense solve with nothing eliminated: the two sides, and the flows that the pivots carry."""
+    arrow, scaled, _ = posed(generators.variants(8, 4, 3, 3), "lmmf")
+    first = Round.first(scaled)
+    arrow.solve(first, Limits())
+    now = arrow._start(first)
+    newton = Newton(arrow, now, refined=True)
+    load, owner, theta = arrow.load.toarray(), scaled.arcs.owner.toarray(), newton.theta
+    coupling = (load * theta) @ owner.T
+    top = np.hstack([(load * theta) @ load.T + np.diag(newton.s), -coupling])
+    matrix = np.vstack([top, np.hstack([-coupling.T, np.diag(owner @ theta + newton.t * newton.f)])])
+    right = np.random.default_rng(0).normal(size=len(matrix))
+    expected = np.linalg.solve(matrix, right)
+    found = newton.solve(*np.split(right, [load.shape[0]]))
+    np.testing.assert_allclose(np.append(found.p, found.l), expected, rtol=EXACT)
+    p, worth = np.split(expected, [load.shape[0]])
+    np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=EXACT, atol=ROUNDING)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
+def test_twins_are_all_pairs_at_one_place(place):
+    found = sorted(map(tuple, interior_point._twins(np.array(place)).T.tolist()))
+    assert found == [(a, b) for a in range(len(place)) for b in range(len(place)) if a != b and place[a] == place[b]]
+
+
+def test_where_the_system_is_too_large_it_says_so(monkeypatch):
+    monkeypatch.setattr(interior_point, "ROWS", 59)
+    instance = generators.placement(40, 20, 3, 1)
+    with pytest.raises(InstanceError) as error:
+        solve(instance, "tsf", METHOD)
+    assert str(error.value) == f"{METHOD} forms a dense system of servers times resources, at most 59, but there are 60"
+    assert METHOD not in [m.id for m in methods_for(mechanism("tsf"), instance)]
+    monkeypatch.setattr(Arrow, "solve", lambda *_: pytest.fail("it was asked"))
+    assert solve(instance, "tsf", "highs:leximin").residual <= RESIDUAL
+
+
+def test_out_of_time_it_keeps_its_point_and_claims_nothing():
+    allocation = solve(generators.generic(30, 8, 3, 1), "drfh", METHOD, time_limit=1e-9)
+    assert allocation.termination == "time_limit"
+    assert allocation.has_point
+    assert not allocation.claims_success
+
+
+def test_the_trace_tells_of_every_round():
+    allocation = solve(generators.zero_demand(12, 5, 3, 1), "lmmf", METHOD, trace=True)
+    assert len(allocation.trace) == len(allocation.prices) > 1
+    assert sum(entry["iterations"] for entry in allocation.trace) == allocation.iterations
+    assert all(entry["error"] <= interior_point.ENOUGH for entry in allocation.trace)

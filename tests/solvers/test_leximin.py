@@ -1,0 +1,139 @@
+"""The lexicographic rounds: Z's saturation test, faces, lifted proofs, deep sequences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from tolerances import EXACT, RESIDUAL, SHARES
+
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.lexicographic.rule import Round, excess, feasible
+from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models.published import example
+from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.method import Limits
+
+SEEDS = st.integers(0, 10_000)
+
+
+def can_rise(instance, utilities, n, protected):
+    """By one LP: whether user n can have more while the protected users keep what they have."""
+    arcs = instance.arcs
+    rows = np.vstack([arcs.load.toarray(), -arcs.owner.toarray()[protected]])
+    sides = np.concatenate([np.ones(instance.K * instance.R), -utilities[protected]])
+    answer = linprog(-arcs.owner.toarray()[n], A_ub=rows, b_ub=sides)
+    return -answer.fun > utilities[n] + 1e-9
+
+
+def test_zs_printed_saturation_test_does_not_end():
+    """Z III-A, round t >= 2, protects only users of earlier rounds: two users who share what is left are never placed.
+
+    Users 1 and 2 share resource 1 and stop at 1/2 in round 1; users 3 and 4 share resource 2 and stop at 1 in round 2.
+    """
+    instance = Instance([[1, 0], [1, 0], [0, "1/2"], [0, "1/2"]], [[1, 1]])
+    fair = solve(instance, "lmmf", "highs").tasks
+    np.testing.assert_allclose(fair, [0.5, 0.5, 1, 1], rtol=EXACT)
+    placed_before = [0, 1]
+    assert all(can_rise(instance, fair, n, placed_before) for n in (2, 3)), "as printed, round 2 places nobody, for ever"
+    assert not any(can_rise(instance, fair, n, [0, 1, 2, 3]) for n in (2, 3)), "protecting everybody, it places both"
+    assert len(solve(instance, "lmmf", "highs").prices) == 2
+
+
+def test_the_rounds_of_zs_three_users():
+    """a_1 = 1 for users 1 and 2, a_2 = 2 for user 3, as printed; every round can be looked at."""
+    instance, item = example("zarchy-rounds").instance, mechanism("lmmf")
+    seen = []
+    scaled, _ = item.canonical(instance)
+    session = METHODS["highs:leximin"].open(item, scaled, Limits())
+
+    def watched(now):
+        seen.append(now)
+        return session.solve(now)
+
+    item.rounds(scaled, watched, 1e-9)
+    assert [now.active.tolist() for now in seen] == [[True, True, True], [False, False, True]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(["zero_demand", "racks", "finite", "placement"]), SEEDS, st.booleans())
+def test_faces_change_nothing_but_the_digits(family, seed, lexicographic_tasks):
+    """With and without faces, hot or cold: the same fair shares."""
+    name = "lmmf" if lexicographic_tasks else "tsf"
+    instance = getattr(generators, family)(8, 5, 2, seed)
+    expected = solve(instance, name, "highs").tasks
+    for method in ("highs:leximin", "cvxpy:rounds", "cvxpy:clarabel"):
+        np.testing.assert_allclose(solve(instance, name, method).tasks, expected, rtol=SHARES, err_msg=method)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["zero_demand", "racks", "finite", "variants"]), SEEDS)
+def test_lifted_prices_prove_every_round_without_a_referee(family, seed):
+    """The prices that come back are proofs over all arcs, whatever faces the rounds were solved on."""
+    instance, item = getattr(generators, family)(8, 5, 2, seed), mechanism("lmmf")
+    allocation = solve(instance, "lmmf", "highs:leximin")
+    assert (allocation.prices >= 0).all()
+    v = item.rate(instance) * (instance.arcs.owner @ feasible(instance, allocation.x))
+    assert (excess(instance, item.rate(instance), v, allocation.prices) <= RESIDUAL * v).all()
+
+
+def test_a_proof_fails_where_the_last_user_misses_something():
+    """Rounds of prices, but the user of the last round got a millionth too little: the residual shows it."""
+    instance = example("zarchy-rounds").instance
+    allocation = solve(instance, "lmmf", "highs:leximin")
+    x = np.array(allocation.x)
+    x[instance.arcs.user == 2] *= 1 - 4e-6
+    residual = mechanism("lmmf").residual(replace(allocation, x=x))
+    assert 3e-6 < residual < 1e-5
+
+
+def test_deep_sequences_keep_their_digits():
+    """Many rounds, several variants, two servers a user: every kind of solver agrees, and none is believed without proof."""
+    rng = np.random.default_rng(0)
+    base = generators.variants(100, 20, 3, 1)
+    eligible = np.zeros((100, 20), bool)
+    for n in range(100):
+        eligible[n, rng.choice(20, 2, replace=False)] = True
+    instance = base.replace(eligible=eligible)
+    answers = {m: solve(instance, "lmmf", m) for m in ("highs:leximin", "highs", "cvxpy:highs", "cvxpy:clarabel")}
+    assert len(answers["highs"].prices) > 10
+    for method, allocation in answers.items():
+        assert allocation.residual <= RESIDUAL, method
+        np.testing.assert_allclose(allocation.tasks, answers["highs"].tasks, rtol=1e-9, err_msg=method)
+
+
+def test_the_referee_catches_a_wrong_answer_with_plausible_prices():
+    """The deviation from the referee's shares is no loophole: a wrong allocation deviates as much as it is wrong."""
+    instance = generators.racks(20, 10, 2, 3)
+    allocation = solve(instance, "tsf", "highs:leximin")
+    x = np.array(allocation.x)
+    x[instance.arcs.user == 7] *= 0.99
+    assert mechanism("tsf").residual(Allocation(instance, x)) >= 0.009
+
+
+def test_wang_6_is_not_enough_under_placement():
+    """drfh-lp reaches g for all, but K Fig. 1's users 3 and 4 could go on: its residual as drfh says so."""
+    instance = example("khamse-fig1").instance
+    single = solve(instance, "drfh-lp", "cvxpy:clarabel")
+    assert single.values["g"] == pytest.approx(0.2, rel=1e-8)
+    assert single.residual <= RESIDUAL
+    assert mechanism("drfh").residual(single) > 0.01
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS)
+def test_wang_6_is_enough_with_positive_demands(seed):
+    """Under W's hypotheses the single LP is DRFH (W Prop 2)."""
+    instance = generators.generic(6, 3, 3, seed)
+    np.testing.assert_allclose(solve(instance, "drfh-lp").tasks, solve(instance, "drfh").tasks, rtol=SHARES)
+
+
+def test_the_first_round_knows_nothing():
+    instance = example("wang-fig2").instance
+    first = Round.first(instance)
+    assert first.active.all()
+    assert first.at_most.all()
+    assert not first.closed.any()
+    assert not first.exactly.any()

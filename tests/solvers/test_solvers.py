@@ -1,0 +1,186 @@
+"""The interface of the methods: limits, silence, three separate facts, names, and what the private seams rest on."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from tolerances import RESIDUAL, SHARES
+
+from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations import _add as add_mechanism
+from fairalloc.models import Allocation, Times, generators
+from fairalloc.models.aggregation import expand
+from fairalloc.models.published import example
+from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
+from fairalloc.solvers import _add as add_method
+from fairalloc.solvers.method import Limits, Method, Stopped, captured
+from fairalloc.solvers.options import OPTIONS
+
+CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
+SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
+
+
+@pytest.fixture
+def method(request):
+    """The named method; a counted skip where it is not installed."""
+    if METHODS[request.param].missing():
+        pytest.skip(METHODS[request.param].missing())
+    return request.param
+
+
+@pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
+def test_solvers_print_nothing(name, method, capfd):
+    solve(generators.generic(10, 3, 2), name, method)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
+def test_times_are_split_and_add_up(name, method):
+    start = time.perf_counter()
+    times = solve(generators.generic(20, 5, 3), name, method).times
+    assert min(times.build, times.compile, times.solve, times.read) > 0
+    assert times.total <= time.perf_counter() - start
+
+
+@pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
+def test_no_time_means_time_limit_not_success(name, method):
+    """The limit is obeyed and told; whatever point there is is kept and judged."""
+    allocation = solve(generators.generic(60, 20, 4), name, method, time_limit=1e-4)
+    assert allocation.termination == "time_limit"
+    assert not allocation.claims_success
+    assert set(allocation.residuals) == {"feasibility", "definition"}
+
+
+@pytest.mark.parametrize("word", ACCURACY)
+@pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
+def test_accuracy_words_are_kept(name, method, word):
+    """What the word promises is what the residual shows, for every back end and its own options."""
+    allocation = solve(example("khamse-fig1").instance, name, method, accuracy=word)
+    assert allocation.residual <= ACCURACY[word]
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_every_solver_knows_every_accuracy_word(options):
+    assert set(options) == set(ACCURACY)
+
+
+def test_the_default_method_meets_the_accuracy():
+    for family in ("generic", "zero_demand", "placement", "finite", "badly_scaled"):
+        for name in ("drfh", "nb"):
+            allocation = solve(getattr(generators, family)(15, 4, 3, 2), name)
+            assert allocation.residual <= RESIDUAL, (family, name)
+
+
+def test_the_default_method_goes_on_where_a_method_lies(monkeypatch):
+    """A first method that claims success with a wrong point is passed over: the residual decides."""
+    first = methods_for(mechanism("drfh"), example("wang-fig2").instance)[0]
+    honest = type(first).run
+
+    def lie(self, mechanism, instance, limits):
+        answer = honest(self, mechanism, instance, limits)
+        return type(answer)(answer.x * 0.9, None, "optimal", answer.times)
+
+    monkeypatch.setattr(type(first), "run", lie)
+    allocation = solve(example("wang-fig2").instance, "drfh")
+    assert allocation.method != first.id
+    assert allocation.residual <= RESIDUAL
+    liar = solve(example("wang-fig2").instance, "drfh", first.id)
+    assert liar.claims_success
+    assert liar.residual > 0.05
+
+
+def test_a_point_is_kept_when_a_later_round_stops():
+    """The second round of K Fig. 1 is cut off: the first round's point is returned and called what it is."""
+    highs = METHODS["highs"]
+    item = mechanism("drfh")
+    scaled, unit = item.canonical(example("khamse-fig1").instance)
+    session = highs.open(item, scaled, Limits())
+    solve_round, rounds = session.solve, []
+
+    def once(round):
+        if rounds:
+            raise Stopped("time_limit")
+        rounds.append(round)
+        return solve_round(round)
+
+    session.solve = once
+    answer = OneSession(session).run(item, scaled, Limits())
+    assert answer.termination == "time_limit"
+    tasks = Allocation(example("khamse-fig1").instance, answer.x * unit[scaled.arcs.user]).tasks
+    np.testing.assert_allclose(tasks[:2], [3, 3], rtol=SHARES)
+
+
+class OneSession(Method):
+    """A method that opens a session made beforehand."""
+
+    id, kind = "test:session", "exact"
+
+    def __init__(self, session):
+        self.session = session
+
+    def computes(self, mechanism):
+        return True
+
+    def open(self, mechanism, instance, limits):
+        return self.session
+
+
+def test_missing_packages_are_named_with_what_installs_them(monkeypatch):
+    ipopt = METHODS["cvxpy:ipopt"]
+    monkeypatch.setattr(ipopt, "packages", ("cvxpy", "a_package_that_is_absent"))
+    assert ipopt.missing() == (
+        "cvxpy:ipopt needs a_package_that_is_absent: install the Ipopt library (Debian: coinor-libipopt-dev liblapack-dev "
+        "libblas-dev pkg-config), then pip install fairalloc[ipopt]"
+    )
+    assert ipopt not in methods_for(mechanism("nb"))
+
+
+def test_registries_refuse_duplicates():
+    with pytest.raises(ValueError, match="two methods are named 'highs'"):
+        add_method(dict(METHODS), METHODS["highs"])
+    twin = type("Twin", (Mechanism,), dict.fromkeys(("write_cvxpy", "write_pyomo", "residual", "values")))()
+    twin.id, twin.aliases = "other", ("ceei",)
+    with pytest.raises(ValueError, match="two mechanisms are named 'ceei'"):
+        add_mechanism({"nb": mechanism("nb")}, twin)
+
+
+def test_capturing_takes_what_other_code_prints(capfd):
+    with captured() as lines:
+        os.write(1, b"from c\n")
+        subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
+    assert lines == ["from c", "from a child"]
+    assert capfd.readouterr().out == ""
+
+
+def test_times_add():
+    assert (Times(1, 2, 3, 4) + Times(1, 1, 1, 1)).total == 14
+
+
+def test_the_private_names_of_cvxpys_nlp_route_are_there():
+    """cvxpy:ipopt splits compile from solve with these; pyproject.toml pins the CVXPY versions that have them."""
+    from cvxpy.reductions.solvers import nlp_solving_chain
+
+    assert callable(nlp_solving_chain._build_nlp_chain)
+    assert callable(nlp_solving_chain._set_nlp_initial_point)
+
+
+# ---- the Google cell ------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_google_cell_with_900_users():
+    """12,583 machines as 10 classes (W Table 1)."""
+    instance = generators.google_mix(900)
+    assert instance.counts.sum() == 12_583
+    assert solve(instance, "drfh", "highs").residual <= RESIDUAL
+
+
+def test_classes_and_single_servers_give_the_same_shares():
+    instance = generators.google_mix(100, 1000)
+    single = expand(instance)
+    assert single.K == 1000
+    one, other = solve(instance, "drfh", "highs"), solve(single, "drfh", "highs")
+    assert other.residual <= RESIDUAL
+    np.testing.assert_allclose(other.tasks, one.tasks, rtol=SHARES)

@@ -1,0 +1,171 @@
+"""What the statements of D rest on: two ways to all NJC allocations, margins that can fail, derivatives, trajectories."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tolerances import LEVELSET, ROUNDING
+
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.njc import ode as njc_ode
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.engine.investigate import investigate
+from fairalloc.theorems.papers.d import judges as say
+from fairalloc.theorems.papers.d.barrier import along, central, point
+from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_corners
+from fairalloc.theorems.papers.d.statements import POINT, USERS
+from fairalloc.theorems.registry import all_statements
+
+STATEMENTS = {name: item for name, item in all_statements().items() if item.paper == "D"}
+
+
+def cases(hypotheses, count, seed=0):
+    """Cases of D: one pool."""
+    rng, made = np.random.default_rng(seed), []
+    while len(made) < count:
+        try:
+            case = hypotheses.sample(rng).case()
+            _ = point(case) if hypotheses.points else data(case)
+        except InstanceError:
+            continue
+        made.append(case)
+    return made
+
+
+def test_both_ways_find_the_same_allocations():
+    """Solutions of equations need not be vertices of a P_I, but every vertex is one; and so for all feasible allocations."""
+    for case in cases(USERS, 40):
+        d = data(case)
+        vertices, found = by_polytopes(d), by_equations(d)
+        assert set(vertices) <= set(found)
+        for axis in range(len(d.parts)):
+            assert [f({x[axis] for x in vertices}) for f in (min, max)] == [f({x[axis] for x in found}) for f in (min, max)]
+        assert domain_corners(by_polytopes, d) == domain_corners(by_equations, d)
+
+
+def test_a_complaint_is_seen_in_every_allocation_that_is_perturbed():
+    for case in cases(USERS, 30, seed=1):
+        d = data(case)
+        for x in by_polytopes(d):
+            assert complaint(d, x) == 0 == max(0, complaint(d, x))
+            assert d.fair(x)
+            for i, value in enumerate(x):
+                for changed in (value * Fraction(99, 100), value * Fraction(101, 100)):
+                    y = (*x[:i], changed, *x[i + 1 :])
+                    assert (complaint(d, y) > 0) == (not d.fair(y))
+            less = tuple(value * Fraction(99, 100) for value in x)
+            assert complaint(d, less) > 0, "nothing is full any more"
+
+
+def test_nobody_without_an_entitlement_complains_at_a_bottleneck():
+    """D Theorem 1 allows e_i = 0."""
+    d = data(Case(Instance([[1, 0], [0, 1]], [[1, 1]]), parameters={"unentitled": 1}))
+    assert d.entitlement == (ONE, ZERO)
+    assert by_polytopes(d) == [(ONE, ZERO), (ONE, ONE)]
+    assert complaint(d, (ONE, ZERO)) == 0
+    assert complaint(d, (ONE / 2, ZERO)) > 0
+    with pytest.raises(InstanceError, match="somebody must be entitled"):
+        data(Case(Instance([[1]], [[1]]), parameters={"unentitled": 1}))
+
+
+TWINS = Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]], max_tasks=[1, 1, 1])
+SMALL = Instance([["1/10"], [1]], [[1]], max_tasks=[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("gap", "instance", "right", "wrong"),
+    [
+        (say.expense, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
+        (say.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (say.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
+        (say.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
+        (say.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
+        (say.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
+        (say.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
+        (say.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
+        (say.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (say.common_bottleneck, SMALL, (1, "9/10"), None),
+    ],
+)
+def test_margins_can_fail(gap, instance, right, wrong):
+    d = data(Case(instance))
+    assert not gap(d, say.numbers(*right))[0] > 0
+    if wrong is not None:
+        margin, sentence = gap(d, say.numbers(*wrong))
+        assert margin > 0
+        assert sentence.startswith(("at x = ", "x = "))
+
+
+def test_a_resource_that_is_not_dominant_for_all_is_seen():
+    d = data(Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])))
+    assert say.common_bottleneck(d, say.numbers("2/3", "2/3"))[0] > 0
+
+
+def test_the_matrix_of_13_is_what_power_series_give():
+    for case in cases(POINT, 15):
+        at = point(case)
+        units = [[ONE if k == i else ZERO for k in range(len(at.x))] for i in range(len(at.x))]
+        columns = [along(at, unit)[1] for unit in units]
+        assert [list(row) for row in zip(*columns, strict=True)] == at.matrix
+        assert sum(along(at, at.velocity())[0]) == 1
+        other = replace(at, x=tuple(v * Fraction(9, 10) for v in at.x))
+        assert other.matrix != at.matrix
+
+
+def test_two_routes_to_points_of_the_trajectory():
+    """Newton's method finds the point next to that of the integrator with the same c; a perturbed one misses (12)."""
+    for case in cases(USERS, 10, seed=2):
+        d = data(case)
+        path = njc_ode.Path(d, Limits())
+        for x in say.trajectory(d, 1e-3).x[2::6]:
+            assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
+        x = central(d, 10.0)
+        assert say.fulfils_12(d, path, x) < ROUNDING * 1e3
+        assert say.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
+
+
+@pytest.mark.parametrize("name", [name for name, item in STATEMENTS.items() if item.quantifier == "one"])
+def test_printed_examples(name):
+    """Each fact is so, or the statement is one of those that docs/ERRATA.md lists."""
+    wrong = {"D.S4.utilisation-printed", "D.S5.5.weights", "D.S5.5.circle-all"}
+    finding = investigate(STATEMENTS[name])
+    assert finding.status == ("refuted" if name in wrong else "held"), finding.sentence
+
+
+def test_a_printed_number_that_is_changed_is_refuted():
+    item = STATEMENTS["D.S5.3.fig5"]
+    other = Case(example("dolev-fig5").instance.replace(weights=[1, 1]))
+    finding = investigate(replace(item, printed=other))
+    assert finding.status == "refuted"
+    assert finding.sentence.startswith("not so: (0.6, 0.9)")
+
+
+def test_ghodsis_liar():
+    """D 4 claims that lying does not help; Ghodsi et al. show that it does for the market, which is NJC for two users."""
+    from fairalloc.analysis.properties.report import Misreport
+
+    misreport = Misreport((0,), (((Fraction(16), Fraction(8)),),), (None,))
+    verdict = STATEMENTS["D.S4.strategyproof"].violated(Case(Instance([[16, 1], [1, 2]], [[100, 100]]), misreport))
+    assert verdict is not None
+    assert verdict.sentence == "user 1 gets 16/31 to 16/31 of its request by the truth and 2/3 to 2/3 by lying"
+
+
+def test_the_errata_run():
+    """Every block of docs/ERRATA.md about D, one after the other; each asserts."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+    section = re.split(r"^## D$", page, flags=re.MULTILINE)[1]
+    blocks = re.findall(r"```python\n(.*?)```", re.split(r"^## ", section, flags=re.MULTILINE)[0], re.DOTALL)
+    assert len(blocks) > 8
+    assert all("assert" in block for block in blocks[1:])
+    scope = {}
+    for block in blocks:
+        exec(block, scope)
+    with pytest.raises(AssertionError):
+        exec(blocks[1].replace("F(25, 6)", "F(26, 6)"), scope)
+    named = set(re.findall(r"D\.[A-Z][\w.-]*\w", section))
+    assert named <= set(STATEMENTS)

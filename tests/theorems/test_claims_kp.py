@@ -1,0 +1,37 @@
+"""The errata of K and P: every block of code runs, and those that assert can fail."""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairalloc.analysis import certify, check
+from fairalloc.models import Allocation, Instance
+from fairalloc.solvers import solve
+
+ERRATA = (Path(__file__).resolve().parents[2] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## ([A-Z])\b[^\n]*\n(.*?)(?=^## |\Z)", ERRATA, flags=re.DOTALL | re.MULTILINE))
+BLOCKS = [block for paper in "KP" for block in re.findall(r"```python\n(.*?)```", SECTIONS[paper], flags=re.DOTALL)]
+NAMES = {
+    "Allocation": Allocation,
+    "Fraction": Fraction,
+    "Instance": Instance,
+    "certify": certify,
+    "check": check,
+    "np": np,
+    "solve": solve,
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_the_errata_run(block):
+    exec(block, dict(NAMES))
+
+
+def test_there_are_assertions_and_they_can_fail():
+    asserting = [block for block in BLOCKS if "assert" in block]
+    assert len(asserting) >= 5
+    with pytest.raises(AssertionError):
+        exec(asserting[0].replace("[[1], [2]]", "[[1], [1]]"), dict(NAMES))

@@ -1,0 +1,142 @@
+"""The claims of W and Z: judges that can fail, printed numbers, the witnesses of docs/ERRATA.md, tables that are covered."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tolerances import SHARES
+
+from fairalloc.analysis.properties.report import Misreport
+from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models.published import example
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges import common as judges
+from fairalloc.theorems.papers.w import statements as claims_w
+from fairalloc.theorems.papers.z import statements as claims_z
+from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.registry import all_statements
+
+F = Fraction
+STATEMENTS = {item.id: item for item in (*claims_w.statements, *claims_z.statements)}
+ERRATA = (Path(__file__).resolve().parents[2] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+WRONG = {"W.S2.drf", "W.S5.2.first-fit", "W.Table2", "Z.Fig1", "Z.P7.numbers", "Z.P8.numbers"}
+OPEN = {"Z.VI.unique", *(name for name in STATEMENTS if name.startswith("W.S6."))}
+
+
+def witnesses():
+    """The statements named in a heading with the code below it."""
+    for section in re.split(r"^### ", ERRATA, flags=re.MULTILINE)[1:]:
+        names = re.findall(r"\[([WZ][^\]]*)\]$", section.splitlines()[0])
+        codes = re.findall(r"```python\n(.*?)```", section.split("\n## ")[0], flags=re.DOTALL)
+        for name in names:
+            yield from ((name, code) for code in codes)
+
+
+def exactly(*tasks):
+    """An answer that is always the same allocation, in rationals."""
+    return lambda instance: Allocation(instance, np.array([float(t) for t in tasks]), x_exact=tuple(map(Fraction, tasks)))
+
+
+@pytest.mark.parametrize(("name", "code"), list(witnesses()))
+def test_every_witness_of_the_errata_refutes_its_statement(name, code):
+    statement = STATEMENTS[name]
+    case = eval(code, {"Case": Case, "Instance": Instance, "Misreport": Misreport, "Fraction": Fraction})
+    verdict = statement.confirm(case) if statement.quantifier == "one" else statement.violated(case)
+    assert verdict is not None
+    assert verdict.holds is False
+
+
+def test_the_errata_have_witnesses():
+    assert {name for name, _ in witnesses()} >= {"W.P8.alone", "Z.C2", "Z.Cor1", "Z.III.procedure", "Z.T1.GSP.strict", "Z.VI.EF"}
+    assert all(name in ERRATA for name in WRONG), "every wrong number is in the errata"
+
+
+@pytest.mark.parametrize("name", [name for name, item in STATEMENTS.items() if item.quantifier == "one"])
+def test_printed_numbers(name):
+    """Which are as printed is on record here, so that neither a repair nor a fault goes unseen."""
+    expected = False if name in WRONG else None if name in OPEN else True
+    verdict = STATEMENTS[name].confirm(STATEMENTS[name].printed)
+    assert verdict.holds is expected, verdict.sentence
+
+
+@pytest.mark.parametrize("name", ["W.List", "Z.Table1", "Z.Table2"])
+def test_every_cell_of_the_tables_has_a_statement(name):
+    cells = {(item.mechanism, item.property) for item in STATEMENTS.values() if item.table == name}
+    assert cells == set(PRINTED[name].marks)
+
+
+def test_statements_of_w_and_z_are_registered():
+    assert STATEMENTS.keys() == {name for name, item in all_statements().items() if item.paper in "WZ"}
+    assert (len(claims_w.statements), len(claims_z.statements)) == (61, 59)
+
+
+def test_leximin_sees_the_smallest_unfairness():
+    case = Case(example("zarchy-rounds").instance)
+    fair = (1, 1, 1, 1)
+    assert judges.leximin(case, exactly(*fair)).holds
+    assert not judges.leximin(case, exactly(1, 1, 1, F(999999, 1000000))).holds
+    assert not judges.leximin(case, exactly(F(999999, 1000000), 1, 1, 1)).holds
+
+
+def test_max_min_sees_a_poorer_user_and_nothing_else():
+    case = Case(example("zarchy-ex2").instance)
+    assert judges.happiest(case, exactly(1, 1)).holds
+    assert judges.happiest(case, exactly(1, 2)).holds
+    assert not judges.happiest(case, exactly(F(99, 100), 2)).holds
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_progressive_filling_of_one_pool_is_drf(seed):
+    """Two unrelated routes; limits and zero demands too."""
+    for family in ("generic", "tied", "zero_demand", "finite"):
+        instance = getattr(generators, family)(5, 1, 3, seed)
+        np.testing.assert_allclose([float(u) for u in judges.filled(instance)], solve(instance, "drf").tasks, rtol=SHARES)
+
+
+def test_one_pool_is_told_from_two_servers():
+    assert not judges.as_one_pool(Case(example("wang-fig2").instance), exactly(10, 0, 0, 10)).holds
+    assert judges.as_one_pool(Case(example("wang-pool").instance), exactly(3, 2)).holds
+
+
+def test_a_liar_that_helps_without_gain_is_seen_by_the_strict_form_only():
+    strict, weak = STATEMENTS["Z.T1.GSP.strict"], STATEMENTS["Z.T1.GSP"]
+    case = claims_z.HELPING
+    assert strict.violated(case) is not None
+    assert weak.violated(case) is None
+    harmful = replace(case, misreport=Misreport((2,), (((F(0), F(1, 2), F(1, 2)),),), (None,)))
+    assert weak.confirm(harmful).holds
+
+
+def test_prices_prove_a_bargain_and_no_other_allocation():
+    instance = example("zarchy-prop7").instance
+    assert judges.bargained(instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2)))
+    assert not judges.bargained(instance, (F(6, 5), F(79, 100)), (F(1, 2), F(3, 2)))
+    assert not judges.bargained(instance, (F(6, 5), F(4, 5)), (F(1), F(1)))
+    assert not judges.bargained(instance, (F(2), F(2)), (F(1, 2), F(3, 2))), "not feasible"
+
+
+def test_numbers_are_compared_to_the_last_printed_digit():
+    case = Case(example("zarchy-ex3").instance)
+    for printed, value, right in (("0.83", "5/6", True), ("0.83", "8/9", False), ("2/3", "2/3", True), ("2/3", "67/100", False)):
+        rows = [("a number", printed, F(value))]
+        assert judges.numbers(lambda _, rows=rows: rows)(case).holds is right
+
+
+def test_whole_tasks_by_hand():
+    instance = example("wang-fig2").instance
+    assert claims_w.whole_tasks(instance, best_fit=False) == [6, 6]
+    assert claims_w.whole_tasks(instance, best_fit=True) == [10, 10]
+
+
+def test_violations_of_the_lemmas_are_seen():
+    """With a limit a utility is not homogeneous; a wasteful bundle is not in proportion, so Lemma 1 says the same of both."""
+    limited = Case(Instance([[1], [1]], [[2]], max_tasks=[1, 1]), points=((F(1), F(0)), (F(0), F(1))))
+    assert not claims_z._homogeneous(limited, True).holds
+    assert claims_z._homogeneous(Case(Instance([[1], [1]], [[2]]), points=limited.points), True).holds
+    wasteful = Case(Instance([[1, 1]], [[1, 2]]))
+    assert claims_w._lemma1(wasteful).holds
+    assert claims_w._lemma1_floats(wasteful).holds

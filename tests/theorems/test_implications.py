@@ -1,0 +1,207 @@
+"""The arrows of the implication graph on a suite of instances: forwards, backwards, and that each was tried both ways."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tolerances import IMPLIED, PREMISE
+
+from fairalloc.analysis import PROPERTIES, Verdict, check
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.ps_dsf_tdm import time_shared
+from fairalloc.models import Allocation, InstanceError
+from fairalloc.models.aggregation import pooled
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.solvers import solve
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, IMPLICATIONS, Contradiction, Implication, complete
+
+WANG = example("wang-fig2").instance
+
+
+def suite():
+    """The published examples, and small random instances with ties, zeros, weights and placement of several kinds."""
+    found = [e.instance for e in EXAMPLES]
+    kinds = [
+        Hypotheses(),
+        Hypotheses(one_server=True),
+        Hypotheses(one_resource=True),
+        Hypotheses(server_bottleneck=True),
+        Hypotheses(bottleneck=True, equal_weights=True),
+        Hypotheses(one_variant=False, one_server=True, unlimited=False),
+    ]
+    rng = np.random.default_rng(5)
+    for kind in kinds:
+        found += [kind.sample(rng).case().instance for _ in range(2)]
+    return found
+
+
+def exact(instance, name):
+    """The rational allocation, or the most accurate one there is; None where the mechanism is not defined or has no method."""
+    try:
+        method = "exact" if mechanism(name).linear else None
+        return solve(instance, name, method, accuracy="high")
+    except (InstanceError, AssertionError):
+        return None
+
+
+def as_game(allocation, alpha):
+    """The allocation, claimed to be one of alpha-pf-vds."""
+    return replace(allocation, mechanism="alpha-pf-vds", parameters={"alpha": alpha}, prices=None)
+
+
+def allocations(instance):
+    """Answers of mechanisms, mixtures of them, and answers with a little taken from one user."""
+    found = [
+        exact(instance, name)
+        for name in ("drfh", "tsf", "lmmf", "nb", "uniform", "drf-per-server", "utilitarian", "mmf", "asset")
+    ]
+    found = [a for a in found if a is not None and a.has_point and len(a.instance.arcs) == len(instance.arcs)]
+    rational = [a for a in found if a.x_exact is not None]
+    found.append(given(instance, [(s + t) / 2 for s, t in zip(rational[0].x_exact, rational[2].x_exact, strict=True)]))
+    found.append(given(instance, [Fraction(9, 10) * v if k == 0 else v for k, v in enumerate(rational[0].x_exact)]))
+    if instance.single_variant and np.isinf(instance.max_tasks).all():
+        found += [as_game(a, alpha) for a in found if a.mechanism in ("nb", "drfh") for alpha in (1.0, "inf")]
+        shared = exact(time_shared(instance), "nb")
+        found.append(Allocation(instance, shared.x, "ps-dsf-tdm"))
+    return found
+
+
+def given(instance, x):
+    return Allocation(instance, [float(v) for v in x], x_exact=tuple(x))
+
+
+def judged(allocation):
+    """Verdicts by name, of what an arrow about this allocation names; what is not defined there is left out."""
+    found = {}
+    for name in {name for arrow in IMPLICATIONS if arrow.applies(allocation) for name in (arrow.premise, arrow.conclusion)}:
+        try:
+            found[name] = check(allocation.instance, allocation, name)
+        except InstanceError:
+            continue
+    return found
+
+
+def held(verdict):
+    """Whether a premise is known to hold: exactly, or with a residual that leaves no doubt."""
+    return verdict.holds is True and (verdict.margin <= PREMISE or "rational" in verdict.method)
+
+
+def violated(verdict):
+    """Whether a conclusion is visibly violated: by more than the premise's residual explains."""
+    return verdict.holds is False and verdict.margin > IMPLIED
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return [(a, judged(a)) for instance in suite() for a in allocations(instance)]
+
+
+def test_premises_and_conclusions_are_properties_that_exist():
+    known = {*PROPERTIES, *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))}
+    for arrow in IMPLICATIONS:
+        assert {arrow.premise, arrow.conclusion} <= known
+        assert len(arrow.why) > 10, "every arrow has a reason"
+    pairs = Counter((arrow.premise, arrow.conclusion) for arrow in IMPLICATIONS)
+    assert max(pairs.values()) == 1
+    assert {arrow.premise for arrow in BETWEEN_MECHANISM_PROPERTIES} == {"group-strategyproofness"}
+
+
+NEVER_VIOLATED = {"feasibility"}
+"""Conclusions that no allocation of the suite violates; tests/test_properties.py does."""
+
+
+def test_no_arrow_is_contradicted_and_each_is_tried_both_ways(cases):
+    forwards, backwards = Counter(), Counter()
+    for allocation, known in cases:
+        for arrow in IMPLICATIONS:
+            if not arrow.applies(allocation) or not {arrow.premise, arrow.conclusion} <= set(known):
+                continue
+            key, premise, conclusion = (arrow.premise, arrow.conclusion), known[arrow.premise], known[arrow.conclusion]
+            message = f"{key} on {allocation.instance!r} by {allocation.mechanism}: {premise} {conclusion}"
+            if held(premise):
+                forwards[key] += 1
+                assert not violated(conclusion), message
+            if violated(conclusion):
+                backwards[key] += 1
+                assert not held(premise), message
+    for arrow in IMPLICATIONS:
+        key = (arrow.premise, arrow.conclusion)
+        assert forwards[key] > 0, f"{key} was never tried forwards"
+        assert backwards[key] > 0 or arrow.conclusion in NEVER_VIOLATED, f"{key} was never tried backwards"
+
+
+# ---- complete -------------------------------------------------------------------------------------------------------
+
+
+def yes(name):
+    return Verdict(name, True, 0.0, "holds", "by hand")
+
+
+def no(name):
+    return Verdict(name, False, 0.1, "violated", "by hand", {"user": "u1"})
+
+
+BEST = Allocation(WANG, [10, 0, 0, 10])
+
+
+def test_what_follows_is_added_and_agrees_with_the_checks():
+    known = complete({"nb": yes("nb")}, BEST)
+    added = {name for name in known if name != "nb"}
+    assert added >= {
+        "pareto",
+        "feasibility",
+        "envy-freeness",
+        "sharing-incentive",
+        "strong-sharing-incentive",
+        "weak-sharing-incentive",
+    }
+    for name in added:
+        assert known[name].holds is True
+        assert known[name].method.startswith("implication: ")
+        assert check(WANG, BEST, name).holds is True, name
+
+
+def test_a_violated_conclusion_goes_back_to_every_premise():
+    bad = Allocation(WANG, [5, 1, 1, 5])
+    known = complete({"pareto": check(WANG, bad, "pareto")}, bad)
+    for name in ("nb", "drfh", "lmmf", "tsf", "utilitarian"):
+        assert known[name].holds is False
+        assert known[name].witness == known["pareto"].witness
+        assert check(WANG, bad, name).holds is False
+    assert "envy-freeness" not in known, "envy says nothing about waste, nor waste about envy"
+
+
+def test_verdicts_that_were_not_decided_are_replaced_and_others_kept():
+    undecided = Verdict("pareto", None, np.nan, "not decided", "by hand")
+    known = complete({"nb": yes("nb"), "pareto": undecided, "envy-freeness": yes("envy-freeness")}, BEST)
+    assert known["pareto"].holds is True
+    assert known["envy-freeness"].method == "by hand"
+
+
+def test_a_contradiction_is_an_error():
+    with pytest.raises(Contradiction, match="nb holds and pareto does not"):
+        complete({"nb": yes("nb"), "pareto": no("pareto")}, BEST)
+
+
+def test_arrows_stay_where_they_are_true():
+    """Weights part the two sharing incentives; bundles are outside all proofs; several servers part drfh and drf."""
+    weighted = Allocation(WANG.replace(weights=[1, 2]), [10, 0, 0, 10])
+    assert "strong-sharing-incentive" in complete({"sharing-incentive": yes("sharing-incentive")}, BEST)
+    assert "strong-sharing-incentive" not in complete({"sharing-incentive": yes("sharing-incentive")}, weighted)
+    assert set(complete({"nb": yes("nb")}, Allocation(WANG, BEST.x, bundles=BEST.used))) == {"nb"}
+    assert "single-server-reduction" not in complete({"drfh": yes("drfh")}, BEST)
+    pool = pooled(WANG)
+    assert "single-server-reduction" in complete({"drfh": yes("drfh")}, Allocation(pool, [35 / 3, 35 / 3]))
+
+
+def test_a_wrong_arrow_is_seen(cases):
+    """The test of all arrows would reject one that is not true: K Table 1, drfh has no sharing incentive."""
+    wrong = Implication("drfh", "sharing-incentive", "it is not true")
+    assert any(
+        held(known["drfh"]) and violated(known["sharing-incentive"])
+        for allocation, known in cases
+        if wrong.applies(allocation) and {"drfh", "sharing-incentive"} <= set(known)
+    )

@@ -1,0 +1,730 @@
+"""The theorem laboratory: cases, hypotheses, search, shrinking, findings that are kept, witnesses, matrix, command line."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import plain_judges
+import pytest
+from plain_judges import envy, sharing
+from tolerances import ROUNDING
+
+from fairalloc import cli_theorems
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.cli import main
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.solvers import solve
+from fairalloc.theorems import registry as claims
+from fairalloc.theorems.cases import Case, Draft, parse_case
+from fairalloc.theorems.engine import laboratory
+from fairalloc.theorems.engine.findings import Store
+from fairalloc.theorems.engine.investigate import KIN, investigate
+from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.search import measure, search
+from fairalloc.theorems.engine.witnesses import packaged, verify_witness, witnesses_of, write_witnesses
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.implications import follows
+from fairalloc.theorems.judges import trials
+from fairalloc.theorems.judges.trials import attempted, proved
+from fairalloc.theorems.matrix import comparison, matrix, write_matrix
+from fairalloc.theorems.pages import statements_page
+from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.statement import Finding, Statement, parse_finding
+
+ROOT = Path(__file__).resolve().parents[2]
+STATEMENTS = claims.all_statements()
+ANY = Hypotheses(one_variant=False, same_demands=False, unlimited=False, parameters={"alpha": (1, 2)}, points=2)
+ASSUMPTIONS = [f.name for f in fields(Hypotheses) if f.type == "bool" or f.type is bool]
+
+
+def samples(hypotheses, count, misreports=0, seed=1):
+    """Cases that the hypotheses admit."""
+    rng, made = np.random.default_rng(seed), []
+    for _ in range(count):
+        try:
+            made.append(hypotheses.sample(rng, misreports).case())
+        except InstanceError:  # a lie that leaves the liar nowhere to run
+            continue
+    return made
+
+
+# ---- planted claims, which need no solver ---------------------------------------------------------------------------
+
+
+def spread(case):
+    """Planted: nobody demands twice as much of the last of several resources as another user."""
+    if case.instance.R < 2 or case.instance.N < 2:
+        raise InstanceError("about two users and two resources")
+    last = [rows[0][-1] for rows in case.instance.exact.demands]
+    margin = max(last) - 2 * min(last) if min(last) > 0 else Fraction(-1)
+    return Verdict("spread", margin < 0, float(margin), f"{max(last)} and {min(last)}", "rational arithmetic")
+
+
+def planted(**changes):
+    return replace(Statement("K.planted", "a planted claim", "nowhere", "all", spread, spread), **changes)
+
+
+def harmless(_):
+    return Verdict("nothing", True, -1.0, "holds", "by definition")
+
+
+# ---- cases and hypotheses -------------------------------------------------------------------------------------------
+
+
+def test_cases_survive_json_and_code():
+    for case in samples(ANY, 60, misreports=2):
+        document = json.loads(json.dumps(case.document()))
+        again = parse_case(document)
+        assert again.document() == case.document()
+        assert (again.misreport, again.points, again.parameters) == (case.misreport, case.points, case.parameters)
+        built = eval(case.code(), {"Case": Case, "Instance": Instance, "Misreport": Misreport, "Fraction": Fraction})
+        assert built.document() == case.document()
+        assert Draft.of(case).case().document() == case.document()
+
+
+def test_a_lie_is_told():
+    wang = example("wang-fig2").instance
+    misreport = Misreport((1,), (((Fraction(1), Fraction(1)),),), ((True, False),))
+    reported = misreport.reported(wang)
+    assert reported.exact.demands == (wang.exact.demands[0], ((1, 1),))
+    assert reported.placement.tolist() == [[True, True], [True, False]]
+    with pytest.raises(InstanceError, match="no eligible server"):
+        Misreport((0,), (None,), ((False, False),)).reported(wang)
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_samples_satisfy_an_assumption_and_others_do_not(name):
+    free = replace(ANY, parameters={}, points=0, users=2)
+    assumed = replace(free, **{name: True})
+    made = samples(assumed, 60)
+    assert sum(assumed.admits(case) for case in made) > 30
+    assert not all(assumed.admits(case) for case in samples(free, 60)), "the test can fail"
+    assert all(free.admits(case) for case in made)
+    assert name in assumed.dropped()
+
+
+def test_points_are_feasible_and_an_overload_is_not_admitted():
+    for case in samples(ANY, 30):
+        assert ANY.admits(case)
+        assert not ANY.admits(replace(case, points=case.points[:1]))
+        assert not ANY.admits(replace(case, parameters={"alpha": 3}))
+        if any(case.points[0]):
+            assert not ANY.admits(replace(case, points=(tuple(10**6 * x for x in case.points[0]), case.points[1])))
+
+
+def test_all_the_assumptions_of_the_papers_are_sampled():
+    for statement in STATEMENTS.values():
+        made = samples(statement.hypotheses, 40, statement.misreports)
+        assert sum(statement.admits(case) for case in made) > 10, statement.id
+
+
+# ---- search ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
+    for seed in range(3):
+        found, made = search(planted(), seed, trials=400, seconds=20)
+        assert found is not None
+        assert found.draft.size == (2, 1, 2)
+        assert measure(found.draft) == (2, 1, 2, 2, 0, 0, 14), "demands (0, 1) and (0, 2) or (0, 1/2), capacities 1 or 0"
+        assert found.verdict.holds is False
+        assert made.trials <= 400
+
+
+def test_a_climb_finds_a_narrow_window():
+    """Weights in a ratio of 1.415, give or take 0.005, which no sample has: small steps lead there."""
+
+    def narrow(case):
+        weights = case.instance.exact.weights
+        margin = Fraction(1, 200) - abs(max(weights) / min(weights) - Fraction(283, 200))
+        return Verdict("narrow", margin <= 0, float(margin), "in the window", "rational arithmetic")
+
+    found, _ = search(planted(trial=narrow, confirm=narrow), trials=3000, seconds=20)
+    assert found is not None
+
+
+def test_shrinking_ends_at_the_least_number_that_will_do():
+    def large(case):
+        margin = case.instance.exact.capacities[0][0] - 100
+        return Verdict("large", margin <= 0, float(margin), "too large", "rational arithmetic")
+
+    found, _ = search(planted(trial=large, confirm=large), trials=2000, seconds=20)
+    assert found is not None
+    assert found.case.instance.exact.capacities == ((Fraction(101),),)
+
+
+def test_a_search_is_deterministic_by_its_seed():
+    first, second, other = (search(planted(), seed, trials=300, seconds=60) for seed in (5, 5, 6))
+    assert first[0].case.document() == second[0].case.document()
+    assert (first[0].trial, first[1].trials) == (second[0].trial, second[1].trials)
+    assert (first[0].trial, first[1].trials, first[1].rejected) != (other[0].trial, other[1].trials, other[1].rejected)
+
+
+def test_what_exact_arithmetic_does_not_confirm_is_not_a_violation():
+    finding = investigate(planted(confirm=harmless), seconds=20, trials=100)
+    assert finding.status == "not decided"
+    assert finding.searched["unconfirmed"] > 0
+    assert "not confirmed" in finding.sentence
+
+
+def test_a_claim_that_holds_is_held_on_a_stated_number_of_cases():
+    finding = investigate(planted(trial=harmless, confirm=harmless), seconds=20, trials=50)
+    assert finding.status == "held"
+    assert 40 <= finding.trials <= 50, "a few cases that are drawn are none"
+    assert f"{finding.trials} cases" in finding.sentence
+    assert investigate(planted(trial=harmless, confirm=harmless), seconds=20, trials=3).status == "not decided"
+
+
+def test_a_hypothesis_that_is_needed_is_found_with_its_case():
+    claim = planted(hypotheses=Hypotheses(one_resource=True, everywhere=True), trial=wide, confirm=wide)
+    finding = investigate(claim, seconds=20, trials=200)
+    assert finding.status == "held"
+    assert set(finding.needed) == {"one_resource"}
+    assert not claim.admits(finding.needed["one_resource"])
+
+
+def wide(case):
+    """Planted: there are fewer than two resources."""
+    margin = case.instance.R - 2
+    return Verdict("wide", margin < 0, float(margin), f"{case.instance.R} resources", "counting")
+
+
+def test_the_search_finds_that_lmmf_is_not_envy_free_without_the_printed_example():
+    claim = replace(STATEMENTS["Z.P4"], printed=None)
+    finding = investigate(claim, seed=3, seconds=30, trials=300)
+    assert (finding.status, finding.searched["source"]) == ("held", "search")
+    assert measure(Draft.of(finding.case)) == measure(Draft.of(Case(example("zarchy-ex3").instance)))
+
+
+def test_the_search_refutes_a_printed_table():
+    """K Table 1 gives TSF the sharing incentive; the search finds a case with two users."""
+    hypotheses = Hypotheses(users=2, equal_weights=True)
+    claim = Statement("K.table", "", "", "all", attempted("tsf", sharing), proved("tsf", sharing), hypotheses)
+    case = Case(Instance([[1, 1], [1, 0]], [[1, 0], [1, 1]], eligible=[[1, 1], [0, 1]]))
+    verdict = claim.violated(case)
+    assert verdict is not None
+    assert verdict.margin == pytest.approx(1 / 6)
+    assert claim.trial(case).margin == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("name", [s.id for s in STATEMENTS.values() if s.quantifier == "some" and s.printed])
+def test_printed_counterexamples_are_admitted_and_violate_exactly(name):
+    statement = STATEMENTS[name]
+    verdict = statement.violated(statement.printed)
+    assert verdict is not None
+    assert verdict.margin > 0
+    assert statement.trial(statement.printed).margin == pytest.approx(verdict.margin, rel=1e-6)
+    assert statement.trial(statement.printed).holds is False
+
+
+def test_statements_about_one_printed_case():
+    right = planted(quantifier="one", printed=Case(Instance([[1, 1], [1, 1]], [[1, 1]])))
+    wrong = planted(quantifier="one", printed=Case(Instance([[1, 1], [1, 3]], [[1, 1]])))
+    assert investigate(right).status == "held"
+    assert investigate(wrong).status == "refuted"
+    assert witnesses_of(right, investigate(right)) == []
+    (witness,) = witnesses_of(wrong, investigate(wrong))
+    assert verify_witness(wrong, witness)
+    with pytest.raises(ValueError, match="has none"):
+        planted(quantifier="one")
+
+
+def test_statements_are_registered_once():
+    found = dict(STATEMENTS)
+    with pytest.raises(ValueError, match=r"two statements are named .Z\.P4."):
+        claims._add(found, STATEMENTS["Z.P4"])
+    with pytest.raises(ValueError, match="of no paper"):
+        claims._add(found, planted(id="Q.1"))
+    for item in STATEMENTS.values():
+        assert item.table == "" or (item.mechanism, item.property) in PRINTED[item.table].marks, item.id
+
+
+# ---- findings that are kept -----------------------------------------------------------------------------------------
+
+
+def test_findings_survive_json():
+    finding = investigate(planted(), seconds=20, trials=200)
+    again = parse_finding(json.loads(json.dumps(finding.document())))
+    assert again.document() == finding.document()
+
+
+def test_a_run_that_was_interrupted_resumes(tmp_path):
+    calls = []
+
+    def interrupted(case):
+        calls.append(case)
+        raise KeyboardInterrupt
+
+    first, second = planted(id="K.first"), planted(id="K.second")
+    ask = {"budget": 20, "jobs": 1, "trials": 200, "store": tmp_path / "findings.sqlite"}
+    with pytest.raises(KeyboardInterrupt):
+        verify([first, replace(second, trial=interrupted)], **ask)
+    assert calls
+    findings = verify([replace(first, trial=interrupted), second], **ask)  # the first is not tried again
+    assert len(calls) == 1
+    assert [f.status for f in findings.values()] == ["refuted", "refuted"]
+    with Store(tmp_path / "findings.sqlite") as store:
+        assert store.findings(1).keys() == {"K.first", "K.second"}
+        assert {w["statement"] for w in store.witnesses()} == {"K.first", "K.second"}
+
+
+def test_a_stored_witness_comes_first(tmp_path):
+    ask = {"budget": 20, "jobs": 1, "store": tmp_path / "findings.sqlite"}
+    assert verify([planted()], trials=200, **ask)["K.planted"].status == "refuted"
+    blind = planted(trial=harmless)  # the search sees nothing, the stored case is confirmed all the same
+    finding = verify([blind], trials=30, **ask)["K.planted"]
+    assert (finding.status, finding.searched["source"]) == ("refuted", "stored")
+    assert verify([blind], trials=30, fresh=True, **ask)["K.planted"].status == "held"
+
+
+def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch):
+    """Both say the same, and one search sees nothing. A claim about another property gets nothing."""
+    cell = {"mechanism": "tsf", "property": "pareto"}
+    first, second = planted(id="K.1", **cell), planted(id="K.2", trial=harmless, **cell)
+    other = replace(second, id="K.3", property="envy-freeness")
+    monkeypatch.setattr(laboratory, "all_statements", lambda: {s.id: s for s in (first, second, other)})
+    path = tmp_path / "findings.sqlite"
+    assert verify([first], budget=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
+    found = verify([second, other], budget=5, trials=30, jobs=1, store=path)
+    assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "kin")
+    assert found["K.3"].status == "held"
+
+
+def test_a_killed_run_resumes(tmp_path):
+    """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
+    store = tmp_path / "findings.sqlite"
+    some = ["Z.P4", "Z.P6", "W.P4", "W.P1", "W.P3", "Z.T1"]
+    ids = [word for name in some for word in ("--id", name)]
+    command = ["theorems", "verify", *ids, "--budget", "6s", "--trials", "60", "--jobs", "2", "--store", str(store)]
+    start = [sys.executable, "-P", "-c", "import sys; from fairalloc.cli import main; sys.exit(main(sys.argv[1:]))", *command]
+    process = subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    first: dict[str, Finding] = {}
+    for _ in range(600):
+        time.sleep(0.1)
+        if store.exists():
+            with Store(store) as kept:
+                first = kept.findings()
+        if first:
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 0 < len(first) < len(some)
+    assert main(command) == 0
+    with Store(store) as kept:
+        last = kept.findings(1)
+        assert kept.findings(2) == {}, "it is the same run"
+    assert last.keys() == set(some)
+    assert all(last[name].seconds == finding.seconds for name, finding in first.items()), "what was done was not done again"
+
+
+def test_a_worker_that_fails_says_so():
+    worker = laboratory._Worker()
+    request = {"statement": "Q.1", "seed": 0, "seconds": 1, "trials": 1, "known": {}}
+    try:
+        assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}
+        assert worker.ask(request | {"statement": "Z.P4"}, 60)["status"] == "held", "it goes on"
+        assert worker.ask(request | {"statement": "W.P1", "seconds": 60, "trials": None}, 0.5) == {"error": "it took too long"}
+        assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}, "it is started again"
+    finally:
+        worker.end()
+
+
+def test_a_wait_without_end_ends():
+    """More seconds than `select` can count."""
+    some = [STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]]
+    assert {f.status for f in verify(some, budget=1e30, jobs=2).values()} == {"held"}
+
+
+def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
+    monkeypatch.setattr(laboratory._Worker, "ask", lambda *_: {"status": "held"})
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
+    assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
+
+
+def test_a_worker_ends_with_its_parent():
+    """SIGKILL of the parent, which then closes nothing."""
+    script = """
+import threading, time
+from fairalloc.theorems.engine.laboratory import _Worker
+worker = _Worker()
+request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}}
+worker.ask(request | {"statement": "Q.1"}, 60)
+threading.Thread(target=worker.ask, args=(request, 60), daemon=True).start()
+print(worker._process.pid, flush=True)
+time.sleep(60)
+"""
+    parent = subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        if not _alive(worker):
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker goes on for nobody")
+
+
+def _alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_check_that_fails_is_a_finding():
+    """It is kept with the first case on which it failed, and does not end the search."""
+
+    def broken(_):
+        raise ZeroDivisionError("in the check")
+
+    finding = verify([planted(trial=broken)], budget=2, jobs=1)["K.planted"]
+    assert finding.status == "not decided"
+    assert finding.sentence.endswith(f"the check failed on {finding.searched['failed']}: ZeroDivisionError: in the check")
+    assert finding.case is not None
+
+
+def test_an_allocation_with_a_residual_decides_nothing():
+    case = Case(example("wang-fig2").instance)
+    assert attempted("drfh", envy)(case).holds is True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "TOLERANCE", -1.0)
+        assert attempted("drfh", envy)(case).holds is None
+
+
+def test_strangers_are_looked_at_in_this_process_only():
+    with pytest.raises(InstanceError, match="not registered"):
+        verify([planted(), planted(id="K.other")], budget=1, jobs=2)
+
+
+# ---- witnesses ------------------------------------------------------------------------------------------------------
+
+
+def test_witnesses_survive_a_file_and_are_rejected_when_perturbed(tmp_path):
+    statement = planted()
+    finding = investigate(statement, seconds=20, trials=200)
+    path = tmp_path / "witnesses.json"
+    known = {statement.id: statement}
+    (witness,) = write_witnesses(known, [finding], path).witnesses
+    assert write_witnesses(known, [], path).witnesses == [witness]
+    assert verify_witness(statement, witness)
+    for k, row in enumerate(witness["case"]["instance"]["users"]):
+        changed = json.loads(json.dumps(witness))
+        changed["case"]["instance"]["users"][k]["demands"][0][1] = str(Fraction(str(row["demands"][0][1])) * Fraction(9, 8))
+        assert not verify_witness(statement, changed)
+    assert not verify_witness(statement, witness | {"verdict": witness["verdict"] | {"margin": 0.5}})
+    assert not verify_witness(statement, witness | {"case": {}})
+    assert not verify_witness(statement, witness | {"without": "nothing"})
+
+
+def test_there_are_witnesses_in_the_package():
+    assert {w["statement"] for w in packaged().witnesses} >= {"W.P4", "Z.P4", "Z.P6", "Z.P8"}
+
+
+@pytest.mark.parametrize("witness", packaged().witnesses, ids=lambda w: f"{w['statement']}-{w['without']}")
+def test_every_witness_of_the_package_is_confirmed(witness):
+    verdict = verify_witness(STATEMENTS[witness["statement"]], witness)
+    assert verdict, verdict.sentence
+
+
+def test_the_page_of_statements_is_up_to_date():
+    page = (ROOT / "docs" / "STATEMENTS.md").read_text(encoding="utf-8")
+    assert page == statements_page(STATEMENTS, packaged()), "write it again: make statements"
+
+
+# ---- matrix and command line ----------------------------------------------------------------------------------------
+
+
+def found(statement, status, trials=30, case=None):
+    return Finding(statement.id, status, "a sentence", trials, {}, case)
+
+
+@pytest.fixture
+def few():
+    """Statements with findings that were not searched for."""
+    case = Case(example("zarchy-ex3").instance)
+    cell = {"mechanism": "lmmf", "property": "envy-freeness"}
+    broken = planted(id="Z.1", quantifier="some", table="Z.Table1", **cell)
+    simplex = planted(id="Z.2", hypotheses=Hypotheses(simplex=True), table="Z.Table2", **cell)
+    wrong = planted(id="K.3", mechanism="tsf", property="pareto", table="K.Table1")
+    statements = {s.id: s for s in (broken, simplex, wrong)}
+    findings = {"Z.1": found(broken, "held", 5, case), "Z.2": found(simplex, "held"), "K.3": found(wrong, "refuted", 9, case)}
+    return statements, findings
+
+
+def test_a_cell_of_the_matrix_says_under_which_hypotheses():
+    """The strongest mark, what it cannot do without, and ranges of parameters in one piece."""
+    case, cell = Case(Instance([[1]], [[1]])), {"mechanism": "lmmf", "property": "pareto"}
+    proved_one = planted(id="Z.1", proof="because", hypotheses=Hypotheses(simplex=True), **cell)
+    long = planted(id="Z.2", **cell)
+    findings = {"Z.1": replace(found(proved_one, "held", 5), needed={"simplex": case}), "Z.2": found(long, "not decided", 900)}
+    assert matrix({"Z.1": proved_one, "Z.2": long}, findings).rows == [["pareto", "✓; needs simplex"]]
+    ranged = planted(id="Z.1", hypotheses=Hypotheses(parameters={"alpha": (1, 2)}), **cell)
+    broken = {"Z.1": found(ranged, "held", 5), "Z.2": found(long, "refuted", 9, case)}
+    assert matrix({"Z.1": ranged, "Z.2": long}, broken).rows == [["pareto", "✗; ✓? 5 if alpha in 1, 2"]]
+
+
+def test_the_matrix_says_what_was_found(few):
+    statements, findings = few
+    grid = matrix(statements, findings)
+    cells = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
+    assert cells["envy-freeness", "lmmf"] == "✗; ✓? 30 if simplex"
+    assert cells["pareto", "tsf"] == "✗"
+    assert cells["pareto", "lmmf"] == "⇒"
+    printed = comparison(PRINTED["K.Table1"], statements, findings)
+    assert "✓ printed, DISAGREES: violated" in dict(zip(printed.columns, printed.rows[2], strict=True)).values()
+    assert printed.rows[2][0] == "pareto"
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_the_matrix_is_written_in_every_form(few, form):
+    text = write_matrix(*few, form)
+    assert "lmmf" in text
+    assert "DISAGREES" in text
+    if form == "table":
+        assert max(len(line) for line in text.splitlines()) <= 100
+    if form == "latex":
+        assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1 + len(PRINTED)
+    if form == "html":
+        page = Anchors()
+        page.feed(text)
+        assert page.links
+        assert page.links <= page.anchors, "every refuted cell leads to its witness"
+        assert page.open == []
+        assert "Instance([[[1]], [[&#x27;1/2&#x27;]]], [[1]])" in text
+        assert "http" not in text.replace("http-equiv", "")
+
+
+class Anchors(HTMLParser):
+    """Links, anchors and elements that were not closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.links, self.anchors, self.open = set(), set(), []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag != "meta":
+            self.open.append(tag)
+        if "id" in attrs:
+            self.anchors.add(attrs["id"])
+        if tag == "a":
+            self.links.add(attrs["href"].removeprefix("#"))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "3s", "--jobs", "1", "--trials", "30"]
+    assert main([*ask, "--format", "json", "--keep", "kept.json"]) == 0
+    documents = {d["statement"]: d for d in json.loads(capsys.readouterr().out)}
+    assert documents["Z.P4"]["case"] is not None
+    assert documents["W.P1"]["trials"] > 0
+    kept = {(w["statement"], w["without"]) for w in json.loads(Path("kept.json").read_text())["witnesses"]}
+    assert ("Z.P4", "") in kept
+    assert ("W.P1", "") not in kept
+    few = {name: STATEMENTS[name] for name in ("Z.P4", "Z.P6", "W.P1")}
+    monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
+    assert main(["theorems", "verify", "--paper", "Z", "--budget", "2s", "--jobs", "1", "--trials", "8"]) == 0
+    out = capsys.readouterr().out
+    assert "Statements by paper" in out
+    assert "Instance([[[1]], [['1/2']]], [[1]])" in out
+    assert main([*ask, "--format", "html"]) == 0
+    assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
+    assert main(["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8", "--format", "markdown"]) == 0
+    assert "| envy-freeness |" in capsys.readouterr().out
+    assert main(["list", "statements"]) == 0
+
+
+def test_a_fresh_matrix_takes_nothing_from_the_record(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    few = {name: STATEMENTS[name] for name in ("W.P4", "Z.P4")}
+    monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
+    asked = []
+
+    def looked_at(chosen, *_, **__):
+        asked.append([item.id for item in chosen])
+        return {name: found(item, "not decided") for name, item in few.items()}
+
+    ask = ["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8"]
+    assert main(ask) == 0
+    monkeypatch.setattr(cli_theorems, "verify", looked_at)
+    assert main(ask) == 0
+    assert asked == [], "all is on record"
+    assert main([*ask, "--fresh"]) == 0
+    assert asked == [["W.P4", "Z.P4"]]
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_theorems, "verify", interrupted)
+    assert main(["theorems", "--id", "Z.P4", "--store", str(tmp_path / "f.sqlite")]) == 130
+    assert capsys.readouterr().err == "fairalloc: interrupted; what was kept is kept\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["theorems", "--id", "Q.1"], "there is no statement 'Q.1'"),
+        (["theorems", "--budget", "soon"], "the budget is 'soon', but it must be a positive time"),
+        (["theorems", "--budget", "0s"], "but it must be a positive time"),
+        (["theorems", "--trials", "0"], "both must be positive"),
+        (["theorems", "--seed", "-1"], "a seed must not be negative"),
+        (["theorems", "--jobs", "0"], "nor jobs below 1"),
+        (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements is of the papers K"),
+    ],
+)
+def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
+    assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_is_refuted_is_in_the_errata():
+    text = (ROOT / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+    refuted = [name for name, last in packaged().searched.items() if last["status"] == "refuted"]
+    assert len(refuted) > 50
+    missing = [name for name in refuted if not re.search(re.escape(name) + r"(?![\w-])(?!\.\w)", text)]
+    assert missing == []
+
+
+def test_no_witness_of_the_package_refutes_what_it_calls_held():
+    """Nor does one that was found for another statement about the same mechanism and property."""
+    known, tried = laboratory._Known(packaged().witnesses), 0
+    for name, last in packaged().searched.items():
+        claim = STATEMENTS[name]
+        if last["status"] != "held" or claim.quantifier in ("one", "some"):
+            continue
+        for case in known.of(claim)[KIN]:
+            assert claim.violated(parse_case(case)) is None, name
+            tried += 1
+    assert tried > 20
+
+
+def test_a_violation_that_floating_point_calls_rounding_is_found():
+    """By 1e-9 in every case of two users; by less than ROUNDING it stays unseen."""
+
+    def tiny(exactly, size):
+        def check(case):
+            margin = size if case.instance.N == 2 else Fraction(-1)
+            holds = margin <= (0 if exactly else TOLERANCE)
+            return Verdict("tiny", holds, float(margin), f"{margin}", "")
+
+        return check
+
+    visible, unseen = (
+        planted(trial=tiny(False, size), confirm=tiny(True, size)) for size in (Fraction(1, 10**9), Fraction(1, 10**12))
+    )
+    finding = investigate(visible, seconds=20, trials=300)
+    assert finding.status == "refuted"
+    assert finding.case is not None
+    assert finding.case.instance.N == 2
+    assert investigate(unseen, seconds=20, trials=300).status == "held"
+
+
+def test_samples_have_classes_of_servers_where_several_servers_are_allowed():
+    assert any(case.instance.counts.max() > 1 for case in samples(ANY, 120))
+    assert all(case.instance.counts.max() == 1 for case in samples(replace(ANY, one_server=True), 120))
+
+
+def test_what_failed_is_tried_again_when_a_run_is_resumed(tmp_path, monkeypatch):
+    path = tmp_path / "findings.sqlite"
+    with Store(path) as kept:
+        asked = {"seed": 0, "budget": 5, "trials": 30, "fresh": False, "statements": ["K.planted"]}
+        kept.add(kept.run(asked), laboratory._failed(planted(), "its process ended"), [])
+    found = verify([planted(trial=harmless)], budget=5, trials=30, jobs=1, store=path)
+    assert found["K.planted"].status == "held"
+
+
+def test_what_follows_from_a_definition_needs_no_statement():
+    """The matrix says so; conditions stop a chain."""
+    assert "uniform" not in follows("nb", "pareto")
+    assert follows("nb", "feasibility")
+    assert follows("drf-per-server", "envy-freeness")
+    assert not follows("ps-dsf", "envy-freeness"), "the arrow has a condition"
+    claim = STATEMENTS["K.Table1.tsf.pareto"]
+    held = Finding(claim.id, "held", "", 40, {})
+    other = replace(claim, id="W.y", mechanism="nb", property="envy-freeness")
+    grid = matrix({claim.id: claim, "W.y": other}, {claim.id: held, "W.y": held})
+    assert grid.columns == ["property", "nb", "tsf"]
+    assert grid.rows[0][:2] == ["pareto", "⇒"], "nb is Pareto optimal, whatever is asked of tsf"
+    assert grid.rows[1][2] == "", "that tsf is envy-free is no matter of definition"
+
+
+def test_witnesses_serve_their_kin():
+    """What violates a property of a mechanism is tried on all statements about it, and a single liar is a coalition."""
+    claim = STATEMENTS["P.II-B.tsf.sharing"]
+    known = laboratory._Known(w for w in packaged().witnesses if w["statement"] == "K.2.2.tsf.sharing")
+    misreports = [w for w in packaged().witnesses if w["statement"] == "Z.P6"]
+    known.add(misreports)
+    assert known.of(STATEMENTS["Z.T1.GSP"])[KIN] == [w["case"] for w in misreports], "strategyproofness follows from the other"
+    cases = [parse_case(case) for case in known.of(claim)[KIN]]
+    assert cases
+    assert not known.of(STATEMENTS["W.P1"])[KIN]
+    finding = investigate(claim, trials=1, known={KIN: cases})
+    assert (finding.status, finding.searched["source"]) == ("refuted", "kin")
+    other = investigate(claim, trials=1, known={KIN: [Case(Instance([[1], [1]], [[1]]))]})
+    assert other.case is None
+
+
+def test_a_file_of_findings_that_cannot_be_used(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(InstanceError, match="cannot be used as a file of findings"):
+        verify([planted()], budget=1, jobs=1, store=tmp_path / "file" / "f.sqlite")
+    with Store(tmp_path / "f.sqlite") as kept:
+        kept._db.execute("PRAGMA query_only = 1")
+        with pytest.raises(InstanceError, match="nothing can be kept in the file of findings: attempt to write a readonly"):
+            kept.run({})
+
+
+def test_shrinking_may_try_a_limit_of_0():
+    """No instance has one, so the draft is refused as an instance, after its points were made to fit."""
+    case = Case(Instance([[1], [1]], [[1]], max_tasks=["1/2", "1/2"]), points=((Fraction(1, 2), Fraction(0)),))
+    draft = Draft.of(case)
+    draft.users[0].limit[0] = Fraction(0)
+    Hypotheses(unlimited=False, points=1).enforce(draft)
+    with pytest.raises(InstanceError, match="max_tasks"):
+        draft.case()
+
+
+def test_packing_finds_the_best_corner():
+    """Z (1) by corners and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
+    rows = example("zarchy-fig1").instance.exact.demands[0]
+    assert plain_judges._packed(rows, (Fraction(11), Fraction(11), Fraction(13))) == Fraction(35, 4)
+    assert plain_judges._solved([[0.3, 0.1], [0.9, 0.1 * 3]], [1.0, 1.0]) is None, "singular but for rounding"
+    for case in samples(Hypotheses(one_server=True, one_variant=False), 25):
+        alone = case.instance.replace(
+            demands=case.instance.exact.demands[:1], eligible=None, weights=None, max_tasks=None, users=["u"]
+        )
+        pool = alone.exact.capacities[0]
+        rows = [row for row in alone.exact.demands[0] if all(c or not d for c, d in zip(pool, row, strict=True))]
+        best = solve(alone, "utilitarian", "exact").tasks_exact[0]
+        assert plain_judges._packed(rows, pool) == best
+        floats = [list(map(float, row)) for row in rows]
+        assert plain_judges._packed(floats, list(map(float, pool))) == pytest.approx(float(best), rel=ROUNDING)
+
+
+def test_judges_see_the_printed_numbers():
+    """Z Example 3 under LMMF: user 2 runs 2/3 tasks and would run 4/3 with what user 1 holds."""
+    case = Case(example("zarchy-ex3").instance)
+    verdict = proved("lmmf", envy)(case)
+    assert verdict.sentence == "user 'u2' runs 2/3 tasks, and 4/3 with the resources of 'u1'"
+    assert proved("nb", envy)(case).holds is None, "equal parts: no violation, and no room that bounds could show"
+    assert attempted("drfh", envy)(case).holds is True

@@ -1,0 +1,401 @@
+"""Every claim is confirmed by another route than the one that tried it: both agree on samples, and each is seen to fail."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tolerances import DIFFERENCES, ROUNDING, SHARES
+
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers import solve
+from fairalloc.solvers.game.ps_mfa import projected
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.engine.investigate import investigate
+from fairalloc.theorems.engine.witnesses import packaged, parse_case
+from fairalloc.theorems.judges import game as game_judges
+from fairalloc.theorems.papers.d import judges as judges_d
+from fairalloc.theorems.papers.k import lemma_3 as stuck
+from fairalloc.theorems.papers.k import problem_1, problem_3
+from fairalloc.theorems.papers.k import statements as claims_k
+from fairalloc.theorems.papers.k.surds import Surd, root
+from fairalloc.theorems.papers.p import algorithm_1
+from fairalloc.theorems.papers.w import statements as claims_w
+from fairalloc.theorems.papers.z import newton_steps
+from fairalloc.theorems.papers.z import statements as claims_z
+from fairalloc.theorems.registry import all_statements
+
+F = Fraction
+STATEMENTS = all_statements()
+CHEAP = [
+    "K.T1",
+    "K.L1",
+    "K.T6",
+    "K.5.1.eligible",
+    "P.C1",
+    "P.A1.feasible",
+    "P.A1.rising",
+    "P.A1.rising.everywhere",
+    "W.S4.5.mean",
+    "W.S5.2.better",
+    "W.S5.2.worse",
+    "D.S5.dummies",
+    "D.R1",
+]
+COUNTS = dict.fromkeys(CHEAP, 200) | {
+    "K.3.1.existence": 15,
+    "K.4.4.bounded": 30,
+    "K.T7.bottleneck": 8,
+    "K.T8.start": 3,
+    "K.5.2": 3,
+    "P.A1.defined": 60,
+    "P.A1.ends": 60,
+    "P.III-D": 60,
+    "Z.P2": 20,
+    "Z.V.NB.CE": 20,
+}
+"""Cases that both routes are tried on."""
+
+SOLVED = Case(Instance([[1], [1]], [[2]]), points=((F(1), F(1)),), parameters={"alpha": 2, "price": 1})
+"""An equilibrium and its price."""
+
+UNSOLVED = replace(SOLVED, points=((F(1, 2), F(3, 2)),))
+NOBODY = Case(Instance([[1, 1], [0, 1]], [[1, 1], [0, 1]]))
+"""User 1 is done with r1 of the first server, user 2 is all on the second one."""
+
+
+def parts(check):
+    """What a check is made of: its code with what is bound to it."""
+    if isinstance(check, partial):
+        return parts(check.func), check.args, check.keywords
+    return check.__code__, [cell.cell_contents for cell in check.__closure__ or ()]
+
+
+def samples(statement, count, seed=0):
+    rng, made = np.random.default_rng(seed), []
+    while len(made) < count:
+        try:
+            case = statement.hypotheses.sample(rng, statement.misreports).case()
+        except InstanceError:
+            continue
+        made += [case] if statement.admits(case) else []
+    return made
+
+
+def verdict(check, case):
+    """What it says; "" where the claim is not about the case."""
+    try:
+        return check(case).holds
+    except InstanceError:
+        return ""
+
+
+def witness(name):
+    return parse_case(next(w for w in packaged().witnesses if w["statement"] == name)["case"])
+
+
+def scaled(factor):
+    """Solve, with all tasks multiplied afterwards, and the residual that this makes."""
+
+    def wrong(*args, **kwargs):
+        found = solve(*args, **kwargs)
+        residuals = {"definition": max(found.residual, 1 - factor)}
+        return replace(found, x=found.x * factor, x_exact=None, prices=None, residuals=residuals)
+
+    return wrong
+
+
+def test_no_statement_is_confirmed_by_what_tried_it():
+    again = [s.id for s in STATEMENTS.values() if s.quantifier != "one" and parts(s.trial) == parts(s.confirm)]
+    assert again == []
+    assert parts(game_judges.at_rest("ps-dsf", "ps-mfa")) == parts(game_judges.at_rest("ps-dsf", "ps-mfa")), "it can fail"
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_both_routes_agree(name):
+    statement = STATEMENTS[name]
+    said = [(verdict(statement.trial, case), verdict(statement.confirm, case)) for case in samples(statement, COUNTS[name])]
+    undecided = name in ("K.T8.start", "K.5.2")
+    assert all(tried == sure or (undecided and None in (tried, sure)) for tried, sure in said)
+    assert sum(True in pair or False in pair for pair in said) >= COUNTS[name] / 4
+
+
+# ---- each is seen to fail -----------------------------------------------------------------------------------------------
+
+
+def seen(name, case):
+    """Both verdicts."""
+    return verdict(STATEMENTS[name].trial, case), verdict(STATEMENTS[name].confirm, case)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"),
+    [
+        ("K.4.4.bounded", witness("K.4.4.bounded"), Case(Instance([[1, 0], [1, 0]], [[1, 1]]))),
+        ("K.5.1.eligible", witness("K.5.1.eligible"), Case(Instance([[1], [1]], [[1], [1]]))),
+        ("P.A1.feasible", witness("P.A1.feasible"), replace(witness("P.A1.feasible"), points=((F(1, 11), F(0)),))),
+        ("P.A1.defined", NOBODY, Case(Instance([[1, 1], [0, 1]], [[1, 1]]))),
+        ("P.A1.rising.everywhere", witness("P.A1.rising.everywhere"), Case(Instance([[1], [1]], [[1], [1]]))),
+        ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1),),))),
+        ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1, 2),),))),
+        ("W.S5.2.better", Case(example("wang-fig2").instance), witness("W.S5.2.worse")),
+        ("W.S5.2.worse", witness("W.S5.2.worse"), Case(example("wang-fig2").instance)),
+    ],
+)
+def test_violations_are_seen_by_both_routes(name, wrong, right):
+    assert seen(name, wrong) == (False, False)
+    assert seen(name, right) == (True, True)
+    assert STATEMENTS[name].trial(wrong).margin > 0 >= STATEMENTS[name].trial(right).margin
+
+
+def test_lemma_1_of_k_with_another_merit(monkeypatch):
+    assert seen("K.L1", SOLVED) == seen("K.L1", UNSOLVED) == (True, True)
+    monkeypatch.setattr(problem_3, "root", lambda _: None)
+    monkeypatch.setattr(game_judges.Point, "value", 1.0)
+    assert seen("K.L1", SOLVED) == (False, False)
+    assert STATEMENTS["K.L1"].trial(SOLVED).margin > 0
+
+
+def test_theorem_6_of_k_with_another_gradient(monkeypatch):
+    assert seen("K.T6", SOLVED) == seen("K.T6", UNSOLVED) == (True, True)
+    monkeypatch.setattr(problem_3, "_slope", lambda _a, _b: Surd())
+    monkeypatch.setattr(game_judges.Merit, "gradient", lambda self, y, mu: (0 * y, 0 * mu))
+    assert seen("K.T6", UNSOLVED) == (False, False)
+    assert seen("K.T6", SOLVED) == (True, True)
+
+
+NUMBERS = {"f1": F(7, 24), "f2": F(17, 144), "price": F(2)}
+"""Of a point that refutes Lemma 3 (theorems/papers/k/lemma_3.py)."""
+
+
+def test_lemma_3_of_k_with_other_directions(monkeypatch):
+    case = witness("K.E111")
+    assert problem_3.descent(case).holds, "v_x is not 0"
+    monkeypatch.setattr(problem_3.Point, "moves", lambda *_: False)
+    assert not problem_3.descent(case).holds
+
+
+def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
+    finding = investigate(STATEMENTS["K.L3"], seconds=20.0, trials=3000)
+    assert (finding.status, finding.searched["source"]) == ("refuted", "search")
+    assert not problem_3.descent(stuck.constructed(finding.case.parameters)).holds
+
+
+def test_other_numbers_make_no_point_for_lemma_3():
+    """The construction says so by its slacks; where it says nothing of the kind, rationals at the point agree."""
+    seen_ = Counter()
+    for values in product(*stuck.FAMILY.values()):
+        case = Case(Instance([[1]], [[1]]), parameters=dict(zip(stuck.FAMILY, values, strict=True)))
+        try:
+            wanted = stuck.tried(case).holds
+            found = stuck.confirmed(case).holds
+        except InstanceError:  # no such point: a user has less than no task at server 3, or no weight fits
+            continue
+        seen_[wanted, found] += 1
+        assert found or not wanted, values
+    assert seen_[False, False] >= 8
+
+
+def test_lemma_3_of_k_fails_where_only_prices_move_that_psi_does_not_see():
+    """Psi rises along v whatever the step; with the price of one server changed a little, something descends again."""
+    case = stuck.constructed(NUMBERS)
+    assert not problem_3.descent(case).holds
+    at = game_judges.Direction(case)
+    assert np.abs(at.v_x).max() <= ROUNDING * 10
+    assert np.abs(at.by_price[at.v_price > 1e-3]).max() <= ROUNDING * 10, "what moves is what Psi does not see"
+    assert at.v_price.max() > 0.01
+    point, x = problem_3.Point.of(case), np.array([float(v) for v in case.points[0]])
+    slopes, now = point.by_x(), {row: float(v) for row, v in point.price.items()}
+    v = {row: float(point.beta(row, slopes)) for row in point.full}
+    steps = [{row: now.get(row, 0.0) + eta * rate for row, rate in v.items()} for eta in (0.0, 0.1, 1.0, 10.0, 100.0)]
+    values = [merit(case, x, price) for price in steps]
+    assert values == sorted(set(values))
+    first, *others = case.parameters["price"]
+    for changed in ((first * F(101, 100), *others), (first * F(99, 100), *others)):
+        assert problem_3.descent(replace(case, parameters={"alpha": 2, "price": changed})).holds
+
+
+def test_theorem_1_of_k_with_another_utility(monkeypatch):
+    case = replace(UNSOLVED, points=(UNSOLVED.points[0], (F(1), F(1))), parameters={"alpha": 2})
+    assert seen("K.T1", case) == (True, True)
+    slope, risen = problem_1.Move.slope, problem_1._risen
+    monkeypatch.setattr(problem_1.Move, "slope", lambda self: slope(self) / 8)
+    monkeypatch.setattr(problem_1, "_risen", lambda *args: 8 * risen(*args))
+    assert seen("K.T1", case) == (False, False)
+    monkeypatch.setattr(problem_1.Move, "slope", slope)
+    monkeypatch.setattr(problem_1.Move, "gained", lambda *_: F(-1))
+    monkeypatch.setattr(problem_1, "_risen", lambda *_: -1.0)
+    assert seen("K.T1", case) == (False, False), "(16) is positive and no move gains"
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2, 1.5, "inf"])
+def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
+    case = Case(example("khamse-fig3").instance, parameters={"alpha": alpha})
+    assert seen("K.3.1.existence", case) == (True, True)
+    x = problem_1.rational(case.instance, solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha).x)
+    low, high = problem_1.gain(case.instance, x, case.parameters)
+    assert 0 <= low <= high < 1e-6
+    low, high = problem_1.gain(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
+    assert 0.09 < low <= high < 0.11
+    monkeypatch.setattr(problem_1, "solve", scaled(0.9))
+    monkeypatch.setattr(problem_1, "exact_levels", problem_1.rational)
+    monkeypatch.setattr(claims_k, "solve", scaled(0.9))
+    assert seen("K.3.1.existence", case) == (None, None), "existence is not refuted by a point"
+
+
+@pytest.mark.parametrize("name", ["P.A1.ends", "P.III-D", "K.T8.start", "K.5.2"])
+def test_a_run_that_ends_elsewhere_is_seen(name, monkeypatch):
+    case = Case(Instance([[1, 2], [2, 1]], [[6, 6]]), parameters={"alpha": 2} if name.startswith("K") else {})
+    assert seen(name, case) == (True, True)
+    monkeypatch.setattr(problem_1, "solve", scaled(0.9))
+    monkeypatch.setattr(game_judges, "solve", scaled(0.9))
+    assert seen(name, case) == (False, False)
+
+
+def test_numbers_of_two_solves_that_differ(monkeypatch):
+    case = Case(Instance([[1], [1]], [[2]]), parameters={"alpha": 2, "A": 1, "B": 1})
+    assert seen("K.T7.bottleneck", case) == (True, True)
+    certain = problem_1.certain
+    monkeypatch.setattr(problem_1, "certain", lambda *args: SimpleNamespace(**_halved(certain(*args))))
+    found = iter([[1.0, 1.0], [1.0, 1.1]])
+    monkeypatch.setattr(claims_k, "solve", lambda *_args, **_own: SimpleNamespace(residual=0.0, tasks=np.array(next(found))))
+    assert seen("K.T7.bottleneck", case) == (False, False)
+
+
+def _halved(h):
+    """The numbers of an allocation, the first user's tasks halved."""
+    x = np.array([h.x[0] / 2, *h.x[1:]], dtype=object)
+    return {"x": x, "tasks": x, "weights": h.weights, "gamma": h.gamma}
+
+
+def test_corollary_1_of_p_without_its_second_condition(monkeypatch):
+    assert seen("P.C1", UNSOLVED) == (True, True)
+    monkeypatch.setattr(algorithm_1, "_unshared", lambda *_: True)
+    assert seen("P.C1", UNSOLVED) == (False, False)
+
+
+def test_minima_that_fall_are_seen(monkeypatch):
+    case = next(case for case in samples(STATEMENTS["P.A1.rising"], 200) if _rises(case))
+    assert seen("P.A1.rising", case) == (True, True)
+    run, exact = algorithm_1.server_procedure, algorithm_1._procedure
+    monkeypatch.setattr(algorithm_1, "server_procedure", lambda *args: ((made := run(*args))[0], made[1][::-1]))
+    monkeypatch.setattr(algorithm_1, "_procedure", lambda *args: list(exact(*args))[::-1])
+    assert seen("P.A1.rising", case) == (False, False)
+
+
+def _rises(case):
+    """Whether some server has two updates in a row in the first round."""
+    places, user = algorithm_1.Place.all_of(case.instance), exact_arcs(case.instance).user
+    x = algorithm_1._drf_on_each(case.instance, places)
+    return any(len(set(algorithm_1._procedure(place, x, user))) > 1 for place in places)
+
+
+def test_a_mean_over_some_ways_only(monkeypatch):
+    case = Case(example("wang-fig2").instance)
+    assert seen("W.S4.5.mean", case) == (True, True)
+    monkeypatch.setattr(claims_w, "product", lambda *args, **own: list(product(*args, **own))[1:])
+    monkeypatch.setattr(claims_w, "_tasks_in", lambda a, d: min(x / y for x, y in zip(a, d, strict=True)) ** 2)
+    assert seen("W.S4.5.mean", case) == (False, False)
+
+
+def test_too_many_steps_and_wrong_prices_are_seen(monkeypatch):
+    case = Case(example("zarchy-nb").instance)
+    assert seen("Z.P2", case) == (True, True)
+    x, prices, steps = newton_steps.centre_path(case.instance, 1e-6)
+    assert steps < 60
+    assert newton_steps.proved_gap(case.instance, x, prices) < 1e-5
+    assert newton_steps.proved_gap(case.instance, x, prices * 1.1) > 1e-3
+    assert newton_steps.proved_gap(case.instance, x * 0.9, prices) > 1e-3
+    monkeypatch.setattr(claims_z, "STEPS", 5)
+    assert seen("Z.P2", case) == seen("Z.V.NB.CE", case) == (False, False)
+    monkeypatch.setattr(claims_z, "centre_path", lambda *_: (x, prices * 1.1, steps))
+    assert verdict(STATEMENTS["Z.P2"].confirm, case) is None
+
+
+def test_without_dummies_somebody_who_has_it_all_complains(monkeypatch):
+    case = Case(Instance([[1], [2]], [[4]], max_tasks=[1, 1]), points=((F(1), F(1)),))
+    assert seen("D.S5.dummies", case) == (True, True)
+    loudest = judges_d._loudest
+    monkeypatch.setattr(judges_d, "with_dummies", lambda d: tuple(tuple(p.get(j, F(0)) for j in range(d.R)) for p in d.parts))
+    monkeypatch.setattr(judges_d, "_loudest", lambda x, r, e, content: loudest(x, r[:, :1], e, content))
+    assert seen("D.S5.dummies", case) == (False, False)
+
+
+# ---- what exact routes rest on -------------------------------------------------------------------------------------------
+
+
+def test_roots_are_compared_exactly():
+    assert root(F(9, 4)) == F(3, 2)
+    assert root(F(2)) is root(F(1, 2)) is None
+    assert (Surd.of(1, F(2)) + Surd.of(1, F(8)) - Surd.of(3, F(2))).terms == {}
+    assert (Surd.of(1, F(1, 2)) - Surd.of(F(1, 2), F(2))).sign() == 0
+    near = Surd.of(1, F(10**40 + 1)) - Surd.of(10**20)
+    assert near.sign() == 1
+    assert (near * F(-1)).sign() == -1
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        q, s = rng.integers(-5, 6, 4).tolist(), rng.integers(1, 30, 4).tolist()
+        sum_ = sum((Surd.of(a, F(b)) for a, b in zip(q, s, strict=True)), Surd())
+        floats = sum(a * b**0.5 for a, b in zip(q, s, strict=True))
+        assert sum_.sign() == (0 if abs(floats) < ROUNDING * 100 else np.sign(floats))
+        assert float(sum_) == pytest.approx(floats, abs=ROUNDING * 100)
+
+
+def merit(case, x, price):
+    """Psi in floats, in K's letters."""
+    arcs, alpha = exact_arcs(case.instance), case.parameters["alpha"]
+    tasks, phi = np.bincount(arcs.user, x), case.instance.weights
+    total = 0.0
+    for a, (n, load) in enumerate(zip(arcs.user, arcs.load, strict=True)):
+        gamma = 1 / max(float(p) for _, p in load)
+        f = sum(price.get(row, 0.0) * float(p) for row, p in load) - (tasks[n] / (phi[n] * gamma)) ** -alpha / gamma
+        total += 0.5 * (np.hypot(x[a], f) - x[a] - f) ** 2
+    return total
+
+
+def test_derivatives_of_the_merit_are_those_of_difference_quotients():
+    for case in (c for c in samples(STATEMENTS["K.E111"], 60, 3) if all(exact_arcs(c.instance).tasks(c.points[0]))):
+        point = problem_3.Point.of(case)
+        x, price = np.array([float(v) for v in point.x]), {row: float(v) for row, v in point.price.items()}
+        scale = 1 + max(float(abs(f)) for f in point.f) ** 2 + max(float(v) for v in point.rise) ** 2
+        for a, slope in enumerate(point.by_x()):
+            up, down = (merit(case, x + h * np.eye(len(x))[a], price) for h in (1e-6, -1e-6))
+            if x[a] > 1e-3 and scale < 1e3:
+                assert float(slope) == pytest.approx((up - down) / 2e-6, abs=DIFFERENCES * scale)
+        for row, slope in point.by_price().items():
+            up, down = (merit(case, x, price | {row: price.get(row, 0.0) + h}) for h in (1e-6, -1e-6))
+            assert float(slope) == pytest.approx((up - down) / 2e-6, abs=DIFFERENCES * scale)
+
+
+def test_the_projection_is_that_of_least_squares():
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        rows, users = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        normals = {r: [F(int(v)) for v in rng.integers(0, 4, users)] for r in range(rows)}
+        normals = {r: d for r, d in normals.items() if any(d)}
+        normals = normals or {0: [F(1)] * users}
+        price = {r: F(1) for r in normals if rng.random() < 0.5}
+        g = [Surd.of(int(a), F(int(b))) for a, b in rng.integers(1, 6, (users, 2)) * [[1, 1]]]
+        g = [v * F(int(rng.choice([-1, 1]))) for v in g]
+        point = problem_3.Point((), (), (), (), (), (), tuple(normals), price)
+        v = next(point._projections(g, normals))
+        d = np.array([[float(x) for x in row] for row in normals.values()]).reshape(-1, users).T
+        near = projected(np.array([float(x) for x in g]), d, np.array([r in price for r in normals], dtype=bool))
+        assert [float(x) for x in v] == pytest.approx(near.tolist(), abs=ROUNDING * 1e3)
+
+
+def test_vertices_have_the_optima_of_linear_programs():
+    from fairalloc.analysis.linear import maximum
+
+    for case in samples(STATEMENTS["K.5.1.eligible"], 20):
+        matrix = case.instance.arcs.load.tocsr()
+        for here in problem_1.on_servers(case.instance):
+            worth = np.random.default_rng(0).random(len(here))
+            best = max(sum(w * float(v) for w, v in zip(worth, y, strict=True)) for y in problem_1.vertices(case.instance, here))
+            assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)

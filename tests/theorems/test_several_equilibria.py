@@ -1,0 +1,300 @@
+"""Lemmas 2 and 4 of K: the judges find what refutes them, a second route agrees, and a perturbed case is refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from tolerances import DIFFERENCES, RECOVERED, RESIDUAL
+
+from fairalloc.formulations.game.game import Game
+from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.engine.investigate import investigate
+from fairalloc.theorems.papers.k import statements as claims_k
+from fairalloc.theorems.papers.k.lemma_4 import assumption_2, constructed, mirror, stalled, tried
+from fairalloc.theorems.papers.k.several_equilibria import apart, strict, two_solutions, two_solutions_exactly
+
+F = Fraction
+
+STATEMENTS = {item.id: item for item in claims_k.statements}
+NUMBERS = {"f1": F(5, 12), "f3": F(84, 13), "y": F(1), "g": F(16), "F": F(1, 25), "k": F(3, 2), "b": F(1, 2)}
+STALLED = constructed(NUMBERS)
+TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
+
+
+# ---- Lemma 2 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["K.L2", "K.C4", "K.3.4.unique"])
+def test_search_refutes_uniqueness_from_scratch(name):
+    finding = investigate(STATEMENTS[name], seconds=60.0, trials=6000)
+    assert finding.status == "refuted"
+    assert finding.searched["source"] == "search"
+    assert STATEMENTS[name].confirm(finding.case).holds is False
+
+
+def test_both_corners_are_equilibria_for_the_residual_too():
+    """Rational optimality conditions against weak duality in floating point, which is another code and needs no corner."""
+    pair = apart(TWO)
+    game = Game(TWO.instance, 10, 1, float(pair.B))
+    points = [strict(TWO, each, pair.B) for each in pair.corners]
+    arcs = exact_arcs(TWO.instance)
+    assert {arcs.tasks(x) for x in points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
+    for x in points:
+        near = np.array([float(v) for v in x])
+        assert game.residual(Allocation(TWO.instance, near, "alpha-pf-vds")) <= RESIDUAL
+        assert game.residual(Allocation(TWO.instance, 0.99 * near, "alpha-pf-vds")) > RECOVERED
+    other = Game(TWO.instance, 10, 1, 4 * float(pair.B))
+    assert max(other.residual(Allocation(TWO.instance, np.array([float(v) for v in x]))) for x in points) > RECOVERED
+
+
+def test_a_corner_that_is_no_equilibrium_is_refused():
+    pair = apart(TWO)
+    assert any(strict(TWO, each, 4 * pair.B) is None for each in pair.corners)
+    assert any(strict(replace(TWO, parameters={"alpha": 2}), each, pair.B) is None for each in pair.corners)
+
+
+@pytest.mark.parametrize("capacities", [[[2, 1], [2, 1]], [[2, 1], [1, "13/10"]], [[9, 1], [1, 2]]])
+def test_systems_with_one_equilibrium_pass(capacities):
+    case = Case(Instance([[3, 1], [1, 3]], capacities), parameters={"alpha": 10})
+    assert two_solutions(case).holds is True
+    assert two_solutions(case).margin <= 0
+    assert two_solutions_exactly(case).holds is True
+
+
+@pytest.mark.parametrize(
+    ("demands", "capacities", "word"),
+    [
+        ([[1, 0], [1, 0]], [[1, 0], [1, 1]], "free"),
+        ([[3, 1], [1, 3]], [[2, 1]], "unique"),
+        ([[2, 1], [3, 1]], [[1, 1], [1, 2]], "unique"),
+    ],
+)
+def test_free_multipliers_and_proved_uniqueness_are_not_tried(demands, capacities, word):
+    with pytest.raises(InstanceError, match=word):
+        two_solutions(Case(Instance(demands, capacities), parameters={"alpha": 10}))
+
+
+def test_methods_find_one_of_the_equilibria():
+    pair = apart(TWO)
+    found = solve(TWO.instance, "alpha-pf-vds", accuracy="high", alpha=10, A=1, B=float(pair.B))
+    assert found.residual <= RESIDUAL
+    assert min(abs(found.tasks - v).max() for v in (2 / 3, 3 / 4)) <= RECOVERED
+
+
+# ---- Lemma 4 --------------------------------------------------------------------------------------------------------
+
+
+def merit(x, prices):
+    """Psi (K 37) of the constructed point in floating point, from (31) and (35) alone, without (38)."""
+    system, parameters = STALLED.instance, STALLED.parameters
+    A, B, total, user, server = float(parameters["A"]), float(parameters["B"]), 0.0, system.arcs.user, system.arcs.server
+    tasks = np.bincount(user, x, system.N)
+    demands = np.array([rows[0] for rows in system.demands], dtype=float)
+    for a, (n, i) in enumerate(zip(user, server, strict=True)):
+        gamma = min(c / d for c, d in zip(system.capacities[i], demands[n], strict=True) if d)
+        z = tasks[n] / (system.weights[n] * gamma)
+        f = prices[i] @ demands[n] - ((A / z) ** 2 + B / z) / gamma
+        total += (np.hypot(x[a], f) - x[a] - f) ** 2 / 2
+    return total
+
+
+def slope(function, at, step=1e-6):
+    """Central differences."""
+    result = np.zeros(at.shape)
+    for k in np.ndindex(at.shape):
+        e = np.zeros(at.shape)
+        e[k] = step
+        result[k] = (function(at + e) - function(at - e)) / (2 * step)
+    return result
+
+
+def test_lemma_4_differences_of_psi_and_least_squares_agree_that_nothing_moves():
+    system = STALLED.instance
+    x = np.array([float(v) for v in STALLED.points[0]])
+    prices = np.array([float(v) for v in STALLED.parameters["prices"]]).reshape(system.K, system.R)
+    by_x = slope(lambda at: merit(at, prices), x)
+    by_price = slope(lambda at: merit(x, at), prices)
+    demands = np.array([rows[0] for rows in system.demands], dtype=float)
+    full = (system.arcs.load @ x).reshape(system.K, system.R) > 1 - 1e-12
+    assert full.sum(axis=1).tolist() == [2, 2, 1]
+    assert np.abs(by_x).max() > 1  # far from a solution
+    for i in range(system.K):
+        gradient = np.zeros(system.N)
+        here = system.arcs.server == i
+        gradient[system.arcs.user[here]] = by_x[here]
+        rays = [sign * demands[:, r] for r in np.flatnonzero(full[i]) for sign in ((1, -1) if prices[i, r] else (1,))]
+        assert nnls(np.array(rays).T, -gradient)[1] <= DIFFERENCES  # -grad is in the polar cone of (46): v_x = 0
+        beta = -demands.T @ gradient
+        for r in np.flatnonzero(full[i]):
+            if prices[i, r]:
+                assert abs(by_price[i, r]) + abs(beta[r]) <= DIFFERENCES
+            else:
+                assert by_price[i, r] > 1e-3  # beta > 0, so U = 0, and the price would fall below 0: v_lambda = 0
+                assert beta[r] > 0
+
+
+def test_lemma_4_is_refuted_in_rationals_under_assumption_2():
+    assert assumption_2(STALLED.instance)
+    assert min(min(row) for row in STALLED.instance.exact.capacities) > 0
+    verdict = stalled(STALLED)
+    assert verdict.holds is False
+    assert verdict.margin == float(max(abs(v) for v in mirror(NUMBERS).gradient))
+
+
+def test_lemma_4_search_finds_such_a_point():
+    finding = investigate(STATEMENTS["K.L4"], seconds=30.0, trials=20_000)
+    assert finding.status == "refuted"
+    assert finding.searched["source"] == "search"
+
+
+def test_lemma_4_other_numbers_make_no_such_point():
+    """The slacks decide: a shortage that is a little larger leaves too little room."""
+    other = NUMBERS | {"F": Fraction(1, 20)}
+    assert tried(replace(TWO, parameters=other)).holds is True
+    assert tried(replace(TWO, parameters=NUMBERS)).holds is False
+
+
+def test_lemma_4_a_perturbed_point_moves_or_is_refused():
+    prices = list(STALLED.parameters["prices"])
+    right = prices[14]
+    prices[14] += Fraction(5, 12)  # user 4, with x = 1, now pays f = 5/12: 13/12 is the root
+    moved = stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    assert moved.holds is True
+    prices[14], prices[1] = right, Fraction(1, 10)
+    with pytest.raises(InstanceError, match="irrational"):
+        stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    prices[1], prices[2] = Fraction(0), Fraction(1)  # a price of a resource that is not full
+    with pytest.raises(InstanceError, match="38"):
+        stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    alone = replace(STALLED, instance=STALLED.instance.replace(eligible=np.ones((4, 3), dtype=bool)))
+    with pytest.raises(InstanceError, match="Assumption 2"):
+        stalled(alone)
+
+
+# ---- Lemma 2 for g' = z^-alpha, whose equilibria are irrational: interval arithmetic -----------------------------------
+
+POWER = Instance([[9, 12, 4], [4, 1, 12], [1, 20, 1]], [[3, 15, 3], [20, 2, 5]])
+"""Three equilibria for alpha = 3, A = 1, B = 0."""
+
+# tasks on the arcs (user by user, servers 1 and 2), and the full resources of each server
+LOW = [0.2679, 0.0463, 0, 0.4012, 0.5893, 0], [(0, 0), (0, 1), (1, 2)]
+MIDDLE = [0.2529, 0.0778, 0.0317, 0.3907, 0.5967, 0], [(0, 0), (0, 1), (1, 2)]
+HIGH = [0.2202, 0.1357, 0.1013, 0.3714, 0.6128, 0], [(0, 0), (0, 1), (1, 1), (1, 2)]
+
+
+class Equations:
+    """(28)-(29) with given served arcs and full resources, in exact data: unknown tasks there, then prices, in parts of c_ir."""
+
+    def __init__(self, instance, served, full, alpha, B):
+        exact = instance.exact
+        self.served, self.full, self.alpha, self.B = served, full, alpha, B
+        self.user, self.server, self.arcs = instance.arcs.user.tolist(), instance.arcs.server.tolist(), range(len(instance.arcs))
+        self.rows = [(i, r) for i in range(instance.K) for r in range(instance.R)]
+        pairs = list(zip(self.user, self.server, strict=True))
+        self.part = [{(i, r): d / exact.capacities[i][r] for r, d in enumerate(exact.demands[n][0]) if d} for n, i in pairs]
+        self.unit = [exact.weights[n] / max(part.values()) for (n, _), part in zip(pairs, self.part, strict=True)]
+        self.weight = [exact.weights[n] for n, _ in pairs]
+
+    def parts(self, a, tasks, number):
+        """The two terms of h at an arc."""
+        one = number(self.unit[a]) / tasks[self.user[a]]
+        scale = number(self.weight[a] / self.unit[a])
+        return one**self.alpha * scale, one * number(self.B) * scale
+
+    def all(self, v, number):
+        """Values f of all arcs, rooms of all resources, and the tasks."""
+        x, mu = dict(zip(self.served, v, strict=False)), dict(zip(self.full, v[len(self.served) :], strict=True))
+        tasks = {n: sum((x[a] for a in self.served if self.user[a] == n), number(0)) for n in set(self.user)}
+        f = [
+            sum((number(part) * mu[row] for row, part in self.part[a].items() if row in mu), number(0))
+            - sum(self.parts(a, tasks, number), number(0))
+            for a in self.arcs
+        ]
+        used = {row: sum((number(self.part[a].get(row, 0)) * x[a] for a in x), number(0)) for row in self.rows}
+        room = {row: 1 - value for row, value in used.items()}
+        return f, room, tasks
+
+    def residual(self, v, number):
+        f, room, _ = self.all(v, number)
+        return [f[a] for a in self.served] + [room[row] for row in self.full]
+
+    def jacobian(self, v, number):
+        _, _, tasks = self.all(v, number)
+        matrix = []
+        for a in self.served:
+            first, second = self.parts(a, tasks, number)
+            falls = (self.alpha * first + second) / tasks[self.user[a]]
+            matrix.append([falls if self.user[b] == self.user[a] else number(0) for b in self.served])
+            matrix[-1] += [number(self.part[a].get(row, 0)) for row in self.full]
+        for row in self.full:
+            matrix.append([-number(self.part[a].get(row, 0)) for a in self.served] + [number(0)] * len(self.full))
+        return matrix
+
+
+def floats(value):
+    return float(value)
+
+
+def ball(value):
+    from flint import arb, fmpq
+
+    value = Fraction(value)
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def isolated(instance, x, full, alpha, B=Fraction(0), radius="1e-10"):
+    """The tasks of users as balls, where Krawczyk's operator proves one solution in a box, and (28)-(29) hold strictly there."""
+    from flint import arb, ctx
+
+    equations = Equations(instance, [a for a, value in enumerate(x) if value > 0], full, alpha, B)
+    v = np.array([value for value in x if value > 0] + [0.0] * len(full))
+    size = len(equations.served)
+    prices = np.array(equations.jacobian(v, floats))[:size, size:]
+    f = np.array(equations.all(v, floats)[0])[equations.served]
+    v[size:] = np.linalg.lstsq(prices, -f, rcond=None)[0]
+    for _ in range(30):
+        v = v - np.linalg.solve(np.array(equations.jacobian(v, floats)), equations.residual(v, floats))
+    inverse = np.linalg.inv(np.array(equations.jacobian(v, floats)))
+    with ctx.workprec(160):
+        middle, C = [arb(float(value)) for value in v], [[arb(float(value)) for value in row] for row in inverse]
+        box = [value + arb(0, radius) for value in middle]
+        at, J, n = equations.residual(middle, ball), equations.jacobian(box, ball), range(len(v))
+        for k in n:
+            image = middle[k] - sum((C[k][j] * at[j] for j in n), arb(0))
+            for j in n:
+                entry = arb(int(j == k)) - sum((C[k][m] * J[m][j] for m in n), arb(0))
+                image += entry * (box[j] - middle[j])
+            if not box[k].contains_interior(image):
+                return None
+        f, room, tasks = equations.all(box, ball)
+        least = [*box, *(f[a] for a in equations.arcs if a not in equations.served)]
+        least += [value for row, value in room.items() if row not in full]
+        return tasks if all(value > 0 for value in least) else None
+
+
+def test_lemma_2_fails_for_powers_too():
+    """Three boxes without common tasks, in each of which there is one solution: proved in interval arithmetic."""
+    found = [isolated(POWER, x, full, 3) for x, full in (LOW, MIDDLE, HIGH)]
+    assert None not in found
+    assert all(low[n] < middle[n] < high[n] for low, middle, high in [found] for n in range(3))
+
+
+def test_intervals_agree_with_rationals_at_the_corners():
+    pair = apart(TWO)
+    for each in pair.corners:
+        x = strict(TWO, each, pair.B)
+        full = [(i, r) for i, corner in enumerate(each) for r in corner.full]
+        tasks = isolated(TWO.instance, [float(v) for v in x], full, 10, pair.B)
+        assert all(tasks[n].contains(ball(value)) for n, value in enumerate(exact_arcs(TWO.instance).tasks(x)))
+
+
+def test_intervals_refuse_what_is_no_equilibrium():
+    assert isolated(POWER, *LOW, 2) is None
+    pair = apart(TWO)
+    points = [(strict(TWO, each, pair.B), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.corners]
+    assert None in [isolated(TWO.instance, [float(v) for v in x], full, 10, 4 * pair.B) for x, full in points]

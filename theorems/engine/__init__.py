@@ -1,0 +1,1 @@
+"""How a claim is tried: search, worst weights, shrinking, findings and witnesses."""

@@ -1,0 +1,138 @@
+"""What becomes of one statement: stored and printed cases first, then the search, then each hypothesis left out in turn."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from fairalloc.theorems.cases import Case, Draft
+from fairalloc.theorems.engine.search import Found, Limit, Search, measure, seeded
+from fairalloc.theorems.hypotheses import MOST
+from fairalloc.theorems.statement import Finding, Statement, Status
+
+__all__ = ["ENOUGH", "KIN", "investigate"]
+
+ENOUGH = 20
+"""Fewer cases than this decide nothing."""
+
+KIN = "kin"
+"""Key of known cases that violate the same property of the same mechanism, but were found for another statement."""
+
+MAIN = 0.6
+"""Part of the time for the claim as it stands; the rest is for its hypotheses, left out one at a time."""
+
+
+def investigate(
+    statement: Statement,
+    seed: int = 0,
+    seconds: float = 10.0,
+    trials: float = inf,
+    known: Mapping[str, Sequence[Case]] | None = None,
+) -> Finding:
+    """Find out whether a statement holds.
+
+    Parameters
+    ----------
+    statement : the claim
+    seed : of everything random
+    seconds, trials : for the whole investigation, and for each of its searches; whichever is reached first ends it
+    known : cases that violated the property before, by the hypothesis they do without ("" = none), and those of other statements
+        under KIN; they are confirmed again, and believed only then
+    """
+    start = time.monotonic()
+    one = statement.quantifier == "one"
+    finding = _printed(statement) if one else _searched(statement, seed, seconds, trials, known or {})
+    return replace(finding, seconds=time.monotonic() - start)
+
+
+def _printed(statement: Statement) -> Finding:
+    """The verdict of the printed case, which is all the statement is about."""
+    assert statement.printed is not None, "statements about one case have it"
+    verdict = statement.confirm(statement.printed)
+    words: dict[bool | None, Status] = {True: "held", False: "refuted", None: "not decided"}
+    status = words[verdict.holds]
+    return Finding(statement.id, status, verdict.sentence, 0, {"source": "the printed case"}, statement.printed, verdict)
+
+
+def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
+    start = time.monotonic()
+    droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
+    main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds))
+    given = [("stored", case) for case in known.get("", ())]
+    given += [("printed", case) for case in [statement.printed] if case is not None]
+    found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
+    failed = len(given) - len(found)
+    kin = known.get(KIN, ()) if not found else ()
+    found += [("kin", made) for case in kin if (made := _confirmed(statement, case)) is not None]
+    if found:  # what is left to find is a smaller one
+        main.limit = Limit(trials, seconds / 2)
+    if (new := main.run()) is not None:
+        found.insert(0, ("search", new))
+    found = [(name, main.shrunk(made) if name in ("printed", "kin") else made) for name, made in found]
+    source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
+    searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
+    if best is not None:
+        status: Status = "held" if statement.wants_violation else "refuted"
+        sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
+        smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
+        searched |= {"trial": best.trial, "smaller": smaller}
+        return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict)
+    needed: dict[str, Case] = {}
+    for k, (name, fewer) in enumerate(droppable.items()):
+        left = max(0.0, seconds - (time.monotonic() - start))
+        variant = replace(statement, hypotheses=fewer)
+        stored = [made for case in known.get(name, ()) if (made := _confirmed(variant, case)) is not None]
+        if stored:
+            needed[name] = min(stored, key=lambda made: measure(made.draft)).case
+            continue
+        without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k)))
+        if (violation := without.run()) is not None:
+            needed[name] = violation.case
+    return _without_violation(statement, main, searched, needed)
+
+
+def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
+    """The finding where no violation was confirmed."""
+    tried = f"{main.trials} cases of up to {_sizes([MOST])}"
+    if statement.wants_violation:
+        return Finding(statement.id, "not decided", f"no violation found in {tried}", main.trials, searched, needed=needed)
+    if main.failed:
+        broke, error = main.failed[0]
+        sentence = f"not refuted in {tried}, but the check failed on {len(main.failed)}: {error}"
+        return Finding(statement.id, "not decided", sentence, main.trials, searched, broke, needed=needed)
+    if main.unconfirmed or main.trials - main.undecided < ENOUGH:
+        doubts = [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
+        doubts += [f"{main.undecided} cases were not decided"] * bool(main.undecided)
+        doubt = ", ".join(doubts) or f"fewer than {ENOUGH} decide nothing"
+        case = main.unconfirmed[0] if main.unconfirmed else None
+        sentence = f"not refuted in {tried}, but {doubt}"
+        return Finding(statement.id, "not decided", sentence, main.trials, searched, case, needed=needed)
+    return Finding(statement.id, "held", f"not refuted in {tried}", main.trials, searched, needed=needed)
+
+
+def _confirmed(statement: Statement, case: Case) -> Found | None:
+    try:
+        verdict = statement.violated(case)
+    except Exception:  # a check that fails on one case confirms nothing, which is counted, and must not end the others
+        return None
+    return None if verdict is None else Found(Draft.of(case), case, verdict, 0)
+
+
+def _counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
+    """What was searched."""
+    return {
+        "seed": seed,
+        "seconds": seconds,
+        "sizes": [list(size) for size in sorted(made.sizes)],
+        "rejected": made.rejected,
+        "undecided": made.undecided,
+        "unconfirmed": len(made.unconfirmed),
+        "failed": len(made.failed),
+        "programs": made.programs,
+    }
+
+
+def _sizes(sizes: Iterable[tuple[int, int, int]]) -> str:
+    n, k, r = max(sizes)
+    return ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in ((n, "user"), (k, "server"), (r, "resource")))

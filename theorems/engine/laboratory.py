@@ -1,0 +1,281 @@
+"""The laboratory: all statements, one budget of seconds shared among them, several processes, findings that are kept.
+
+What was found before comes first: stored witnesses are confirmed again before anything is searched. A run that was killed is
+resumed when the same is asked again; a run that finished is begun anew.
+"""
+
+import json
+import os
+import select
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from fairalloc.models.instance import InstanceError
+from fairalloc.runs.processes import start_server
+from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.engine.findings import Store
+from fairalloc.theorems.engine.investigate import KIN, investigate
+from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Finding, Statement, parse_finding
+
+__all__ = ["verify"]
+
+GRACE = 60.0
+"""Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""
+
+FAILED = "the check failed"
+"""What the finding says of a check that broke; a run that is resumed tries it again."""
+
+LEAST = 0.2
+"""Seconds that every statement gets, however small the budget."""
+
+
+def verify(
+    statements: Iterable[Statement] | None = None,
+    budget: float = 60.0,
+    seed: int = 0,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    *,
+    trials: int | None = None,
+    fresh: bool = False,
+    progress: bool = False,
+) -> dict[str, Finding]:
+    """Look at statements until the budget is spent.
+
+    Parameters
+    ----------
+    statements : None = all; with jobs > 1 they must be registered ones
+    budget : seconds of wall time for all of them together; what one does not need the others get
+    seed : of everything random
+    jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core
+    store : file of findings; None = nothing is kept
+    trials : the most cases of one search; with a budget that is large enough the findings then do not depend on the machine
+    fresh : whether to leave stored witnesses aside, so that the search has to find its own
+    progress : whether to show a bar where standard error is a terminal
+
+    Returns
+    -------
+    findings by statement, in the order of the statements
+    """
+    chosen = list(all_statements().values() if statements is None else statements)
+    if not budget > 0 or (trials is not None and not trials > 0):
+        raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
+    if seed < 0 or (jobs is not None and not jobs > 0):
+        raise InstanceError(f"the seed is {seed} and the jobs are {jobs}, but a seed must not be negative, nor jobs below 1")
+    asked = {"seed": seed, "budget": budget, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
+    with Store(":memory:" if store is None else store) as kept:
+        run = kept.run(asked)
+        done = {name: finding for name, finding in kept.findings(run).items() if not finding.sentence.startswith(FAILED)}
+        known = _Known([] if fresh else [*packaged().witnesses, *kept.witnesses()])
+        left = sorted((s for s in chosen if s.id not in done), key=_parts)
+        part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
+        share = _Share(budget * part, left, min(jobs or os.cpu_count() or 1, max(1, len(left))))
+        with _bar(progress) as bar:
+            task = bar.add_task("", total=len(chosen), completed=len(done))
+
+            def keep(statement: Statement, finding: Finding) -> None:
+                found = witnesses_of(statement, finding)
+                kept.add(run, finding, found)
+                known.add(found)
+                done[statement.id] = finding
+                bar.update(task, advance=1, description=f"{statement.id}: {finding.status}")
+
+            _looked_at(left, share, {"seed": seed, "trials": trials}, known, keep)
+        kept.finish(run)
+    return {statement.id: done[statement.id] for statement in chosen}
+
+
+def _parts(statement: Statement) -> int:
+    """Parts of the budget: most where nothing is proved and lies are to be found; what small ones leave goes to the others."""
+    if statement.quantifier == "one" or statement.proof or follows(statement.mechanism, statement.property):
+        return 1
+    if statement.quantifier == "some":
+        return 5
+    return 40 if statement.misreports else 10
+
+
+class _Known:
+    """Cases that violated something, as documents: stored ones, and those that this run has found so far."""
+
+    def __init__(self, witnesses: Iterable[Witness]) -> None:
+        self._cases: dict[str, dict[str, list[Any]]] = {}
+        self.add(witnesses)
+
+    def add(self, witnesses: Iterable[Witness]) -> None:
+        """Each case once."""
+        for witness in witnesses:
+            cases = self._cases.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
+            if witness["case"] not in cases:
+                cases.append(witness["case"])
+
+    def of(self, statement: Statement) -> dict[str, list[Any]]:
+        """Those of a statement by the hypothesis they do without, and its kin's: of the same property, or one that it implies."""
+        own = self._cases.get(statement.id, {})
+        implied = {arrow.premise: arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES}.get(statement.property)
+        kin = [
+            case
+            for other in all_statements().values()
+            if statement.mechanism == other.mechanism != "" and other.id != statement.id
+            if other.property and other.property in (statement.property, implied)
+            for cases in list(self._cases.get(other.id, {}).values())
+            for case in cases
+        ]
+        return own | {KIN: [case for k, case in enumerate(kin) if case not in kin[:k]]}
+
+
+class _Share:
+    """What every statement gets of the budget: its parts of what is left."""
+
+    def __init__(self, budget: float, statements: Iterable[Statement], jobs: int) -> None:
+        self.left = [_parts(statement) for statement in statements]
+        self.budget, self.jobs, self.start = budget, jobs, time.monotonic()
+
+    def next(self) -> float:
+        """Seconds for the next statement."""
+        rest = self.budget - (time.monotonic() - self.start)
+        seconds = rest * min(self.jobs, len(self.left)) * self.left[0] / sum(self.left)
+        self.left.pop(0)
+        return max(LEAST, min(rest, seconds))
+
+
+def _looked_at(
+    statements: Sequence[Statement],
+    share: _Share,
+    limits: Mapping[str, Any],
+    known: _Known,
+    keep: Callable[[Statement, Finding], None],
+) -> None:
+    if share.jobs == 1:
+        for statement in statements:
+            keep(statement, _here(statement, share.next(), limits, known.of(statement)))
+        return
+    registered = all_statements()
+    strangers = [s.id for s in statements if registered.get(s.id) != s]
+    if strangers:
+        raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
+    _in_processes(statements, share, limits, known, keep)
+
+
+def _here(statement: Statement, seconds: float, limits: Mapping[str, Any], known: Mapping[str, list[Any]]) -> Finding:
+    cases: dict[str, list[Case]] = {name: [parse_case(case) for case in documents] for name, documents in known.items()}
+    try:
+        return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+    except Exception as error:  # one check that fails must not end the others
+        return _failed(statement, f"{type(error).__name__}: {error}")
+
+
+# ---- processes ------------------------------------------------------------------------------------------------------
+
+
+def _in_processes(
+    statements: Sequence[Statement],
+    share: _Share,
+    limits: Mapping[str, Any],
+    known: _Known,
+    keep: Callable[[Statement, Finding], None],
+) -> None:
+    """One thread for each process takes the next statement and waits for its finding; only this thread keeps findings."""
+    waiting, lock = list(statements), threading.Lock()
+    results: list[tuple[Statement, Finding]] = []
+    news = threading.Semaphore(0)
+    workers = [_Worker() for _ in range(share.jobs)]
+
+    def work(worker: _Worker) -> None:
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                statement, seconds = waiting.pop(0), share.next()
+            request = {"statement": statement.id, "seconds": seconds, "known": known.of(statement), **limits}
+            try:
+                answer = worker.ask(request, 3 * seconds + GRACE)
+                finding = parse_finding(answer) if "error" not in answer else _failed(statement, answer["error"])
+            except Exception as error:  # its pipes were closed, or what came is no finding; every statement must get an answer
+                finding = _failed(statement, f"{type(error).__name__}: {error}")
+            with lock:
+                results.append((statement, finding))
+            news.release()
+
+    try:
+        with ThreadPoolExecutor(share.jobs) as pool:
+            try:
+                futures = [pool.submit(work, worker) for worker in workers]
+                for _ in statements:
+                    news.acquire()
+                    with lock:
+                        statement, finding = results.pop(0)
+                    keep(statement, finding)
+                for future in futures:
+                    future.result()
+            except BaseException:
+                with lock:
+                    waiting.clear()
+                for worker in workers:
+                    worker.end()
+                raise
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _failed(statement: Statement, error: str) -> Finding:
+    return Finding(statement.id, "not decided", f"{FAILED}: {error}", 0, {})
+
+
+class _Worker:
+    """The near side of a process that looks at statements; started again where it dies or takes too long."""
+
+    def __init__(self) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer, or {"error": what became of the process}."""
+        process = self._process = self._process or start_server("fairalloc.theorems.engine.worker", self._log)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+        in_time = bool(select.select([process.stdout], [], [], min(seconds, threading.TIMEOUT_MAX))[0])
+        line = process.stdout.readline() if in_time else ""
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        self._log.seek(0)
+        said = self._log.read().decode(errors="replace").strip().splitlines()
+        self.end()
+        return {"error": f"its process ended: {said[-1] if said else 'it said nothing'}" if in_time else "it took too long"}
+
+    def end(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def _bar(progress: bool) -> Progress:
+    """A bar on a terminal, else nothing."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))

@@ -1,0 +1,120 @@
+"""Witnesses: confirmed cases kept for later, as JSON in the package (witnesses.json) and in stores of findings.
+
+The file of the package also says how much was searched for each statement.
+
+Nothing in a witness is believed: it is parsed, admitted and confirmed again, and its margin must come out as it was.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.instance import InstanceError
+from fairalloc.models.jsonio import read_json, write_json
+from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.statement import Finding, Statement, verdict_document
+
+__all__ = ["Evidences", "Witness", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
+
+SCHEMA = "fairalloc-witnesses/1"
+SAME = 1e-6
+"""Relative difference of a margin that is enclosed in intervals; rational margins are equal."""
+
+Witness: TypeAlias = dict[str, Any]
+
+
+def witnesses_of(statement: Statement, finding: Finding) -> list[Witness]:
+    """What of a finding is worth keeping: its violation, and the violations without a hypothesis, exactly confirmed."""
+    found = []
+    if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
+        found.append(_witness(statement, "", finding, finding.verdict))
+    for name, case in finding.needed.items():
+        verdict = _variant(statement, name).violated(case)
+        if verdict is not None:
+            found.append(_witness(statement, name, replace(finding, case=case), verdict))
+    return found
+
+
+def _witness(statement: Statement, without: str, finding: Finding, verdict: Verdict) -> Witness:
+    assert finding.case is not None, "a witness is a case"
+    found = {key: finding.searched[key] for key in ("seed", "source") if key in finding.searched}
+    return {
+        "statement": statement.id,
+        "without": without,
+        "case": finding.case.document(),
+        "verdict": verdict_document(verdict),
+        "found": found,
+    }
+
+
+def verify_witness(statement: Statement, witness: Witness) -> Verdict:
+    """Whether a witness shows what it says; the sentence names the first thing that is not so."""
+    name, method = f"witness of {statement.id}", "confirmed again"
+    try:
+        case, kept = parse_case(witness["case"]), witness["verdict"]
+        if statement.quantifier == "one":
+            verdict: Verdict | None = statement.confirm(case)
+            verdict = verdict if verdict is not None and verdict.holds is False else None
+        else:
+            verdict = _variant(statement, witness["without"]).violated(case)
+    except (InstanceError, KeyError, TypeError) as fault:
+        return Verdict(name, False, math.inf, f"cannot be read: {fault}", method)
+    if verdict is None:
+        return Verdict(name, False, math.inf, "is not admitted or violates nothing", method)
+    margin = math.inf if kept["margin"] is None else kept["margin"]
+    if not (verdict.margin == margin or math.isclose(verdict.margin, margin, rel_tol=SAME)):
+        return Verdict(name, False, abs(verdict.margin - margin), f"has the margin {verdict.margin:g}, not {margin:g}", method)
+    return Verdict(name, True, 0.0, verdict.sentence, method)
+
+
+def _variant(statement: Statement, without: str) -> Statement:
+    """The statement without one hypothesis; KeyError where it has none of that name."""
+    return replace(statement, hypotheses=statement.hypotheses.dropped()[without]) if without else statement
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Evidences:
+    """What a file holds: witnesses, and by statement the last status with its trials, seed and seconds."""
+
+    witnesses: list[Witness] = field(default_factory=list)
+    searched: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def packaged() -> Evidences:
+    """What comes with the package."""
+    return _read(json.loads(files("fairalloc.theorems.engine").joinpath("witnesses.json").read_text(encoding="utf-8")))
+
+
+def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> Evidences:
+    """Put what was found into a file, in place of what it says of these statements; what it then holds.
+
+    Statements that are no more are dropped.
+    """
+    old = _read(read_json(path)) if Path(path).exists() else Evidences()
+    new = {finding.statement: finding for finding in findings}
+    kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
+    searched = {name: last for name, last in old.searched.items() if name in statements}
+    for name, finding in new.items():
+        kept += witnesses_of(statements[name], finding)
+        searched[name] = {"status": finding.status, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
+    result = Evidences(sorted(kept, key=_key), dict(sorted(searched.items())))
+    write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
+    return result
+
+
+def _read(document: Any) -> Evidences:
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise InstanceError(f"the witnesses are not of schema {SCHEMA!r}")
+    return Evidences(list(document["witnesses"]), dict(document["searched"]))
+
+
+def _key(witness: Witness) -> tuple[str, str]:
+    return witness["statement"], witness["without"]

@@ -1,0 +1,246 @@
+"""Judges beyond those of checks.py and misreports.py, for the claims: what is asked of an allocation, in floats or rationals.
+
+Each is a function of a case and of `answer`, as in trials.py. Margins are in tasks as parts of what the user's best server runs
+alone, so that one tolerance fits all.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.analysis.certificates.certify import Failure, certify
+from fairalloc.analysis.certificates.proofs import LeximinCertificate, nb_gap
+from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs, global_dominant_share
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, attempted, proved
+
+__all__ = [
+    "Row",
+    "as_one_pool",
+    "asked",
+    "bargained",
+    "certain",
+    "few_rounds",
+    "filled",
+    "furthest",
+    "happiest",
+    "held",
+    "leximin",
+    "leximin_in",
+    "numbers",
+    "ruling",
+    "strict_misreporting",
+]
+
+Row: TypeAlias = tuple[str, str, Fraction]
+"""What it is, how it is printed, and what it is."""
+
+
+def held(allocation: Allocation) -> Holdings:
+    """The numbers of an allocation, in rationals where it has them."""
+    return Holdings(allocation, allocation.x_exact is not None)
+
+
+def certain(instance: Instance, name: str) -> Holdings:
+    """A mechanism's certified rational answer."""
+    certificate = certify(instance, name)
+    if isinstance(certificate, Failure):
+        raise Undecided(certificate.reason)
+    x = np.array([float(v) for v in certificate.x])
+    return Holdings(Allocation(mechanism(name).home(instance), x, name, "certificate", x_exact=certificate.x), True)
+
+
+def ruling(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
+    """The verdict of a margin: positive is a violation."""
+    holds = not margin > (0 if h.exact else TOLERANCE)
+    return Verdict(name, bool(holds), float(margin), sentence, "rational arithmetic" if h.exact else "floating point")
+
+
+def furthest(h: Holdings, worth: Any, floors: Any) -> Any:
+    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
+    instance, arcs = h.instance, h.instance.arcs
+    limited = np.flatnonzero(np.isfinite(instance.max_tasks))
+    load = h.zeros(instance.K * instance.R, len(arcs))
+    parts = ratio(h.demand, h.pools[arcs.server]) * h.gamma[:, None]
+    for a, (i, row) in enumerate(zip(arcs.server.tolist(), parts, strict=True)):
+        load[i * instance.R : (i + 1) * instance.R, a] = row
+    share = h.zeros(instance.N, len(arcs))
+    share[arcs.user, np.arange(len(arcs))] = h.gamma / h.alone[arcs.user]
+    ones = h.array(np.ones(len(load), dtype=int))
+    sides = np.concatenate([ones, -floors / h.alone, h.limits[limited] / h.alone[limited]])
+    best = maximum((worth * h.alone) @ share, np.concatenate([load, -share, share[limited]]), sides, h.exact)
+    if best is None:
+        raise Undecided("a linear program was not solved")
+    return best.value
+
+
+def asked(mechanism: str, judge: Judge) -> dict[str, Any]:
+    """How a statement about a mechanism is tried and confirmed; a violation in floats that rationals deny is none.
+
+    The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
+    """
+    quick, exact = attempted(mechanism, _safe(judge)), proved(mechanism, _safe(judge))
+
+    def trial(case: Case) -> Verdict:
+        verdict = quick(case)
+        if verdict.holds is not False:
+            return verdict
+        again = exact(case)
+        return verdict if again.holds is False else again
+
+    return {"trial": trial, "confirm": exact, "mechanism": mechanism}
+
+
+def few_rounds(mechanism: str) -> dict[str, Any]:
+    """How "at most n rounds" is tried: the linear programs of `highs:leximin`, and the rounds of a certificate."""
+
+    def counted(instance: Instance, count: int, method: str) -> Verdict:
+        most = instance.N
+        return Verdict("polynomial-time", count <= most, count - most, f"{count} linear programs for {most} users", method)
+
+    def trial(case: Case) -> Verdict:
+        prices = solve(case.reported, mechanism, "highs:leximin").prices
+        if prices is None:
+            raise InstanceError("the rounds are not known")
+        return counted(case.reported, len(prices), "HiGHS")
+
+    def confirm(case: Case) -> Verdict:
+        certificate = certify(case.reported, mechanism)
+        if not isinstance(certificate, LeximinCertificate):
+            return Verdict("polynomial-time", None, np.nan, f"not decided: {certificate}", "certificate")
+        return counted(case.reported, len(certificate.rounds), "certificate")
+
+    return {"trial": trial, "confirm": confirm, "mechanism": mechanism}
+
+
+def _safe(judge: Judge) -> Judge:
+    def safe(case: Case, answer: Answer) -> Verdict:
+        try:
+            return judge(case, answer)
+        except Unsolved as reason:
+            raise Undecided(str(reason)) from None
+
+    return safe
+
+
+# ---- judges ---------------------------------------------------------------------------------------------------------
+
+
+def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
+    """The judge of lexicographic max-min fairness of unit_n u_n / w_n.
+
+    Utilities form a convex set, so an allocation is lexicographically largest iff no user can gain while all keep the smaller
+    of what they have and what this user has: one linear program a user, none of which is a round.
+    """
+
+    def judge(case: Case, answer: Answer) -> Verdict:
+        h = held(answer(case.reported))
+        rate = h.array(list(unit(h.instance))) / h.weights
+        v, slack = rate * h.tasks, 1 if h.exact else 1 - 1e-9
+        gains = []
+        for n in range(h.instance.N):
+            only = h.zeros(h.instance.N)
+            only[n] = 1 / h.alone[n]
+            gains.append(furthest(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
+        n = int(np.argmax([float(g) for g in gains]))
+        user, tasks = h.instance.users[n], float(h.tasks[n])
+        sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"
+        return ruling(h, "leximin", gains[n], sentence)
+
+    return judge
+
+
+leximin = leximin_in(lambda instance: [Fraction(1)] * instance.N)
+"""Lexicographic max-min fairness of the numbers of tasks (Z Def 1)."""
+
+
+def happiest(case: Case, answer: Answer) -> Verdict:
+    """The least number of tasks is as large as it can be (Z II-B, MMF)."""
+    h = held(answer(case.reported))
+    most = (certain(h.instance, "mmf") if h.exact else held(solve(h.instance, "mmf"))).tasks.min()
+    return ruling(h, "max-min", (most - h.tasks.min()) / h.alone.min(), f"the poorest runs {h.tasks.min()} tasks of {most}")
+
+
+def strict_misreporting(case: Case, answer: Answer) -> Verdict:
+    """Of those who lie together, somebody loses where somebody gains: the strong form of group strategyproofness."""
+    if case.misreport is None:
+        raise InstanceError("nobody lies")
+    h, reported = held(answer(case.instance)), held(answer(case.reported))
+    users = list(case.misreport.users)
+    after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]
+    gains = [(u - h.tasks[n]) / h.alone[n] for n, u in zip(users, after, strict=True)]
+    harmless = min(gains) >= (0 if h.exact else -TOLERANCE)
+    sentence = ", ".join(f"{h.instance.users[n]!r} runs {u} for {h.tasks[n]}" for n, u in zip(users, after, strict=True))
+    return ruling(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by lying user {sentence}")
+
+
+def as_one_pool(case: Case, answer: Answer) -> Verdict:
+    """Everybody runs what progressive filling of the pooled resources gives it (W Propositions 6 and 7, W 4.5.3)."""
+    h = held(answer(case.reported))
+    expected = filled(case.reported)
+    worst: tuple[Any, int] = max((abs(u - e) / g, n) for n, (u, e, g) in enumerate(zip(h.tasks, expected, h.alone, strict=True)))
+    n = worst[1]
+    sentence = f"user {h.instance.users[n]!r} runs {h.tasks[n]} tasks, and {expected[n]} in one pool"
+    return ruling(h, "reduction", worst[0], sentence)
+
+
+def filled(instance: Instance) -> list[Fraction]:
+    """(N,) tasks by progressive filling of dominant shares in one pool of all resources, in rationals and without a solver."""
+    exact, share = instance.exact, global_dominant_share(instance)
+    q = instance.counts.tolist()
+    left = [sum((k * c[r] for k, c in zip(q, exact.capacities, strict=True)), Fraction(0)) for r in range(instance.R)]
+    demand = [rows[0] for rows in exact.demands]
+    speed = [w / s for w, s in zip(exact.weights, share, strict=True)]
+    tasks, active = [Fraction(0)] * instance.N, set(range(instance.N))
+    while active:
+        use = [sum((speed[n] * demand[n][r] for n in active), Fraction(0)) for r in range(instance.R)]
+        steps = [c / u for c, u in zip(left, use, strict=True) if u]
+        limits = {n: exact.max_tasks[n] for n in active}
+        steps += [(limit - tasks[n]) / speed[n] for n, limit in limits.items() if limit is not None]
+        step = min(steps)
+        left = [c - step * u for c, u in zip(left, use, strict=True)]
+        for n in active:
+            tasks[n] += step * speed[n]
+        full = {r for r, c in enumerate(left) if c == 0}
+        active -= {n for n in active if tasks[n] == limits[n] or any(demand[n][r] for r in full)}
+    return tasks
+
+
+# ---- printed numbers ------------------------------------------------------------------------------------------------
+
+
+def numbers(rows: Callable[[Case], Sequence[Row]]) -> Callable[[Case], Verdict]:
+    """The check of numbers as they are printed: decimals to the last digit that is printed, fractions exactly."""
+
+    def confirm(case: Case) -> Verdict:
+        wrong = [(name, printed, value) for name, printed, value in rows(case) if _distance(printed, value) > 0]
+        margin = max((float(_distance(printed, value)) for _, printed, value in wrong), default=0.0)
+        said = [f"{name} is {value}, not {printed}" for name, printed, value in wrong]
+        sentence = "; ".join(said) or f"all {len(rows(case))} numbers are as printed"
+        return Verdict("printed numbers", not wrong, margin, sentence, "rational arithmetic")
+
+    return confirm
+
+
+def _distance(printed: str, value: Fraction) -> Fraction:
+    """How far a value is from all that would be printed so."""
+    digits = len(printed.split(".")[1]) if "." in printed else None
+    allowed = Fraction(0) if digits is None else Fraction(1, 2 * 10**digits)
+    return max(Fraction(0), abs(value - Fraction(printed)) - allowed)
+
+
+def bargained(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
+    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
+    arcs = exact_arcs(instance)
+    feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
+    return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0

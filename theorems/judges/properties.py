@@ -1,0 +1,34 @@
+"""Judges of a property: of the allocation that a mechanism gives to a case, or of the mechanism itself."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fairalloc.analysis.properties.checks import check
+from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, Answer, leaving, misreporting
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.instance import InstanceError
+from fairalloc.theorems.cases import Case
+
+__all__ = ["judge"]
+
+
+def judge(property: str) -> Callable[[Case, Answer], Verdict]:  # noqa: A002
+    """A judge of a case and of `answer`, as theorems/judges/trials.py wants it, for any property here or in checks.py.
+
+    Properties of an allocation are checked of the answer to what is told; the margin is exact where the answer is.
+    """
+
+    def judged(case: Case, answer: Answer) -> Verdict:
+        if property == "population-monotonicity":
+            return leaving(case.instance, answer)
+        if property in MECHANISM_PROPERTIES:
+            if case.misreport is None:
+                raise InstanceError("nobody lies")
+            return replace(misreporting(case.instance, case.misreport, answer), property=property)
+        allocation = answer(case.reported)
+        verdict = check(allocation.instance, allocation, property)
+        if verdict.holds is None:
+            raise InstanceError(f"{property} is not about this case: {verdict.sentence}")
+        return verdict
+
+    return judged

@@ -1,0 +1,93 @@
+"""How statements about a mechanism are tried and confirmed: one judgement, of an answer in floating point and of a proved one.
+
+A judge is a function of a case and of `answer`, which computes the mechanism on any instance: the truth, what is told, or what
+is left when a user goes. `attempted` gives it the fast method's answers, `proved` the rational ones of a certificate that was
+verified without a solver; a judge computes in rationals where the allocation has them.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.analysis.certificates.certify import Failure, certify
+from fairalloc.analysis.certificates.proofs import BoundsCertificate, Certificate
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+
+__all__ = ["SAFETY", "Answer", "Judge", "Undecided", "answered", "attempted", "proved"]
+
+Answer: TypeAlias = Callable[[Instance], Allocation]
+Judge: TypeAlias = Callable[[Case, Answer], Verdict]
+Parameters: TypeAlias = tuple[tuple[str, Any], ...]
+
+
+SAFETY = 10.0
+"""A margin decides if it is this many times what tasks can be off: it depends on the tasks of two users, scaled by weights."""
+
+
+class Undecided(Exception):  # noqa: N818 (a finding, not an error)
+    """There is no proof on which a verdict could rest."""
+
+
+def attempted(mechanism: str, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
+    """A trial in floating point by the fastest method, or the given one; many lies about one truth ask for it once."""
+    return partial(_attempt, lru_cache(maxsize=4)(partial(answered, mechanism, method)), judge)
+
+
+def proved(mechanism: str, judge: Judge) -> Callable[[Case], Verdict]:
+    """The judgement on certified rational answers."""
+    return partial(_prove, mechanism, judge)
+
+
+def _attempt(answers: Callable[[Parameters, Instance], Allocation], judge: Judge, case: Case) -> Verdict:
+    try:
+        return judge(case, partial(answers, tuple(case.parameters.items())))
+    except Undecided as reason:
+        return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
+
+
+def answered(mechanism: str, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
+    """A method's answer; Undecided where its residual is too large to rest a verdict on."""
+    allocation = solve(instance, mechanism, method, **dict(parameters))
+    if not allocation.residual <= TOLERANCE:
+        raise Undecided(f"the residual of the {mechanism} allocation is {allocation.residual:.1e}")
+    return allocation
+
+
+def _prove(mechanism: str, judge: Judge, case: Case) -> Verdict:
+    widths: list[float] = []
+    try:
+        verdict = judge(case, partial(_certified, mechanism, widths))
+    except Undecided as reason:
+        return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
+    if abs(verdict.margin) <= SAFETY * max(widths):
+        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}") if max(widths) else verdict
+    return verdict
+
+
+def _certified(mechanism: str, widths: list[float], instance: Instance) -> Allocation:
+    """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
+    certificate = certify(instance, mechanism)
+    if isinstance(certificate, Failure):
+        raise Undecided(certificate.reason)
+    widths.append(_width(certificate, instance))
+    x = np.array([float(v) for v in certificate.x])
+    return Allocation(instance, x, mechanism, "certificate", x_exact=certificate.x)
+
+
+def _width(certificate: Certificate, instance: Instance) -> float:
+    """How far tasks can be from those of the mechanism, relative: 0 for exact answers.
+
+    For nb, what proofs.py leaves out of its bound is sum_n w_n phi(s_n u'_n / w_n) with phi(r) = r - 1 - log r >= 0, which
+    at the optimum u' is therefore at most the gap; so s_n u'_n / w_n differs from 1 by about sqrt(2 gap / w_n) at most.
+    """
+    if not isinstance(certificate, BoundsCertificate):
+        return 0.0
+    return float(np.sqrt(2 * float(certificate.gap) / instance.weights.min()))

@@ -1,0 +1,1 @@
+"""The claims of D (no justified complaints), and what only they need."""

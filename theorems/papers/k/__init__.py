@@ -1,0 +1,1 @@
+"""The claims of K (alphaPF-VDS), and what only they need."""

@@ -1,0 +1,336 @@
+r"""K 3.1, 3.2 and 4.4 at given tasks: what a server gains alone, (16), multipliers, and which equilibria there are.
+
+    Problem 1      server i maximises  U_i = sum_n phi_n g_i(x_n / (phi_n gamma_ni)),  x_n = sum_j x_nj,  within its capacities
+    (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
+    (22)           g_i'(z) = (A_i / z)^alpha_i + B_i / z
+
+What fits server i is a polytope, so (16) holds iff it holds at each of its vertices. They are rational (`vertices`), and so for
+whole alpha is everything in (16); for other alpha g' is enclosed in balls. Nothing here uses prices, by which game.py measures
+the same, but `multipliers`, whose prices are those of a linear program.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.certificates.game import Server
+from fairalloc.analysis.certificates.proofs import dyadic
+from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.solution_set import corners
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import Rationals, as_ball, exact_arcs
+from fairalloc.solvers import solve
+from fairalloc.solvers.exact.levels import exact_levels, unit
+from fairalloc.solvers.game.ps_mfa import projected
+from fairalloc.solvers.method import ACCURACY
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.common import bargained, certain
+from fairalloc.theorems.judges.game import fitted, solved
+from fairalloc.theorems.judges.trials import Undecided
+
+__all__ = ["best_moves", "ended", "exists", "gain", "moves", "multipliers", "projection", "rational", "spending"]
+
+ZERO = Fraction(0)
+
+
+# ---- rational tasks, and what a server can do with them ------------------------------------------------------------------
+
+
+def rational(instance: Instance, x: Any) -> Rationals:
+    """(A,) the doubles as rationals, each server shrunk until it fits."""
+    arcs, server = exact_arcs(instance), instance.arcs.server.tolist()
+    exact = [max(ZERO, Fraction(v)) for v in np.asarray(x, dtype=float).tolist()]
+    loads = arcs.loads(exact)
+    over = [max([Fraction(1), *loads[i * instance.R : (i + 1) * instance.R]]) for i in range(instance.K)]
+    return tuple(v / over[i] for v, i in zip(exact, server, strict=True))
+
+
+def vertices(instance: Instance, here: Sequence[int]) -> list[Rationals]:
+    """The vertices of what fits one server: tasks on its arcs `here`."""
+    load = [dict(exact_arcs(instance).load[a]) for a in here]
+    used = sorted({row for part in load for row in part})
+    rows = [({k: part[row] for k, part in enumerate(load) if row in part}, Fraction(1)) for row in used]
+    return corners([ZERO] * len(here), [1 / max(part.values()) for part in load], [], rows)
+
+
+def on_servers(instance: Instance) -> list[list[int]]:
+    """The arcs of each server that has some."""
+    server = instance.arcs.server
+    return [np.flatnonzero(server == i).tolist() for i in range(instance.K) if (server == i).any()]
+
+
+def gain(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
+    """Bounds on the largest relative gain that (16) leaves to a server at tasks x (A,), all users served.
+
+    Where alpha = infinity, the gap of P Theorem 1 (formulations/game/game.py), which is rational.
+    """
+    arcs = exact_arcs(instance)
+    tasks, units = arcs.tasks(x), unit(instance, arcs)
+    z = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
+    low = high = ZERO
+    for here in on_servers(instance):
+        i = int(instance.arcs.server[here[0]])
+        alpha, A, B = (_of_server(parameters, name, i) for name in ("alpha", "A", "B"))
+        if alpha == np.inf:
+            gap = Server.of(arcs, instance, i, here, x, [z[a] for a in here]).bottleneck_gap()
+            low, high = max(low, gap), max(high, gap)
+            continue
+        worth = [_marginal(z[a], max(p for _, p in arcs.load[a]), alpha, A, B) for a in here]
+        corner = vertices(instance, here)
+        best = [max(_worth(y, [w[end] for w in worth]) for y in corner) for end in (0, 1)]
+        now = [_worth([x[a] for a in here], [w[end] for w in worth]) for end in (0, 1)]
+        low, high = max(low, 1 - now[1] / best[0]), max(high, 1 - now[0] / best[1])
+    return low, high
+
+
+def _of_server(parameters: Mapping[str, Any], name: str, i: int) -> float:
+    value = parameters.get(name, {"alpha": 2, "A": 1, "B": 0}[name])
+    return float(value[i] if isinstance(value, Sequence) and not isinstance(value, str) else value)
+
+
+def _worth(y: Sequence[Fraction], worth: Sequence[Fraction]) -> Fraction:
+    return sum((v * w for v, w in zip(y, worth, strict=True)), ZERO)
+
+
+def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> tuple[Fraction, Fraction]:
+    """Rationals around g'(z) / gamma; alpha, A and B as the decimals that were asked for."""
+    from flint import ctx
+
+    with ctx.workprec(256):
+        ball = as_ball(Fraction(str(B)) / z)
+        if A:
+            ball += (as_ball(Fraction(str(A)) / z).log() * as_ball(Fraction(str(alpha)))).exp()
+        ball *= as_ball(part)
+        return dyadic(ball.lower()), dyadic(ball.upper())
+
+
+# ---- existence, and algorithms that end at an equilibrium ------------------------------------------------------------------
+
+
+def exists(case: Case) -> Verdict:
+    """K 3.1: the servers take turns; where that ends, or at the default method's answer, no server gains 1e-6 by (16).
+
+    For alpha = infinity an exact equilibrium next to it is found. No point refutes existence: what is not found is not decided.
+    """
+    best = min((gain(case.instance, x, case.parameters)[1] for x in _ends(case)), default=Fraction(1))
+    margin = float(best) - 1e-6
+    words = f"a server gains {float(best):.1e} at most"
+    return Verdict("existence", True if margin <= 0 else None, margin, words, "vertices in rationals")
+
+
+def _ends(case: Case) -> list[Rationals]:
+    """Rational tasks at which two methods ended, exact ones where alpha = infinity."""
+    exact: Callable[..., Rationals | None] = exact_levels if case.parameters["alpha"] == "inf" else rational
+    found = []
+    for method in ("best-response", None):
+        made = solve(case.instance, "alpha-pf-vds", method, "high", time_limit=2.0, **fitted(case.parameters, case.instance))
+        x = exact(case.instance, made.x) if made.has_point else None
+        found += [x] if x is not None and all(exact_arcs(case.instance).tasks(x)) else []
+    return found
+
+
+def ended(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
+    """The method ends at an answer: another run, and what it leaves by (16), or by P Theorem 1 for ps-dsf, in rationals.
+
+    What is proved to be more than is allowed is a violation, and what is proved to be less is none.
+    """
+    allowed = Fraction(str(ACCURACY[accuracy]))
+
+    def check(case: Case) -> Verdict:
+        own = fitted(case.parameters, case.instance)
+        found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
+        if not found.has_point or not all(exact_arcs(case.instance).tasks(rational(case.instance, found.x))):
+            return Verdict("convergence", None, np.nan, "not decided: a user has nothing", "a run")
+        parameters = {"alpha": "inf"} if name == "ps-dsf" else own
+        low, high = gain(case.instance, rational(case.instance, found.x), parameters)
+        far, near = low > allowed, high <= allowed
+        cut = found.termination in ("iteration_limit", "time_limit")
+        holds = True if near else False if far and not cut else None
+        sentence = f"{method} ended {found.termination} where a server has {float(high):.1e} left"
+        return Verdict("convergence", holds, float(high - allowed), sentence, "vertices in rationals")
+
+    return check
+
+
+# ---- Theorem 1 --------------------------------------------------------------------------------------------------------------
+
+
+PARTS = 0.5 ** np.arange(60)
+"""Of the way to the best y_i: some of them are small enough for (16) to tell the sign."""
+
+
+def best_moves(case: Case) -> Verdict:
+    """K Theorem 1: on the way to the best y_i of (16), found by a linear program, U_i rises iff (16) says so, and by no more.
+
+    In floating point, at the case's first point. U_i is read at PARTS of the way.
+    """
+    instance, alpha = case.instance, float(case.parameters["alpha"])
+    user, gamma = instance.arcs.user, instance.arcs.gamma
+    x = np.array([float(v) for v in case.points[0]])
+    tasks = np.bincount(user, x, instance.N)
+    if not tasks.min() > 1e-6 * tasks.max():
+        raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
+    phi = instance.weights[user]
+    z = tasks[user] / (phi * gamma)
+    worst = -1.0
+    for here in on_servers(instance):
+        worth = z[here] ** -alpha / gamma[here]
+        rows = instance.arcs.load.tocsr()[:, here]
+        best = maximum(worth, rows, np.ones(rows.shape[0]), False)
+        if best is None or not 1e-9 < z[here].min() <= z[here].max() < 1e9:
+            raise InstanceError("shares are too large or too small for floating point")
+        value = max(best.value, 1e-300)
+        slope = (best.value - worth @ x[here]) / value
+        change = (best.z - x[here]) / (phi[here] * gamma[here] * z[here])
+        gains = [_risen(phi[here], z[here], part * change, alpha) / value for part in PARTS]
+        worst = max(worst, *(g - part * slope for g, part in zip(gains, PARTS, strict=True)))
+        worst = max(worst, slope - 1e-3 if slope > 1e-3 and max(gains) <= 0 else -1.0)
+    margin = worst - 1e-9
+    return Verdict("equivalence", not margin > 0, margin, f"a move gains {worst:.3g} more than (16) says", "LP, and U in floats")
+
+
+def _risen(phi: Any, z: Any, change: Any, alpha: float) -> float:
+    """U_i after shares z change by these parts minus U_i before, alpha > 1; -inf where a user is left with nothing."""
+    if change.min() <= -1:
+        return -np.inf
+    return float(phi * z ** (1 - alpha) @ np.expm1((1 - alpha) * np.log1p(change)) / (1 - alpha))
+
+
+def moves(case: Case) -> Verdict:
+    """K Theorem 1 in rationals: towards every vertex of every server, and towards the case's second point.
+
+    U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive.
+    """
+    instance, alpha = case.instance, int(case.parameters["alpha"])
+    arcs, (x, y) = exact_arcs(instance), case.points
+    tasks, units = arcs.tasks(x), unit(instance, arcs)
+    if not all(tasks):
+        raise InstanceError("a user has no task: (16) is not defined")
+    worst, seen = Fraction(-1), 0
+    for here in on_servers(instance):
+        own, phi = [units[a] for a in here], [instance.exact.weights[arcs.user[a]] for a in here]
+        z = [tasks[arcs.user[a]] / units[a] for a in here]
+        for aim in [*vertices(instance, here), [y[a] for a in here]]:
+            step = [v - x[a] for v, a in zip(aim, here, strict=True)]
+            worst, seen = max(worst, Move(z, step, own, phi, alpha).fault()), seen + 1
+    sentence = f"of {seen} moves one gains {float(worst):.3g} more than (16) says"
+    return Verdict("equivalence", worst <= 0, float(worst), sentence, "vertices in rationals")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A change of one server's tasks: shares z before, the step, phi gamma, phi and whole alpha > 1."""
+
+    z: Sequence[Fraction]
+    step: Sequence[Fraction]
+    unit: Sequence[Fraction]
+    phi: Sequence[Fraction]
+    alpha: int
+
+    def slope(self) -> Fraction:
+        """The left side of (16)."""
+        parts = zip(self.step, self.unit, self.phi, self.z, strict=True)
+        return sum((v * p / one / s**self.alpha for v, one, p, s in parts), ZERO)
+
+    def gained(self, part: Fraction) -> Fraction | None:
+        """U_i after this part of the step minus U_i; None = minus infinity."""
+        after = [s + part * v / one for s, v, one in zip(self.z, self.step, self.unit, strict=True)]
+        if min(after) <= 0:
+            return None
+        power = 1 - self.alpha
+        return sum((p * (b**power - a**power) / power for p, a, b in zip(self.phi, self.z, after, strict=True)), ZERO)
+
+    def fault(self) -> Fraction:
+        """How far U_i rises by more than (16), or (16) itself where no small step gains; at most 0 = as claimed."""
+        slope, whole = self.slope(), self.gained(Fraction(1))
+        over = Fraction(-1) if whole is None else whole - slope
+        if slope > 0:
+            gains = (self.gained(Fraction(1, 2**k)) for k in range(200))
+            return over if any(g is not None and g > 0 for g in gains) else max(over, slope)
+        return over
+
+
+# ---- 4.4 and 5.1 --------------------------------------------------------------------------------------------------------------
+
+
+def multipliers(case: Case) -> Verdict:
+    """K 4.4: at an equilibrium for alpha = 2 a linear program finds the largest lambda_ir that (28)-(29) allow, against (43)."""
+    instance = case.instance
+    try:
+        found = solved(instance, {"alpha": 2})
+    except Undecided as reason:
+        return Verdict("boundedness", None, np.nan, f"not decided: {reason}", "LP")
+    margins = [_largest(instance, found, here) for here in on_servers(instance)]
+    margin = max(margins)
+    words = f"a multiplier is {margin + 1:.3g} times what (43) allows, or more"
+    return Verdict("boundedness", not margin > 0, margin, words, "LP")
+
+
+MANY = 10.0
+"""How many times its bound a multiplier may be in the program, which is unbounded without."""
+
+
+def _largest(instance: Instance, found: Allocation, here: Sequence[int]) -> float:
+    """Max over r of lambda_ir by its bound (43), less 1 and a thousandth."""
+    arcs, phi = instance.arcs, instance.weights
+    i, near = int(arcs.server[here[0]]), 1e-6
+    users, gamma, d = arcs.user[here], arcs.gamma[here], arcs.demand[here]
+    served = found.x[here] > near * gamma
+    need = (found.tasks[users] / (phi[users] * gamma)) ** -2.0 / gamma
+    least = phi / phi.sum() * np.bincount(arcs.user, arcs.gamma, instance.N)
+    most = (least[users] / (phi[users] * gamma)) ** -2.0 / gamma
+    bounds = np.divide(most[:, None], d, out=np.full(d.shape, np.inf), where=served[:, None] & (d > 0)).min(axis=0)
+    bound = np.where(np.isfinite(bounds), bounds, 1.0)
+    pool = instance.pools[i]
+    full = pool - found.x[here] @ d <= near * pool
+    matrix = np.concatenate([d[served] * bound, -d * bound, np.eye(len(bound))])
+    sides = np.concatenate([need[served] * (1 + near), -need * (1 - 10 * near), np.where(full, MANY, 0.0)])
+    largest = [maximum(row, matrix, sides, False) for row in np.eye(len(bound))]
+    return max((best.value for best in largest if best is not None), default=0.0) - 1.001
+
+
+def projection(case: Case) -> Verdict:
+    """K 5.1: (46) in R^N for the gradient (-1 for who is eligible, 0 for others), by nonnegative least squares.
+
+    Each resource of each server in turn is the full one, with lambda = 0.
+    """
+    instance, worst = case.instance, -1.0
+    d = np.array([rows[0] for rows in instance.demands])
+    for here in on_servers(instance):
+        users = np.isin(np.arange(instance.N), instance.arcs.user[here])
+        for r in range(instance.R):
+            v = projected(users.astype(float), d[:, [r]] / max(d[:, r].max(), 1e-300), np.array([False]))
+            worst = max(worst, float(np.abs(v[~users]).max(initial=0.0)))
+    margin = worst - 1e-9
+    return Verdict("feasibility", not margin > 0, margin, f"v has {worst:.3g} for a user who is not eligible", "least squares")
+
+
+# ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------
+
+
+def spending(case: Case) -> Verdict:
+    """K Theorem 7 where every server has a bottleneck resource: one x_n, by the market of which solutions are the optimum.
+
+    With one price a server, g' falling, any solution serves n at i only where z_ni is the level l_i, and z_ni >= l_i elsewhere.
+    These are the optimality conditions of max sum phi_n log x_n with the prices 1 / l_i, whose x_n is unique. Checked in
+    rationals: the exact PS-DSF allocation has these levels, and the gap of that program with these prices is 0.
+    """
+    h, arcs = certain(case.instance, "ps-dsf"), exact_arcs(case.instance)
+    instance, user, server = case.instance, case.instance.arcs.user, case.instance.arcs.server
+    z = h.tasks[user] / (h.weights[user] * h.gamma)
+    prices = [Fraction(0)] * (instance.K * instance.R)
+    for i in sorted(set(server.tolist())):
+        here = np.flatnonzero(server == i)
+        common = set.intersection(*({row for row, part in arcs.load[a] if part == 1 / h.gamma[a]} for a in here))
+        if not common:
+            raise InstanceError("a server has no bottleneck resource")
+        prices[min(common)] = 1 / min(z[here])
+    unique = bargained(instance, h.x, prices)
+    return Verdict(
+        "uniqueness", unique, -1.0 if unique else 1.0, f"the market's gap is {'' if unique else 'not '}0", "rational arithmetic"
+    )

@@ -1,0 +1,224 @@
+r"""K 4.3 and 5.1 at rational points, exactly: Problem 3, its gradient, and the direction of PS-MFA.
+
+    psi(a, b) = psi_FB^2 / 2,   psi_FB(a, b) = sqrt(a^2 + b^2) - a - b                                            (K 35-36)
+    f_ni = sum_r lambda_ir d_nr - g'(x_n / (phi_n gamma_ni)) / gamma_ni,   g'(z) = z^-alpha                         (K 31)
+    dPsi/dx_ni = dpsi/dx_ni + sum_j dpsi/df_nj f'_nj,   f'_nj = df_nj / dx_n                                        (K 93)
+    dPsi/dlambda_ir = sum_n dpsi/df_ni d_nr,   beta_ir = -grad_x_i Psi . d_r                                   (K 94, 45)
+    v_x, v_lambda                                                                                             (K 46-48)
+
+For whole alpha all f are rational, and so with s = a^2 + b^2 each derivative is a sum of square roots of rationals (surds.py),
+
+    dpsi/da = 2 a + b - (1 + a (a + b) / s) sqrt(s)          (0 where s = 0; dpsi/db alike)
+
+whose sign is decided. The projection (46) is found among all sets of full resources. Resources are measured in parts of their
+capacities, users who are not eligible have no part of v (K 15). What judges/game.py tries is the same in floating point, with y
+for x, the solver's own merit, and nnls for the projection.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.instance import InstanceError
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.solvers.exact.levels import unit
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.k.surds import Surd, root, total
+
+__all__ = ["Point", "complementary", "descent", "descent_by_price", "halted", "stationary"]
+
+ZERO = Fraction(0)
+METHOD = "square roots of rationals"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Tasks of the case's point and the prices of game_judges.Point: `price` times what the first user served there needs.
+
+    Attributes
+    ----------
+    user, server : (A,)
+    part : (A,) {row: d_nr / c_ir}, rows are i R + r
+    x, f, rise : (A,) x_ni, f_ni, f'_ni
+    full : rows that are used up
+    price : {row: lambda_ir c_ir} for full rows, where it is not 0
+    """
+
+    user: tuple[int, ...]
+    server: tuple[int, ...]
+    part: tuple[Mapping[int, Fraction], ...]
+    x: Rationals
+    f: Rationals
+    rise: Rationals
+    full: tuple[int, ...]
+    price: Mapping[int, Fraction]
+
+    @classmethod
+    def of(cls, case: Case) -> "Point":
+        """The case's point; InstanceError where a user has no task, for g' is not defined there."""
+        instance, x, alpha = case.instance, case.points[0], int(case.parameters["alpha"])
+        arcs = exact_arcs(instance)
+        tasks = [arcs.tasks(x)[n] for n in arcs.user]
+        if not all(tasks):
+            raise InstanceError("a user has no task")
+        z = [u / one for u, one in zip(tasks, unit(instance, arcs), strict=True)]
+        need = [s**-alpha * max(p for _, p in load) for s, load in zip(z, arcs.load, strict=True)]
+        part = tuple(dict(load) for load in arcs.load)
+        full = tuple(row for row, load in enumerate(arcs.loads(x)) if load == 1)
+        price: dict[int, Fraction] = {}
+        for row in full:
+            served = [a for a, p in enumerate(part) if x[a] and row in p]
+            if served and not any(other // instance.R == row // instance.R for other in price):
+                price[row] = times(case, row // instance.R) * need[served[0]] / part[served[0]][row]
+        price = {row: value for row, value in price.items() if value}
+        cost = [sum((p[row] * value for row, value in price.items() if row in p), ZERO) for p in part]
+        f = tuple(paid - g for paid, g in zip(cost, need, strict=True))
+        rise = tuple(alpha * g / u for g, u in zip(need, tasks, strict=True))
+        return cls(arcs.user, tuple(instance.arcs.server.tolist()), part, tuple(x), f, rise, full, price)
+
+    def complementary(self) -> bool:
+        """(K 29)."""
+        return all(f >= 0 and x * f == 0 for x, f in zip(self.x, self.f, strict=True))
+
+    def by_f(self) -> list[Surd]:
+        """(A,) dpsi/df."""
+        return [_slope(f, x) for x, f in zip(self.x, self.f, strict=True)]
+
+    def by_x(self) -> list[Surd]:
+        """(A,) dPsi/dx_ni (K 93)."""
+        pull = [slope * rise for slope, rise in zip(self.by_f(), self.rise, strict=True)]
+        own = [_slope(x, f) for x, f in zip(self.x, self.f, strict=True)]
+        of = {n: total([p for p, m in zip(pull, self.user, strict=True) if m == n]) for n in set(self.user)}
+        return [first + of[n] for first, n in zip(own, self.user, strict=True)]
+
+    def by_price(self) -> dict[int, Surd]:
+        """{row: dPsi/dlambda_ir} for every resource that somebody demands (K 94)."""
+        slopes, rows = self.by_f(), sorted({row for p in self.part for row in p})
+        return {row: total([s * p[row] for s, p in zip(slopes, self.part, strict=True) if row in p]) for row in rows}
+
+    def beta(self, row: int, by_x: Sequence[Surd]) -> Surd:
+        """(K 45)."""
+        return total([slope * -p[row] for slope, p in zip(by_x, self.part, strict=True) if row in p])
+
+    def moves(self, server: int, by_x: Sequence[Surd]) -> bool:
+        """Whether the projection (46) of -grad_x_i Psi is not 0."""
+        here = [a for a, i in enumerate(self.server) if i == server]
+        rows = sorted({row for a in here for row in self.part[a] if row in self.full})
+        normals = {row: [self.part[a].get(row, ZERO) for a in here] for row in rows}
+        v = next(self._projections([by_x[a] * Fraction(-1) for a in here], normals))
+        return any(part.sign() for part in v)
+
+    def _projections(self, g: Sequence[Surd], normals: Mapping[int, Sequence[Fraction]]) -> Iterator[list[Surd]]:
+        """V = g - sum_r s_r d_r with v.d_r = 0 or v.d_r <= 0 (lambda = 0), s_r >= 0 where lambda = 0, s_r = 0 where v.d_r < 0."""
+        for size in range(len(normals) + 1):
+            for chosen in combinations(normals, size):
+                found = _without([normals[row] for row in chosen], g)
+                if found is None:
+                    continue
+                factors, v = found
+                right = all(s.sign() >= 0 for row, s in zip(chosen, factors, strict=True) if row not in self.price)
+                along = {row: _dot(d, v).sign() for row, d in normals.items()}
+                if right and all(sign == 0 or (sign < 0 and row not in self.price) for row, sign in along.items()):
+                    yield v
+
+
+def times(case: Case, server: int) -> Fraction:
+    """The parameter `price`, or its entry for the server."""
+    price = case.parameters["price"]
+    return Fraction(price[server] if isinstance(price, tuple) else price)
+
+
+def _slope(a: Fraction, b: Fraction) -> Surd:
+    """dpsi/da."""
+    s = a * a + b * b
+    return Surd.of(2 * a + b) - Surd.of(1 + a * (a + b) / s, s) if s else Surd()
+
+
+def _dot(d: Sequence[Fraction], v: Sequence[Surd]) -> Surd:
+    return total([part * factor for part, factor in zip(v, d, strict=True)])
+
+
+def _without(rows: Sequence[Sequence[Fraction]], g: Sequence[Surd]) -> tuple[list[Surd], list[Surd]] | None:
+    """Factors of the rows and what is left of g without its part in their span; None where they are dependent."""
+    from flint import fmpq_mat
+
+    size = len(rows)
+    gram = [as_flint(sum((a * b for a, b in zip(one, other, strict=True)), ZERO)) for one in rows for other in rows]
+    matrix = fmpq_mat(size, size, gram)
+    if size and matrix.det() == 0:
+        return None
+    inverse = matrix.inv() if size else matrix
+    onto = [_dot(row, g) for row in rows]
+    factors = [total([onto[k] * as_fraction(inverse[j, k]) for k in range(size)]) for j in range(size)]
+    left = [part - total([s * row[a] for s, row in zip(factors, rows, strict=True)]) for a, part in enumerate(g)]
+    return factors, left
+
+
+# ---- claims -----------------------------------------------------------------------------------------------------------
+
+
+def _verdict(name: str, holds: bool, sentence: str) -> Verdict:
+    return Verdict(name, holds, -1.0 if holds else 1.0, sentence, METHOD)
+
+
+def complementary(case: Case) -> Verdict:
+    """K Lemma 1: (29) by signs, and Psi = 0 by roots: sqrt(x^2 + f^2) is rational and x + f for every arc."""
+    point = Point.of(case)
+    zero = all(root(x * x + f * f) == x + f for x, f in zip(point.x, point.f, strict=True))
+    sentence = f"(29) is {point.complementary()}, and the merit is {'' if zero else 'not '}0"
+    return _verdict("merit", point.complementary() == zero, sentence)
+
+
+def stationary(case: Case) -> Verdict:
+    """K Theorem 6: every derivative (93), (94) is 0 iff (29) holds."""
+    point = Point.of(case)
+    flat = not any(slope.terms for slope in [*point.by_x(), *point.by_price().values()])
+    sentence = f"the gradient is {'' if flat else 'not '}0, and (29) is {point.complementary()}"
+    return _verdict("stationarity", flat == point.complementary(), sentence)
+
+
+def descent(case: Case) -> Verdict:
+    """K Lemma 3: v = 0, or the slope along v is negative.
+
+    The slope along the projection v_x is -|v_x|^2, and no price adds to the slope (111). So it is 0 iff v_x = 0 and every price
+    that moves has dPsi/dlambda = 0.
+    """
+    point = Point.of(case)
+    by_x, by_price = point.by_x(), point.by_price()
+    moving = [row for row in point.full if row in by_price and _price_moves(point, row, by_price[row], by_x)]
+    stuck = [row for row in moving if by_price[row].sign() == 0]
+    still = len(stuck) == len(moving) and not any(point.moves(i, by_x) for i in set(point.server))
+    return _verdict("descent", not (stuck and still), "a price moves, nothing else does, and Psi does not depend on it")
+
+
+def halted(case: Case) -> Verdict:
+    """K Lemma 4 under Assumption 1: something moves, or every derivative by x (93) is 0."""
+    point = Point.of(case)
+    by_x, by_price = point.by_x(), point.by_price()
+    if any(row in by_price and row not in point.price for row in point.full):
+        raise InstanceError("a full resource has no price: Assumption 1 does not hold")
+    moves = any(_price_moves(point, row, by_price[row], by_x) for row in point.price)
+    moves = moves or any(point.moves(i, by_x) for i in set(point.server))
+    return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")
+
+
+def _price_moves(point: Point, row: int, slope: Surd, by_x: Sequence[Surd]) -> bool:
+    """Whether v_lambda is not 0 (47-48)."""
+    beta = point.beta(row, by_x)
+    v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
+    return bool(v.sign() if row in point.price else v.sign() > 0)
+
+
+def descent_by_price(case: Case) -> Verdict:
+    """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
+    point = Point.of(case)
+    by_x, by_price = point.by_x(), point.by_price()
+    stuck = [row for row in point.full if row in by_price and not by_price[row].terms]
+    moving = [row for row in stuck if _price_moves(point, row, by_price[row], by_x)]
+    if not moving:
+        return Verdict("descent", True, -1.0, "no price moves where dPsi/dlambda = 0", METHOD)
+    i, r = divmod(moving[0], case.instance.R)
+    where = f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r}"
+    return Verdict("descent", False, 1e-9, f"dPsi/dlambda = 0 for {where}, but v_lambda = beta > 0", METHOD)

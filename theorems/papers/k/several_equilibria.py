@@ -1,0 +1,212 @@
+r"""Two isolated solutions of the complementarity problem (28)-(29) of K, which refute Lemma 2 and Corollary 4.
+
+In parts of the capacities, v_ar = d_nr / c_ir for arc a = (n, i), with prices mu_ir = lambda_ir c_ir, a solution has
+
+    mu_ir > 0  only where  sum_a v_ar x_a = 1,          x_a > 0  only where  f_a = sum_r v_ar mu_ir - h_a = 0,      f >= 0
+    h_a = g_i'(x_n / (phi_n gamma_ni)) / gamma_ni,      g_i'(z) = z^-alpha + B / z                             (K 22, A = 1)
+
+A *corner* serves as many users S at each server as there are full resources T, with v_ST nonsingular and all other resources not
+full. Its x solves sum_a v_ar x_a = 1 on T, so it is rational, and so are h, for whole alpha and rational B, and mu, which solves
+v_ST mu = h_S. It is a strict solution where
+
+    mu_T > 0,      f > 0 off S                                                                                            (*)
+
+**It is isolated.** At a solution (x', mu') near by, x' on S, mu' on T, f' off S and the rooms off T are still positive. By
+complementarity x' = 0 off S, mu' = 0 off T, T is full and f' = 0 on S: the equations that x and mu are the only solution of. A
+connected set of more than one point has no isolated one, so two strict corners refute Lemma 2; and the one is locally unique
+without being unique, which refutes Corollary 4. With c_ir > 0 no multiplier is free.
+
+Tried: all corners of all servers in floating point, each B of GRID; the margin is the least slack of (*), relative, at the second
+best corner, for the best B. Confirmed: (28)-(29) at two corners in rationals.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import Rationals, exact_arcs, solved
+from fairalloc.solvers.exact.levels import unit
+from fairalloc.theorems.cases import Case
+
+__all__ = ["GRID", "Corner", "apart", "corners", "slack", "strict", "two_solutions", "two_solutions_exactly"]
+
+GRID = tuple(Fraction(1, 2**k) for k in range(8))
+"""The B that are tried."""
+
+MOST = 2_000
+"""Systems with more corners are left out: smaller ones are tried many times meanwhile."""
+
+STRICT = 1e-9
+"""Slacks of this size are not rounding."""
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A corner of one server: the arcs that are served, the resources that are full, in order, and tasks on these arcs."""
+
+    served: tuple[int, ...]
+    full: tuple[int, ...]
+    x: Floats
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two corners of all servers, (K,) each, the B at which they are best, and the least slack of the second."""
+
+    least: float
+    B: Fraction
+    corners: tuple[list[Corner], list[Corner]]
+
+
+# ---- in floating point ----------------------------------------------------------------------------------------------
+
+
+def two_solutions(case: Case) -> Verdict:
+    """Whether no two corners with different tasks are strict solutions for one B."""
+    margin = apart(_domain(case)).least
+    sentence = f"the slack of the second best corner is {margin:.3g}"
+    return Verdict("uniqueness", not margin > STRICT, margin, sentence, "all corners in floating point")
+
+
+def _domain(case: Case) -> Case:
+    """The case itself; InstanceError where multipliers are free, or tasks are known to be unique."""
+    instance = game_domain(case.instance, "a corner of the game")
+    if not all(c > 0 for row in instance.exact.capacities for c in row):
+        raise InstanceError("a capacity is 0, so its multiplier is free")
+    if any(count > 1 for count in instance.counts):
+        raise InstanceError("a row is a pool, but here it is one server")
+    game = Game(instance, case.parameters["alpha"])
+    if instance.K == 1 or all(np.any(np.all(game.w[game.server == i] == 1, axis=0)) for i in range(instance.K)):
+        raise InstanceError("tasks are unique, for there is one server, or every server has a bottleneck resource (K Theorem 4)")
+    return case
+
+
+def apart(case: Case) -> Pair:
+    """The best corner for each B and the second best with other tasks, for the B where the second is best."""
+    game = Game(case.instance, case.parameters["alpha"])
+    each = [corners(game, i) for i in range(case.instance.K)]
+    which, tasks = _together(game, each)
+    least = np.full((len(GRID), len(which)), np.inf)
+    for i, own in enumerate(each):
+        for k, corner in enumerate(own):
+            rows = which[:, i] == k
+            least[:, rows] = np.minimum(least[:, rows], slack(game, i, corner, tasks[rows]))
+    best = least.argmax(axis=1)
+    same = np.abs(tasks / tasks[best][:, None] - 1).max(axis=2) <= STRICT
+    second = np.where(same, -1.0, np.maximum(least, -1.0))
+    b = int(second.max(axis=1).argmax())
+    first, other = ([own[k] for own, k in zip(each, which[row], strict=True)] for row in (best[b], second[b].argmax()))
+    return Pair(float(second[b].max()), GRID[b], (first, other))
+
+
+def corners(game: Game, i: int) -> list[Corner]:
+    """The corners of server i."""
+    here, R, found = np.flatnonzero(game.server == i).tolist(), game.w.shape[1], []
+    for size in range(1, min(len(here), R) + 1):
+        both = list(product(combinations(here, size), combinations(range(R), size)))
+        served, full = (np.array(part) for part in zip(*both, strict=True))
+        blocks = game.w[served[:, :, None], full[:, None, :]]
+        regular = np.abs(np.linalg.det(blocks)) > STRICT
+        served, full = served[regular], full[regular]
+        y = np.linalg.solve(blocks[regular].transpose(0, 2, 1), np.ones((len(served), size, 1)))[:, :, 0]
+        room = 1 - np.einsum("ms,msr->mr", y, game.w[served])
+        np.put_along_axis(room, full, 1.0, axis=1)
+        for k in np.flatnonzero((y > STRICT).all(axis=1) & (room > STRICT).all(axis=1)):
+            found.append(Corner(tuple(served[k].tolist()), tuple(full[k].tolist()), y[k] * game.gamma[served[k]]))
+    return found
+
+
+def _together(game: Game, each: list[list[Corner]]) -> tuple[NDArray[np.intp], Floats]:
+    """(M, K) which corner each server has and (M, N) the tasks, where everybody has some; InstanceError where M = 0."""
+    K, N = game.instance.K, game.instance.N
+    if math.prod(len(own) for own in each) > MOST:
+        raise InstanceError(f"there are more than {MOST} corners")
+    which = np.stack(np.meshgrid(*(np.arange(len(own)) for own in each), indexing="ij"), axis=-1).reshape(-1, K)
+    tasks = np.zeros((len(which), N))
+    for i, own in enumerate(each):
+        part = np.zeros((len(own), N))
+        for k, corner in enumerate(own):
+            part[k, game.user[list(corner.served)]] = corner.x
+        tasks += part[which[:, i]]
+    some = (tasks > 0).all(axis=1)
+    if not some.any():
+        raise InstanceError("no corner serves everybody")
+    return which[some], tasks[some]
+
+
+def slack(game: Game, i: int, corner: Corner, tasks: Floats) -> Floats:
+    """(B, M) the least slack of (*) at a corner of server i, for each B of GRID and each row of tasks (M, N) of all users."""
+    here = np.flatnonzero(game.server == i)
+    on, w = np.isin(here, corner.served), game.w[here][:, list(corner.full)]
+    z = tasks[:, game.user[here]] / game.unit[here]
+    g = z ** -game.alpha[i] + np.array([float(B) for B in GRID])[:, None, None] / z
+    mu = g[:, :, on] @ np.linalg.inv(w[on]).T
+    least = mu.min(axis=2) / np.abs(mu).sum(axis=2)
+    f = mu @ w[~on].T / g[:, :, ~on] - 1
+    result: Floats = np.nan_to_num(np.minimum(least, f.min(axis=2, initial=1.0)), nan=-1.0)
+    return result
+
+
+# ---- in rationals ---------------------------------------------------------------------------------------------------
+
+
+def two_solutions_exactly(case: Case) -> Verdict:
+    """The same, with (28)-(29) in rationals at the corners that floating point names."""
+    pair, method = apart(_domain(case)), "optimality conditions in rationals"
+    points = [strict(case, corner, pair.B) for corner in pair.corners]
+    first, second = (exact_arcs(case.instance).tasks(x) for x in points if x is not None) if None not in points else ((), ())
+    if first == second:
+        return Verdict("uniqueness", True, -1.0, "no two corners with different tasks are strict solutions", method)
+    apart_ = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
+    texts = " and ".join(f"({', '.join(map(str, tasks))})" for tasks in (first, second))
+    sentence = f"with B = {pair.B} the tasks {texts} are two equilibria, both isolated"
+    return Verdict("uniqueness", False, float(apart_), sentence, method)
+
+
+def strict(case: Case, each: Sequence[Corner], B: Fraction) -> Rationals | None:
+    """The tasks (A,) of a corner of each server where they are a strict solution of (28)-(29), else None."""
+    instance, arcs = case.instance, exact_arcs(case.instance)
+    parts = [dict(load) for load in arcs.load]
+    blocks = []
+    for i, corner in enumerate(each):
+        rows = [i * instance.R + r for r in corner.full]
+        blocks.append((rows, corner.served, [[parts[a].get(row, Fraction(0)) for row in rows] for a in corner.served]))
+    x, mu = [Fraction(0)] * len(parts), [Fraction(0)] * arcs.rows
+    for rows, served, block in blocks:
+        columns = [list(column) for column in zip(*block, strict=True)]
+        for a, value in zip(served, _regular(columns, [Fraction(1)] * len(rows)), strict=True):
+            x[a] = value
+    h = _marginals(instance, int(case.parameters["alpha"]), B, arcs.tasks(x))
+    for rows, served, block in blocks:
+        for row, value in zip(rows, _regular(block, [h[a] for a in served]), strict=True):
+            mu[row] = value
+    f = [sum((v * mu[row] for row, v in part.items()), Fraction(0)) - own for part, own in zip(parts, h, strict=True)]
+    room = [1 - load for load in arcs.loads(x)]
+    pairs = [*zip(x, f, strict=True), *zip(mu, room, strict=True)]
+    return tuple(x) if all(min(pair) == 0 < max(pair) for pair in pairs) else None
+
+
+def _marginals(instance: Instance, alpha: int, B: Fraction, tasks: Rationals) -> Rationals:
+    """(A,) h; InstanceError where a user has no task."""
+    if not all(value > 0 for value in tasks):
+        raise InstanceError("a user has no task")
+    arcs, weights = exact_arcs(instance), instance.exact.weights
+    units = zip(arcs.user, unit(instance, arcs), strict=True)
+    return tuple(((one / tasks[n]) ** alpha + B * one / tasks[n]) * weights[n] / one for n, one in units)
+
+
+def _regular(matrix: list[list[Fraction]], sides: list[Fraction]) -> Rationals:
+    """The solution of square equations; InstanceError where they are singular."""
+    found = solved(matrix, sides)
+    if found is None:
+        raise InstanceError("a corner is singular")
+    return found

@@ -1,0 +1,791 @@
+"""The claims of K (alphaPF-VDS), tried and confirmed.
+
+K has Definitions 1 to 6, Theorems 1 to 8, Lemmas 1 to 4, Corollaries 1 to 4, Table 1, the examples of Figs. 1 to 3, two
+algorithms and the experiments of section 6. Envy is about the resources that a user may use, see statements.py. Equilibria for
+alpha != 1 need not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a
+violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only).
+
+Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py,
+several_equilibria.py, lemma_4.py, lemma_3.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is held
+or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and only where it ended is judged in two
+ways. K.6.2, K.T2.limit and K.C3 have one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both
+with another solver's floats.
+
+The Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations.game.equilibrium import deviation
+from fairalloc.formulations.ps_dsf_tdm import time_shared
+from fairalloc.models.instance import Instance
+from fairalloc.models.published import example
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.common import Row, as_one_pool, asked, certain, numbers
+from fairalloc.theorems.judges.game import (
+    absent,
+    at_rest,
+    complementary,
+    descent_by_price,
+    equilibria,
+    every_alpha,
+    fair,
+    halted,
+    least_served,
+    limit_rate,
+    missing,
+    ordered,
+    proportional,
+    same_as_fds,
+    stationary,
+    utilisation,
+)
+from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3
+from fairalloc.theorems.papers.k.problem_1 import best_moves, ended, exists, moves, multipliers, projection, spending
+from fairalloc.theorems.papers.k.several_equilibria import two_solutions, two_solutions_exactly
+from fairalloc.theorems.papers.p.statements import (
+    ANY,
+    BF,
+    COUNTER,
+    DRF,
+    EF,
+    FILLING,
+    LEXIMIN,
+    PO,
+    POOL,
+    PROOFS,
+    SHORT,
+    SI,
+    SP,
+    claimed,
+    monopoly,
+    one,
+    tasks_of,
+)
+from fairalloc.theorems.statement import Hypotheses, Statement
+
+F = Fraction
+
+ABOVE = (1, 2, 3, 1.5, 10, "inf")
+BELOW = (0.5, 0.25, 0.75, 0.1)
+WHOLE = (2, 3, 1)
+MIXED = ((1, 3, 2), (2, 1, 5), (1.5, 1, 1), (5, 1, 10))
+"""alpha of each server."""
+
+FIG1, FIG3 = (Case(example(f"khamse-{name}").instance) for name in ("fig1", "fig3"))
+CLUSTER = Case(
+    Instance(
+        [[1, 1], [1, 1]],
+        [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
+        eligible=[[1, 1, 0, 0], [1, 1, 1, 1]],
+        servers=("A", "B", "C", "D"),
+        resources=("cpu", "memory"),
+        users=("U1", "U2"),
+        name="khamse-fig4",
+    )
+)
+"""The servers of K Fig. 4, one of each class; its users are not printed."""
+
+UNIQUE: dict[str, Any] = {"mechanism": "alpha-pf-vds", "property": "uniqueness"}
+
+FAMILIES = Hypotheses(one_server=True, one_resource=True, everywhere=True, positive=True, equal_weights=True)
+"""For claims tried at points that the parameters of a case determine; its own instance plays no part."""
+
+PROOFS_ALPHA = {
+    EF: "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
+    "may use it, and m has tasks at a server that n may use. There z_n g'(z_n) <= (x_n / phi_n) sum_r lambda_r d_nr < (x_m / "
+    "phi_m) sum_r lambda_r d_mr = z_m g'(z_m), by (65) for n, (64) for m, and since some r with lambda_r > 0 is demanded by n. "
+    "As z g'(z) does not rise for alpha >= 1, z_n > z_m: n has more than m of the resource of which it takes most there, by "
+    "weight, against (74). For alpha = inf see P.T2.envy.",
+    SI: "Multipliers give g'(z_ni) <= sum_r lambda_ir c_ir = sum_m (x_mi / gamma_mi) g'(z_mi) (69). As z g'(z) does not rise "
+    "for alpha >= 1, dividing by z_ni g'(z_ni) for the n with the least share at i leaves 1 / z_ni <= sum_m (x_mi / gamma_mi) / "
+    "z_mi = sum_m phi_m x_mi / x_m, and so for every n. The sum over n's servers is phi_n sum_i gamma_ni / x_n <= sum phi. For "
+    "alpha = inf see P.T2.sharing.",
+}
+
+BOTTLENECK_ALPHA = (
+    "At a server where all dominantly request one resource its load is sum_m x_mi / gamma_mi and the others' are not larger, so "
+    "it alone limits the server: one price mu, g'(z_n) = mu > 0 for who is served there and <= mu for all others. So it is "
+    "full, and as g' falls strictly, who is served has the least share z there: it is a bottleneck of everybody. For alpha = "
+    "inf see P.T2.bottleneck."
+)
+
+
+def with_alpha(hypotheses: Hypotheses, alphas: Sequence[Any], **more: Sequence[Any]) -> Hypotheses:
+    """The hypotheses with what the parameters may be."""
+    return replace(hypotheses, parameters={"alpha": tuple(alphas), **{name: tuple(values) for name, values in more.items()}})
+
+
+def game(id_: str, text: str, place: str, name: str, hypotheses: Hypotheses, holds: bool = True, **more: Any) -> Statement:
+    """That equilibria have, or may lack, a property."""
+    quantifier = "all" if holds else "some"
+    return Statement(id_, text, place, quantifier, hypotheses=hypotheses, property=name, **equilibria(asking(name)), **more)  # type: ignore[arg-type]
+
+
+SEVERAL = with_alpha(replace(ANY, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
+"""Where several equilibria are looked for: nothing but alpha, demands and capacities differs."""
+
+
+# ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
+
+
+def _fig1(case: Case) -> Sequence[Row]:
+    alone = [sum((monopoly(case.instance, n, i) for i in range(2)), F(0)) for n in range(4)]
+    return [(f"gamma_{n + 1}", printed, alone[n]) for n, printed in enumerate(("4", "12", "20", "20"))]
+
+
+def _fig3_alone(case: Case) -> Sequence[Row]:
+    printed = {(1, 1): "4", (2, 1): "12", (3, 1): "4", (4, 1): "8", (3, 2): "16", (4, 2): "8"}
+    return [(f"gamma_{n}{i}", text, monopoly(case.instance, n - 1, i - 1)) for (n, i), text in printed.items()]
+
+
+def _fig3_shares(case: Case) -> Sequence[Row]:
+    h = certain(case.instance, "ps-dsf")
+    printed = {(1, 1): "0.5", (2, 1): "0.5", (3, 1): "8/3", (4, 1): "2/3", (3, 2): "2/3", (4, 2): "2/3"}
+    return [(f"s_{n}{i}", text, h.tasks[n - 1] / monopoly(case.instance, n - 1, i - 1)) for (n, i), text in printed.items()]
+
+
+def _fig2(case: Case) -> Verdict:
+    """Used parts of every capacity under PS-DSF, DRFH and TSF."""
+    use = {name: utilisation(certain(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
+    margin = max(use["drfh"], use["tsf"]) - use["ps-dsf"]
+    sentence = "mean used part " + ", ".join(f"{name} {float(v):.4g}" for name, v in use.items())
+    return Verdict("utilisation", bool(margin < 0), float(margin), sentence, "rational arithmetic")
+
+
+def _fig3_server1(case: Case) -> Verdict:
+    """Users 1 and 2 for several alpha, and that nobody else is on server 1."""
+    worst = 0.0
+    for alpha in (0.3, 0.5, 1, 2, 3, 10, 100, "inf"):
+        found = solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha)
+        here = np.where(case.instance.arcs.server == 0, found.x, 0.0)
+        tasks = np.bincount(case.instance.arcs.user, here, 4)
+        worst = max(worst, float(np.abs(tasks - [2, 6, 0, 0]).max()))
+    return Verdict("printed numbers", worst <= 1e-6, worst - 1e-6, f"server 1 is off (2, 6, 0, 0) by {worst:.1e}", "eight solves")
+
+
+def _fig3_efficient(case: Case) -> Verdict:
+    """Utilisation falls and the dominant shares of users 3 and 4 on server 2 come closer, for alpha = 1, 3, infinity."""
+    use, apart = [], []
+    for alpha in (1, 3, "inf"):
+        found = solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha)
+        use.append(float(utilisation(Holdings(found, False))))
+        apart.append(abs(found.tasks[2] / 16 - found.tasks[3] / 8))
+    margin = max(use[1] - use[0], use[2] - use[1], apart[1] - apart[0], apart[2] - apart[1])
+    sentence = (
+        f"mean used part {use[0]:.4f}, {use[1]:.4f}, {use[2]:.4f}, shares apart {apart[0]:.4f}, {apart[1]:.4f}, {apart[2]:.4f}"
+    )
+    return Verdict("trade-off", margin < 0, margin, sentence, "three solves")
+
+
+# ---- 3.1: Problem 1 -------------------------------------------------------------------------------------------------
+
+
+def _exists(case: Case) -> Verdict:
+    """An equilibrium is found."""
+    found = solve(case.instance, "alpha-pf-vds", alpha=case.parameters["alpha"])
+    margin = found.residual - 1e-6
+    holds = True if margin <= 0 else None
+    return Verdict("existence", holds, margin, f"an equilibrium with the residual {found.residual:.1e}", found.method)
+
+
+# ---- 4.4: uniqueness ------------------------------------------------------------------------------------------------
+
+
+def _unique(case: Case) -> Verdict:
+    """Two methods find the same x_n: what is not unique may show, what is may not."""
+    own = {name: case.parameters[name] for name in ("alpha", "A", "B") if name in case.parameters}
+    first = solve(case.instance, "alpha-pf-vds", "continuation", "high", **own)
+    second = solve(case.instance, "alpha-pf-vds", "semismooth-newton", "high", time_limit=1.0, **own)
+    if not max(first.residual, second.residual) <= 1e-8:
+        return Verdict("uniqueness", None, np.nan, "not decided: a method did not end", "two solves")
+    off = float((np.abs(first.tasks - second.tasks) / np.maximum(first.tasks, second.tasks)).max())
+    return Verdict(
+        "uniqueness", off <= 1e-3, off - 1e-3, f"the tasks of two equilibria differ by {off:.1e}, relative", "two solves"
+    )
+
+
+def _projected(case: Case) -> Verdict:
+    """(46) in R^N at a server with one full resource and lambda = 0, for the gradient (-1 for who is eligible, 0 for others)."""
+    instance = case.instance
+    for i in range(instance.K):
+        for r in range(instance.R):
+            d = [exact[0][r] for exact in instance.exact.demands]
+            here = [int(n) for n in instance.arcs.user[instance.arcs.server == i]]
+            push = sum((d[n] for n in here), F(0))
+            moved = [n for n in range(instance.N) if n not in here and d[n] and push]
+            if moved:
+                who, where = instance.users[moved[0]], instance.servers[i]
+                sentence = f"where {instance.resources[r]!r} is full at {where!r}, v lowers the tasks of {who!r}, who is "
+                sentence += "not eligible there"
+                return Verdict("feasibility", False, 1.0, sentence, "rational arithmetic")
+    return Verdict("feasibility", True, -1.0, "everybody who demands a resource is eligible where it is", "rational arithmetic")
+
+
+# ---- 6 --------------------------------------------------------------------------------------------------------------
+
+
+def _deviation(h: Holdings) -> float:
+    """The weighted mean of D_n (K 58)."""
+    each = deviation(h.instance, h.allocation.x)
+    return float(h.instance.weights @ each / h.instance.weights.sum())
+
+
+GOOGLE = "the 2% of users of the Google trace that were sampled, their eligible classes and the hour are not published"
+BITBRAIN = "which virtual machines were active in the 100 runs, where they were placed and their demands are not published"
+
+EXPERIMENTS = [
+    ("6.1.users", "The cluster of Fig. 4 is heavily loaded by 2% of the users of the trace.", "K 6.1", GOOGLE),
+    (
+        "6.2.Fig6",
+        "The distributed algorithm converges linearly for alpha = 3 in the data-center of Fig. 5.",
+        "K Fig. 6",
+        BITBRAIN,
+    ),
+    ("6.2.Fig7", "The overall utilisation of every resource is larger for alpha = 1 than 3 than infinity.", "K Fig. 7", BITBRAIN),
+    ("6.2.Fig8.period", "38% of jobs end within 5 minutes.", "K 6.2, Fig. 8", GOOGLE),
+    ("6.2.Fig8.day", "16% of jobs are active more than 24 hours.", "K 6.2, Fig. 8", GOOGLE),
+    ("6.2.Fig8.short", "53% of jobs require less than 10 quanta.", "K 6.2, Fig. 8", GOOGLE),
+    ("6.2.Fig8.long", "5% of jobs require more than 10000 quanta.", "K 6.2, Fig. 8", GOOGLE),
+    ("6.2.Fig9", "alpha = 1 uses more of the cluster than alpha = 3 and PS-DSF over an hour.", "K Fig. 9", GOOGLE),
+    ("6.2.Fig10", "The average and the largest deviation (58) are larger for smaller alpha.", "K Fig. 10", GOOGLE),
+    ("6.2.Fig11", "The delay of short jobs varies more for smaller alpha.", "K Fig. 11", GOOGLE),
+    ("6.3.Fig12", "PS-DSF uses more of every resource than DRFH and TSF, up to 20% for some.", "K Fig. 12", BITBRAIN),
+    ("6.3.Fig13", "PS-DSF uses more than DRFH and TSF over 24 hours, which use almost the same.", "K Fig. 13", GOOGLE),
+    ("6.3.Fig14", "The gain of PS-DSF is larger on the last two classes of servers.", "K Fig. 14", GOOGLE),
+]
+
+MARKS = {"drfh": (EF, PO), "tsf": (SI, EF, PO), "ps-dsf": (SI, EF, BF)}
+"""K Table 1."""
+
+FALSE = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): COUNTER["drfh", SI]}
+
+statements = [
+    *(claimed(f"K.2.1.{SHORT[name]}", "K 2.1, of [1]", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, BF, PO, SP)),
+    # ---- 2.2
+    *(claimed(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY, proof=LEXIMIN[name]) for name in (PO, EF)),
+    claimed("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, COUNTER["drfh", SI]),
+    Statement(
+        "K.2.2.drfh.virtual",
+        "If all users have the same dominant resource in the virtual server, DRFH is max-min fair on it.",
+        "K 2.2, of [7]",
+        "all",
+        hypotheses=ANY,
+        **asked("drfh", asking("global-bottleneck-fairness")),
+        proof="sigma_n = d_nr / c_r for that r: shares are amounts of it by weight, and what makes them lexicographically "
+        "largest, as DRFH does, is max-min fair on it.",
+        note="By definition of DRFH; cases without such a resource decide nothing.",
+    ),
+    claimed("K.2.2.drfh.bottleneck", "K 2.2, Fig. 1", "drfh", BF, ANY, False, FIG1),
+    Statement(
+        "K.2.2.tsf.one-server",
+        "TSF is DRF when there is one server.",
+        "K 2.2",
+        "all",
+        hypotheses=POOL,
+        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + FILLING,
+        **asked("tsf", as_one_pool),
+    ),
+    *(
+        claimed(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, ANY, proof=LEXIMIN.get(name, ""))
+        for name in (PO, EF, SI)
+    ),
+    claimed("K.2.2.tsf.bottleneck", "K 2.2, Fig. 1", "tsf", BF, ANY, False, FIG1),
+    Statement(
+        "K.2.2.tsf.virtual",
+        "TSF may not be max-min fair on a resource that is dominant for all in the virtual server.",
+        "K 2.2",
+        "some",
+        hypotheses=ANY,
+        **asked("tsf", asking("global-bottleneck-fairness")),
+    ),
+    one(
+        "K.2.2.Fig1.ps-dsf", "PS-DSF gives 2, 6, 8 and 8 tasks in Fig. 1.", "K 2.2", FIG1, tasks_of("ps-dsf", "2", "6", "8", "8")
+    ),
+    one("K.2.2.Fig1.drfh", "DRFH gives 3, 3, 8 and 8 tasks in Fig. 1.", "K 2.2", FIG1, tasks_of("drfh", "3", "3", "8", "8")),
+    one("K.2.2.Fig1.gamma", "The users could run 4, 12, 20 and 20 tasks alone in Fig. 1.", "K 2.2", FIG1, numbers(_fig1)),
+    one(
+        "K.2.2.Fig1.tsf",
+        "TSF gives 5/3, 5, 25/3 and 25/3 tasks in Fig. 1.",
+        "K 2.2",
+        FIG1,
+        tasks_of("tsf", "5/3", "5", "25/3", "25/3"),
+    ),
+    # ---- 2.3
+    Statement(
+        "K.2.3.one-server",
+        "PS-DSF is DRF when there is one server.",
+        "K 2.3",
+        "all",
+        hypotheses=POOL,
+        proof="With one server z_n is the dominant share by weight, and Definition 4 is Definition 1. " + FILLING,
+        **fair(as_one_pool),
+    ),
+    one("K.2.3.gamma", "gamma is 4, 12, 4, 8 on server 1 and 16, 8 on server 2.", "K 2.3", FIG3, numbers(_fig3_alone)),
+    one("K.2.3.tasks", "PS-DSF gives 2, 6, 32/3 and 16/3 tasks.", "K 2.3", FIG3, tasks_of("ps-dsf", "2", "6", "32/3", "16/3")),
+    one("K.2.3.shares", "s_11 = s_21 = 0.5, s_31 = 8/3, s_41 = 2/3, s_32 = s_42 = 2/3.", "K 2.3", FIG3, numbers(_fig3_shares)),
+    one("K.2.3.Fig2", "PS-DSF uses more of the resources than DRFH and TSF in this example.", "K Fig. 2", FIG3, _fig2),
+    claimed("K.2.3.pareto", "K 2.3", "ps-dsf", PO, ANY, False),
+    *(
+        claimed(
+            f"K.Table1.{mechanism}.{SHORT[name]}",
+            "K Table 1",
+            mechanism,
+            name,
+            ANY,
+            name in marks,
+            FALSE.get((mechanism, name)),
+            table="K.Table1",
+            proof=(PROOFS if mechanism == "ps-dsf" else LEXIMIN).get(name, ""),
+            note="TSF counts servers that a user may not use." if (mechanism, name) == ("tsf", SI) else "",
+        )
+        for mechanism, marks in MARKS.items()
+        for name in (SI, EF, PO, BF)
+    ),
+    # ---- 3.1 and 3.2
+    Statement(
+        "K.3.1.existence",
+        "Problem 1 has a Nash equilibrium.",
+        "K 3.1, of [26]",
+        "all",
+        _exists,
+        exists,
+        with_alpha(ANY, (*BELOW, *ABOVE)),
+        proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
+        ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
+        "d_nr, so (64), times x_ni and summed, gives (1 - e) sum_r lambda_ir c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi). With that "
+        "for (69), x_n is at least 1 - e times (41), as for K.T3.sharing. So tasks stay away from 0 and multipliers are bounded: "
+        "a limit point for e to 0 satisfies (28)-(29). For alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
+        note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
+    ),
+    Statement(
+        "K.T1",
+        "A feasible allocation solves Problem 1 for g' = z^-alpha iff it satisfies (16).",
+        "K Theorem 1",
+        "all",
+        best_moves,
+        moves,
+        replace(with_alpha(ANY, (2, 3)), points=2),
+        proof="Where all x_n > 0, U_i is concave and differentiable in x_i, with the derivatives z_ni^-alpha / gamma_ni, and "
+        "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and U_i "
+        "= -inf at its servers, which an equal division improves.",
+    ),
+    Statement(
+        "K.T2.proportional",
+        "For alpha = 1 the allocation is weighted proportionally fair.",
+        "K Theorem 2",
+        "all",
+        hypotheses=with_alpha(ANY, (1,)),
+        proof="It satisfies (16) by Theorem 1, whose terms for alpha = 1 are phi_n (y_ni - x_ni) / x_n; the sum over servers is "
+        "(62).",
+        **equilibria(proportional),
+    ),
+    Statement(
+        "K.T2.limit",
+        "The allocation approaches a PS-DSF allocation as alpha goes to infinity.",
+        "K Theorem 2",
+        "all",
+        hypotheses=with_alpha(ANY, (10, 100, 1000)),
+        proof="At every server of n, with w_nr <= 1 the part of r that a monopoly takes and mu_r the price of all of r, sum_r "
+        "w_nr mu_r >= z_n^-alpha (29), so some r that n demands has mu_r >= z_n^-alpha / R > 0 and is full. Who is served and "
+        "demands r has w_mr mu_r <= z_m^-alpha, so z_m / z_n <= (R / w_mr)^(1/alpha), which tends to 1. Since tasks stay away "
+        "from 0 (41), in a limit point n has a bottleneck at every server (P.T1).",
+        note="K's proof lets h tend to 0 where a user's part vanishes in the limit; the rate log(R / w) / "
+        "alpha, which is tried, does not.",
+        **equilibria(limit_rate),
+    ),
+    one("K.3.2.server1", "On server 1 the allocation is that of PS-DSF for every alpha.", "K 3.2", FIG3, _fig3_server1),
+    one(
+        "K.3.2.Fig3",
+        "On server 2 less is used as alpha grows, and dominant shares come closer.",
+        "K Fig. 3",
+        FIG3,
+        _fig3_efficient,
+    ),
+    # ---- 3.3
+    *(
+        game(
+            f"K.T3.{SHORT[name]}",
+            f"Equilibria have {name} for alpha >= 1.",
+            "K Theorem 3",
+            name,
+            with_alpha(ANY, ABOVE),
+            proof=PROOFS_ALPHA[name],
+        )
+        for name in (EF, SI)
+    ),
+    game(
+        "K.T3.envy.letter",
+        "Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie, for alpha >= 1.",
+        "K Theorem 3 with (1) to the letter",
+        "total-envy-freeness",
+        with_alpha(ANY, ABOVE),
+        note="(65) needs a server that m uses and n may use. With resources that n may use the claim is K.T3.envy.",
+    ),
+    game(
+        "K.T3.pareto",
+        "The equilibrium is Pareto optimal for alpha = 1.",
+        "K Theorem 3",
+        PO,
+        with_alpha(ANY, (1,)),
+        proof="(62), see K.T2.proportional, says that it maximises the concave sum phi_n log x_n, which rises in every x_n.",
+    ),
+    Statement(
+        "K.3.3.one-server",
+        "With one server the mechanism is alpha-proportional fairness on dominant shares.",
+        "K 3.3",
+        "all",
+        hypotheses=with_alpha(POOL, (0.5, 1, 2, 3)),
+        proof="With one server Problem 1 is the program of FDS, max sum phi_n g(s_n / phi_n); it is strictly concave, so x_n is "
+        "unique.",
+        **equilibria(same_as_fds),
+    ),
+    *(
+        game(
+            f"K.3.3.fds.{SHORT[name]}",
+            f"alpha-proportional FDS need not have {name} for alpha < 1.",
+            "K 3.3, of [2]",
+            name,
+            with_alpha(POOL, BELOW),
+            False,
+        )
+        for name in (SI, EF)
+    ),
+    *(
+        game(
+            f"K.3.3.below.{SHORT[name]}",
+            f"Equilibria may lack {name} for alpha < 1.",
+            "K 3.3",
+            name,
+            with_alpha(ANY, BELOW),
+            False,
+        )
+        for name in (SI, EF)
+    ),
+    Statement(
+        "K.T4",
+        "Where every server has a bottleneck resource, the solutions of Problem 1 are the PS-DSF allocations.",
+        "K Theorem 4",
+        "all",
+        hypotheses=with_alpha(replace(ANY, server_bottleneck=True), WHOLE),
+        proof="Only the bottleneck limits its server, whose load is sum_m x_mi / gamma_mi: others' are not larger. So x_i "
+        "solves Problem 1 iff, with one price mu, g'(z_n) = mu > 0 for who is served and <= mu for others, which is, since g' "
+        "falls strictly: the server is full and who is served has the least z. And that is Theorem 1 of P: 1 = load of n's "
+        "bottleneck r <= sum of x_mi / gamma_mi over the m who demand r <= load of the server <= 1, so r serves all who are "
+        "served, and none has a larger z than n.",
+        **every_alpha(),
+    ),
+    Statement(
+        "K.3.3.max-min",
+        "There the equilibrium is max-min fair on the bottleneck resource of each server.",
+        "K 3.3, after Theorem 4",
+        "all",
+        hypotheses=with_alpha(replace(ANY, server_bottleneck=True), (0.5, *ABOVE)),
+        proof=BOTTLENECK_ALPHA,
+        **equilibria(asking("server-bottleneck-fairness")),
+    ),
+    game(
+        "K.3.3.bottleneck",
+        "The equilibrium is max-min fair on a resource that is the bottleneck of the whole system.",
+        "K 3.3",
+        BF,
+        with_alpha(replace(ANY, bottleneck=True), (0.5, *ABOVE)),
+        proof=BOTTLENECK_ALPHA + " The order of z at a server is that of amounts of the resource by weight.",
+    ),
+    Statement(
+        "K.C1",
+        "At a server with a bottleneck resource the equilibrium is max-min fair on it.",
+        "K Corollary 1",
+        "all",
+        hypotheses=with_alpha(ANY, (0.5, *ABOVE)),
+        proof=BOTTLENECK_ALPHA,
+        note="Cases without such a server decide nothing.",
+        **equilibria(asking("server-bottleneck-fairness")),
+    ),
+    # ---- 3.4
+    Statement(
+        "K.T5",
+        "On servers that are shared in time, the solutions of Problem 2 are the PS-DSF allocations, for any g.",
+        "K Theorem 5",
+        "all",
+        hypotheses=with_alpha(ANY, WHOLE),
+        proof="Time is the one resource of each server, so Theorem 4 applies: its proof asks of g that g' is positive and falls "
+        "strictly, and does not need a user's demands to be the same everywhere.",
+        **every_alpha(time_shared),
+    ),
+    *(
+        game(
+            f"K.3.4.mixed.{SHORT[name]}",
+            f"Equilibria have {name} with alpha_i >= 1 of each server.",
+            "K 3.4",
+            name,
+            with_alpha(ANY, MIXED),
+            proof=PROOFS_ALPHA[name],
+        )
+        for name in (SI, EF)
+    ),
+    Statement(
+        "K.3.4.mixed.one",
+        "If alpha_i = 1 for every server, whatever A and B, the equilibrium is proportionally fair.",
+        "K 3.4 with Theorem 2",
+        "all",
+        hypotheses=with_alpha(ANY, (1,), A=(1, 2), B=(1, 0.5)),
+        proof="Every g_i' is a multiple of 1 / z, so (16) at each server is that for alpha = 1: K.T2.proportional.",
+        **equilibria(proportional),
+    ),
+    *(
+        game(
+            f"K.C2.{SHORT[name]}",
+            f"Equilibria have {name} for g' of (22) and alpha_i >= 1.",
+            "K Corollary 2",
+            name,
+            with_alpha(ANY, (2, 3, 1.5, 10, (1, 3, 2)), A=(1, 2, 0.5, (1, 0, 2)), B=(1, 0.1, 5)),
+            proof=PROOFS_ALPHA[name] + " z g'(z) = A^alpha z^(1 - alpha) + B does not rise.",
+        )
+        for name in (SI, EF)
+    ),
+    Statement(
+        "K.C3",
+        "The equilibrium for (22) satisfies PS-DSF in the limit, if all shares are at most A_i.",
+        "K Corollary 3",
+        "all",
+        hypotheses=with_alpha(ANY, (10, 100), A=(5, 10, 50), B=(1, 0.1)),
+        proof="For z <= A and alpha >= 1, B / z <= (B / A) (A / z)^alpha, so g' is between (A / z)^alpha and 1 + B / A times "
+        "that. As for K.T2.limit, z_m / z_n <= (R (1 + B / A) / w_mr)^(1/alpha), which tends to 1.",
+        **equilibria(limit_rate),
+    ),
+    # ---- 4
+    Statement(
+        "K.L1",
+        "(x, lambda) solves (28)-(29) iff it solves Problem 3 with the value 0.",
+        "K Lemma 1",
+        "all",
+        complementary,
+        problem_3.complementary,
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds.",
+        note="Needs that the NCP has a solution: the minimum of Problem 3 is then 0.",
+    ),
+    Statement(
+        "K.T6",
+        "A feasible point solves Problem 3 iff grad Psi = 0.",
+        "K Theorem 6",
+        "all",
+        stationary,
+        problem_3.stationary,
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        proof="The derivatives by x_ni, times dpsi_ni/df f'_ni and summed over i, are sum_i dpsi_ni/dx dpsi_ni/df f'_ni + "
+        "(sum_i dpsi_ni/df f'_ni)^2, both >= 0 by (98), for each n (96). Where they are 0, dpsi/dx dpsi/df = 0 as f' > 0, which "
+        "for (36) is so only where psi = 0; the gradient by lambda is not needed. Conversely where Psi = 0, its least value, "
+        "the gradient is 0; and the minimum of Problem 3 is 0, since (28)-(29) has a solution (K.3.1.existence).",
+        note="Stationary in the whole space. At a minimum of Problem 3 over (38)-(40) that is not a solution "
+        "the gradient need not be 0.",
+    ),
+    game(
+        "K.E41",
+        "x_n >= phi_n sum_i gamma_ni / sum phi for alpha >= 1.",
+        "K (41)",
+        SI,
+        with_alpha(ANY, ABOVE),
+        proof=PROOFS_ALPHA[SI],
+    ),
+    Statement(
+        "K.4.4.bounded",
+        "The multipliers of solutions are bounded.",
+        "K 4.4",
+        "all",
+        multipliers,
+        absent,
+        ANY,
+        note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is "
+        "full, so somebody uses it, "
+        "and (43) bounds it.",
+    ),
+    Statement(
+        "K.L2",
+        "The solution set of the NCP is connected, for (22) and alpha_i >= 1.",
+        "K Lemma 2",
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        **UNIQUE,
+        note="The proof applies results on P0 functions without showing that there is one. Tried with A = 1 and several B; "
+        "two isolated solutions refute it, K.C4 and K.3.4.unique. True for one server, for alpha = 1, and where every server has "
+        "a bottleneck resource (Theorem 4): docs/ERRATA.md.",
+    ),
+    Statement(
+        "K.C4",
+        "Problem 3 has a unique solution iff it has a locally unique one, for (22) and alpha_i >= 1.",
+        "K Corollary 4",
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        **UNIQUE,
+        note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
+    ),
+    one(
+        "K.T7",
+        "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
+        "K Theorem 7",
+        FIG3,
+        missing("neither K's proof nor the one below is about full resources without a price, which may have one near by"),
+        note="true where all other resources have room: solutions that accumulate contain an analytic arc along which "
+        "some x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served "
+        "x_n move against lambda_i. So, on the arc or back on it, some servers serve just the users who rise, who are served "
+        "nowhere else. These equations tie x_m to x_n by analytic functions, hence on to infinity, where g_i' is a multiple of "
+        "1 / z, so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the same for all served at i. What is full keeps "
+        "sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these users; but all of them rise.",
+    ),
+    Statement(
+        "K.T7.bottleneck",
+        "With B_i > 0 and a bottleneck resource at each server, x_n is unique.",
+        "a case of K Theorem 7",
+        "all",
+        _unique,
+        spending,
+        with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
+        **UNIQUE,
+        proof="By Theorem 4, whose proof asks of g only that g' falls strictly, the solutions are those for g = log, which "
+        "maximise sum phi_n log x_n: x_n is unique.",
+    ),
+    Statement(
+        "K.3.4.unique",
+        "For (22) with B_i > 0 the solution of Problem 1 is unique in x_n.",
+        "K 3.4",
+        "all",
+        two_solutions,
+        two_solutions_exactly,
+        SEVERAL,
+        **UNIQUE,
+        note="K 3.4 says so without the condition of Theorem 7, which grants local uniqueness at most; the rest is Corollary 4.",
+    ),
+    # ---- 5
+    Statement(
+        "K.L3",
+        "The direction v of PS-MFA is a strict descent direction unless it is 0.",
+        "K Lemma 3",
+        "all",
+        lemma_3.tried,
+        lemma_3.confirmed,
+        replace(FAMILIES, parameters=lemma_3.FAMILY),
+        note="Tried at points of a family: the parameters of a case determine point and system, its instance plays no "
+        "part. v has nothing but parts for which (111) fails, and Psi rises along v, so no step satisfies (51). True for "
+        "alpha = 1, and for one server: docs/ERRATA.md.",
+    ),
+    Statement(
+        "K.E111",
+        "dPsi/dlambda v_lambda < 0 for each price that moves.",
+        "K (111), the proof of Lemma 3",
+        "all",
+        descent_by_price,
+        problem_3.descent_by_price,
+        replace(with_alpha(ANY, (2,), price=(1,)), points=1),
+        note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
+        "Psi does not fall with it.",
+    ),
+    Statement(
+        "K.L4",
+        "Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.",
+        "K Lemma 4",
+        "all",
+        lemma_4.tried,
+        lemma_4.confirmed,
+        replace(FAMILIES, parameters=lemma_4.FAMILY),
+        note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
+        "(lemma_4.py), its instance plays no part. PS-MFA that starts there ends there, against Theorem 8. Under "
+        "Assumption 1: K.L4.priced.",
+    ),
+    Statement(
+        "K.L4.priced",
+        "Where every full resource has a price, v = 0 only where the gradient by x is 0.",
+        "K Lemma 4 under Assumption 1",
+        "all",
+        halted,
+        problem_3.halted,
+        replace(with_alpha(ANY, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
+        proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",
+    ),
+    Statement(
+        "K.T8",
+        "PS-MFA ends at a stationary point of Psi under Assumption 2, from any feasible point.",
+        "K Theorem 8",
+        "all",
+        lemma_4.tried,
+        lemma_4.confirmed,
+        replace(FAMILIES, parameters=lemma_4.FAMILY),
+        note="it starts where K.L4 fails, and v = 0 ends it. Under Assumption 1 see K.L4.priced, from its own start K.T8.start",
+    ),
+    Statement(
+        "K.T8.start",
+        "From its own start PS-MFA ends at a stationary point of Psi, so at an equilibrium.",
+        "K Theorem 8",
+        "run",
+        at_rest("alpha-pf-vds", "ps-mfa"),
+        ended("alpha-pf-vds", "ps-mfa"),
+        with_alpha(ANY, (1, 2)),
+        note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
+        "make |v| tend to 0, as the "
+        "proof says. Runs that are cut off decide nothing. From the witness of K.L3, a feasible point, no step is possible.",
+    ),
+    Statement(
+        "K.5.2",
+        "The distributed algorithm converges.",
+        "K 5.2",
+        "run",
+        at_rest("alpha-pf-vds", "vds-distributed"),
+        ended("alpha-pf-vds", "vds-distributed"),
+        with_alpha(ANY, (1, 2, 3)),
+        note="K shows it by numerical experiments.",
+    ),
+    # ---- 6
+    Statement(
+        "K.6.2.utilisation",
+        "In every system the mean utilisation is larger for smaller alpha.",
+        "K 6.2, read for each system instead of averages over runs",
+        "all",
+        hypotheses=ANY,
+        note="K's own claims are K.6.2.Fig7 and K.6.2.Fig9.",
+        **ordered(utilisation),
+    ),
+    Statement(
+        "K.6.2.deviation",
+        "In every system the mean deviation (58) is larger for smaller alpha.",
+        "K 6.2, read for each system instead of averages over an hour",
+        "all",
+        hypotheses=replace(ANY, positive=True, everywhere=True),
+        note="K's own claim is K.6.2.Fig10.",
+        **ordered(_deviation),
+    ),
+    Statement(
+        "K.E58",
+        "Under PS-DSF, who has tasks on a server has the least share there, if everybody demands every resource.",
+        "K 6.2, before (58)",
+        "all",
+        hypotheses=replace(ANY, positive=True),
+        proof="Whoever is served at i uses every resource there, n's bottleneck too, so its share is at most n's, for every n "
+        "(P 13).",
+        **fair(least_served),
+    ),
+    Statement(
+        "K.5.1.eligible",
+        "The direction (46) keeps x_ni = 0 for users who are not eligible.",
+        "K 5.1, (15) and (46)",
+        "all",
+        projection,
+        _projected,
+        ANY,
+        note="Assumption 2 asks for such users. One server, one full resource, d = (1, 1), user 2 not eligible: v = (1/2, -1/2).",
+    ),
+    *(one(f"K.{name}", text, place, CLUSTER, missing(why)) for name, text, place, why in EXPERIMENTS),
+]

@@ -1,0 +1,1 @@
+"""The claims of P (PS-DSF), and what only they need."""

@@ -1,0 +1,616 @@
+"""The claims of P (PS-DSF), tried and confirmed.
+
+P has Definitions 1 to 3, Theorems 1 and 2, Corollary 1, Algorithm I, Tables I, III and IV, and the examples of Figs. 1 to 5. Its
+definitions for servers of their own (III-B) speak of placement constraints and weights, so nothing more is assumed. Envy is about
+the resources that a user may use: with those of servers that are closed to it, (24) to the letter is false (P.T2.envy.letter).
+What of Fig. 6 is a curve in a picture cannot be compared; what the text says of it can. Corollary 1 and Algorithm I have their
+second routes in algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in doubles
+by the residual, and in rationals by the gap of Theorem 1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.models.rationals import exact_arcs, global_dominant_share
+from fairalloc.solvers.game.psdsf_distributed import section_v
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.common import Row, as_one_pool, asked, certain, numbers
+from fairalloc.theorems.judges.game import at_rest, bottleneck_condition, definition, fair, hard_misreporting
+from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.trials import Answer
+from fairalloc.theorems.papers.k.problem_1 import ended
+from fairalloc.theorems.papers.p.algorithm_1 import (
+    bottleneck,
+    bottleneck_by_release,
+    feasible,
+    feasible_in_floats,
+    nobody_left,
+    nobody_left_in_floats,
+    rising,
+    rising_exactly,
+)
+from fairalloc.theorems.statement import Hypotheses, Statement
+
+F = Fraction
+
+ANY = Hypotheses(users=2)
+"""P II: servers of their own, placement constraints, weights."""
+
+POOL = Hypotheses(one_server=True, everywhere=True, users=2)
+"""P II-A: one pool."""
+
+EVERYWHERE = Hypotheses(everywhere=True, users=2)
+"""P II-B before C-DRFH: no placement constraints, every server has what every user demands."""
+
+FIG1, FIG2, FIG4, FIG5 = (Case(example(f"psdsf-{name}").instance) for name in ("fig1", "fig2", "fig4", "fig5"))
+
+EF, SI, PO, SP = "envy-freeness", "sharing-incentive", "pareto", "strategyproofness"
+BF, SRF = "bottleneck-fairness", "single-resource-fairness"
+SHORT = {EF: "envy", SI: "sharing", PO: "pareto", SP: "misreports", BF: "bottleneck", SRF: "single-resource"}
+SAYS = {
+    EF: "is envy-free",
+    SI: "provides sharing incentive",
+    PO: "is Pareto optimal",
+    SP: "is strategyproof, about demands and eligible servers",
+    BF: "is max-min fair on a resource that everybody dominantly requests at every server it may use",
+    SRF: "is max-min fair with a single resource",
+}
+
+
+def under(hypotheses: Hypotheses, name: str) -> Hypotheses:
+    """The hypotheses with what the property itself assumes."""
+    return replace(
+        hypotheses, bottleneck=hypotheses.bottleneck or name == BF, one_resource=hypotheses.one_resource or name == SRF
+    )
+
+
+def claimed(
+    id_: str,
+    place: str,
+    mechanism: str,
+    name: str,
+    hypotheses: Hypotheses,
+    holds: bool = True,
+    printed: Case | None = None,
+    **more: Any,
+) -> Statement:
+    """That a mechanism has, or has not, a property."""
+    check = asked(mechanism, asking(name))
+    if mechanism == "ps-dsf":
+        check = fair(hard_misreporting if name == SP else asking(name))
+    says = SAYS[name] if holds else f"does not satisfy: {SAYS[name]}"
+    return Statement(
+        id=id_,
+        text=f"{mechanism} {says}.",
+        place=place,
+        quantifier="all" if holds else "some",
+        hypotheses=under(hypotheses, name),
+        misreports=1 if name == SP else 0,
+        printed=printed,
+        property=name,
+        **check,
+        **more,
+    )
+
+
+def one(id_: str, text: str, place: str, case: Case, confirm: Callable[[Case], Verdict], **more: Any) -> Statement:
+    """A claim about one printed case."""
+    return Statement(id_, text, place, "one", confirm, confirm, printed=case, **more)
+
+
+def tasks_of(mechanism: str, *printed: str) -> Callable[[Case], Verdict]:
+    """The check of printed tasks."""
+
+    def rows(case: Case) -> Sequence[Row]:
+        h = certain(case.instance, mechanism)
+        return [(f"x_{n + 1}", text, h.tasks[n]) for n, text in enumerate(printed)]
+
+    return numbers(rows)
+
+
+def monopoly(instance: Instance, n: int, i: int) -> Fraction:
+    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands."""
+    if instance.exact.demands_on or not instance.single_variant:
+        raise InstanceError("gamma is computed for one demand vector a user")
+    demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
+    count = int(instance.counts[i])
+    return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)
+
+
+PROOFS = {
+    EF: "At a server i of n that m uses, the bottleneck r of n is full. If d_mr = 0, n can run nothing with what m has there. "
+    "Else z_ni >= z_mi, that is gamma_ni / gamma_mi <= (x_n / phi_n) (phi_m / x_m); and as m has at most the part x_mi / "
+    "gamma_mi of every resource, phi_n / phi_m times that lets n run at most (phi_n / phi_m) gamma_ni x_mi / gamma_mi <= x_n "
+    "x_mi / x_m tasks. The sum over i is at most x_n.",
+    SI: "At an eligible server i let r be n's bottleneck and w_mir <= 1 the part of it that a monopoly of m takes. 1 = sum of "
+    "w_mir x_mi / gamma_mi <= sum of x_mi / gamma_mi over the m who use r, and these have z_mi <= z_ni, that is gamma_ni / "
+    "gamma_mi <= (x_n / phi_n) (phi_m / x_m). So gamma_ni <= (x_n / phi_n) sum_m phi_m x_mi / x_m, and the sum over i is at "
+    "most x_n sum phi / phi_n.",
+    BF: "At a server i that somebody may use let r be n's bottleneck and rho the resource that all dominantly request, with one "
+    "resource that one. 1 = load of r <= sum of x_mi / gamma_mi over the m who demand r <= the same over all m = load of rho <= "
+    "1, so rho is full, all who have tasks there use r, and none of them has a larger z than n. As z_mi = x_m d_m,rho / (phi_m "
+    "c_i,rho), the order of z at a server is that of amounts of rho by weight: rho is a bottleneck of n by amounts, and users "
+    "with at most a given amount hold all of rho on all servers they may use.",
+}
+
+LEXIMIN = {
+    PO: "An answer is lexicographic: no share v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n. A Pareto "
+    "improvement would raise one and lower none.",
+    EF: "No v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n, and d_m >= t d_n gives sigma_m >= t "
+    "sigma_n (drf, drfh: max_r d_r / c_r; tsf: 1 / sum_i min_r c_ir / d_r). If n envied m, then t = min of d_mr / d_nr over "
+    "what n demands is positive, m has tasks on servers that n may use, and x_n < t x_m phi_n / phi_m, so v_n < v_m. A little "
+    "of these tasks, cut, would leave room for n: v_n could be raised by lowering v_m alone.",
+    SP: "Let x be the answer to the truth and x' that to a lie by which n gains: where n may truly run, its bundles have room "
+    "for t > x_n true tasks, so its told demands are at least t / x'_n times the true ones. As sigma ignores placement and "
+    "rises with demands (see envy-freeness), v'_n >= sigma_n t / phi_n > v_n. Since x is lexicographic, somebody with v_m "
+    "<= v_n loses; let m have the least v_m of all who lose, so v'_m < v_m <= v_n < v'_n. "
+    "No other k with v'_k <= v'_m gains: it would have v_k < v_m, and a step from x towards x' with n's t tasks would raise "
+    "v_k and lower only larger shares. So a step from x' towards x without n's tasks, which fits what is told, raises v'_m "
+    "and lowers no share that is at most v'_m: x' is not lexicographic.",
+}
+"""Of drf, drfh and tsf with one demand vector a user, whatever the demands, weights, placement and limits."""
+
+EQUAL = (
+    "The part phi_n / sum phi of every server for everybody gives everybody the share x_n / (phi_n gamma_n) = 1 / sum phi. The "
+    "least share is as large as it can be, so nobody has less than that."
+)
+"""Of drf on one server, and of tsf where everybody may use every server."""
+
+ONE_BOTTLENECK = (
+    "Shares are amounts of that resource by weight, in parts of it, so sum phi_n v_n <= 1. The part phi_n / sum phi of it for "
+    "everybody is feasible, for nobody takes a larger part of another resource; so the least v_n is at least 1 / sum phi, all "
+    "are equal, and the resource is full."
+)
+
+DRF = {**LEXIMIN, SI: EQUAL, BF: ONE_BOTTLENECK, SRF: ONE_BOTTLENECK}
+"""Of drf on one server."""
+
+FILLING = (
+    "One answer at most has no share that can be raised without lowering one that is at most as large: where two differ, let n "
+    "have the least share in either of all users whose shares differ; the other answer raises it and lowers nobody with at most "
+    "as much. Progressive filling gives such an answer: who is not at its limit demands a full resource that nobody with a "
+    "larger share uses."
+)
+"""Why what is lexicographic in one pool is what progressive filling gives."""
+
+
+# ---- II-B -----------------------------------------------------------------------------------------------------------
+
+
+def _fig1(case: Case) -> Sequence[Row]:
+    share = certain(case.instance, "drfh")
+    return [
+        *((f"C-DRFH, x_{n + 1}", text, share.tasks[n]) for n, text in enumerate(("5.45", "6.54"))),
+        ("C-DRFH, x_21", "6", min(share.tasks[1], F(6))),
+    ]
+
+
+def _fig1_tsf(case: Case) -> Sequence[Row]:
+    instance, h = case.instance, certain(case.instance, "tsf")
+    alone = [sum((monopoly(instance, n, i) for i in range(2)), F(0)) for n in range(2)]
+    return [("gamma_1", "6", alone[0]), ("gamma_2", "12", alone[1]), ("x_1", "4", h.tasks[0]), ("x_2", "8", h.tasks[1])]
+
+
+def over_eligible(case: Case, answer: Answer) -> Verdict:
+    """Strategyproofness of drfh with the dominant resource over a user's own eligible servers (P II-B, [15])."""
+
+    def own(instance: Instance) -> Allocation:
+        whole, exact = global_dominant_share(instance), instance.exact
+        weights = []
+        for n, demand in enumerate(exact.demands):
+            servers = [i for i in range(instance.K) if instance.placement[n, i]]
+            totals = [sum((exact.capacities[i][r] * int(instance.counts[i]) for i in servers), F(0)) for r in range(instance.R)]
+            if any(d and not c for d, c in zip(demand[0], totals, strict=True)):
+                raise InstanceError("a user may use no server with what it demands")
+            share = max(d / c for d, c in zip(demand[0], totals, strict=True) if d)
+            weights.append(exact.weights[n] * whole[n] / share)
+        made = answer(instance.replace(weights=weights))
+        return replace(made, instance=instance)
+
+    return asking(SP)(case, own)
+
+
+# ---- III ------------------------------------------------------------------------------------------------------------
+
+
+def _fig2(case: Case) -> Sequence[Row]:
+    instance, h = case.instance, certain(case.instance, "ps-dsf")
+    s = {(n, i): h.tasks[n - 1] / monopoly(instance, n - 1, i - 1) for n, i in ((1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (4, 2))}
+    printed = {(3, 1): "2/3", (4, 1): "1", (1, 1): "0.6", (2, 1): "0.6", (3, 2): "2/3", (4, 2): "2/3"}
+    return [(f"s_{n}{i}", printed[n, i], s[n, i]) for n, i in printed]
+
+
+def _fig4(case: Case) -> Sequence[Row]:
+    h = certain(case.instance, "ps-dsf")
+    arcs = case.instance.arcs
+    x = {(int(n), int(i)): v for n, i, v in zip(arcs.user, arcs.server, h.x, strict=True)}
+    return [
+        ("x_1", "1.5", h.tasks[0]),
+        ("x_2", "1", h.tasks[1]),
+        ("x_11", "1.2", x[0, 0]),
+        ("x_23", "0.8", x[1, 2]),
+        ("part of channel 2 that user 1 has", "1/2", x[0, 1] / F("0.6")),
+    ]
+
+
+# ---- V --------------------------------------------------------------------------------------------------------------
+
+TABLE3 = (("80", "340", "82.5", "55"), ("40", "170", "41.25", "41.25"), ("0", "0", "82.5", "27.5"), ("0", "0", "27.5", "27.5"))
+TABLE4 = {
+    "ps-dsf": (("40", "170", "0", "0"), ("20", "85", "0", "0"), ("0", "0", "82.5", "0"), ("0", "0", "0", "27.5")),
+    "tsf": (("35", "170", "0", "0"), ("22.5", "85", "0", "0"), ("0", "0", "58.33", "0"), ("0", "0", "8.05", "27.5")),
+}
+
+
+def _table3(n: int) -> Callable[[Case], Verdict]:
+    def rows(case: Case) -> Sequence[Row]:
+        allowed = case.instance.placement[n]
+        return [(f"class {'ABCD'[i]}", TABLE3[n][i], monopoly(case.instance, n, i) if allowed[i] else F(0)) for i in range(4)]
+
+    return numbers(rows)
+
+
+def _table4(mechanism: str, n: int) -> Callable[[Case], Verdict]:
+    """Tasks on A and B are unique as a sum only, for the classes are alike; on C and D each."""
+
+    def rows(case: Case) -> Sequence[Row]:
+        h, printed, arcs = certain(case.instance, mechanism), TABLE4[mechanism][n], case.instance.arcs
+        x = [sum((v for m, j, v in zip(arcs.user, arcs.server, h.x, strict=True) if (m, j) == (n, i)), F(0)) for i in range(4)]
+        return [
+            (f"class A, with {printed[1]} on class B", _rounded(printed[0]), x[0] + x[1] - F(printed[1])),
+            ("class C", printed[2], x[2]),
+            ("class D", printed[3], x[3]),
+        ]
+
+    return numbers(rows)
+
+
+def _rounded(printed: str) -> str:
+    """A number as one that is rounded to the digits it has."""
+    return printed if "." in printed else f"{printed}."
+
+
+def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
+    """A resource is fully used in some classes under each of the mechanisms."""
+
+    def confirm(case: Case) -> Verdict:
+        used: dict[tuple[str, int], Fraction] = {}
+        for mechanism in ("ps-dsf", "tsf", "drfh"):
+            loads = exact_arcs(case.instance).loads(tuple(certain(case.instance, mechanism).x))
+            used |= {(mechanism, i): loads[i * case.instance.R + resource] for i in classes}
+        (name, i), load = min(used.items(), key=lambda pair: pair[1])
+        sentence = f"under {name} class {'ABCD'[i]} uses {load} of it"
+        return Verdict("utilisation", load == 1, float(1 - load), sentence, "rational arithmetic")
+
+    return confirm
+
+
+def _more_used(case: Case) -> Verdict:
+    """CPU of classes C and D together, while all are active and while user 4 is away."""
+    worst, said = 1.0, []
+    for away in ([], [3]):
+        instance = case.instance
+        if away:
+            exact = instance.exact
+            instance = instance.replace(
+                demands=exact.demands[:3],
+                weights=exact.weights[:3],
+                eligible=instance.placement[:3],
+                max_tasks=None,
+                users=instance.users[:3],
+            )
+        use = {}
+        for mechanism in ("ps-dsf", "tsf", "drfh"):
+            loads = exact_arcs(instance).loads(tuple(certain(instance, mechanism).x))
+            use[mechanism] = sum((loads[i * 2] * [33, 11][i - 2] for i in (2, 3)), F(0)) / 44
+        worst = min(worst, float(use["ps-dsf"] - max(use["tsf"], use["drfh"])))
+        said.append(", ".join(f"{name} {float(v):.4g}" for name, v in use.items()))
+    return Verdict("utilisation", worst > 0, -worst, f"all active: {said[0]}; user 4 away: {said[1]}", "rational arithmetic")
+
+
+def _prompt(_: Case) -> Verdict:
+    """After every change of Fig. 6 the distributed algorithm is at PS-DSF within 10 s."""
+    path = section_v()
+    times = path.times
+    worst = 0.0
+    for start, end in ((0, 100), (100, 250), (250, 300)):
+        chosen = [k for k, t in enumerate(times) if start + 10 <= t < end]
+        tasks = np.array([path.x[k] for k in chosen])
+        worst = max(worst, float((np.abs(tasks - tasks[-1]) / (1 + np.abs(tasks[-1]))).max()))
+    return Verdict("convergence", worst <= 1e-6, worst - 1e-6, f"ten seconds after a change tasks move by {worst:.1e}", "a run")
+
+
+# ---- all of them ----------------------------------------------------------------------------------------------------
+
+MARKS = {"drfh": (SP, EF, PO), "tsf": (SI, SP, EF, PO), "ps-dsf": (SI, SP, EF, PO, BF)}
+"""P Table I; which three marks C-DRFH has is said in II-B."""
+
+COUNTER = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): Case(example("wang-prop4").instance)}
+
+NOTES = {
+    (
+        "ps-dsf",
+        PO,
+    ): "Definition 2 says that nobody can gain without taking from one of at most its share, which does not exclude that "
+    "two gain together by changing places. K 2.3 says that PS-DSF is not Pareto optimal.",
+    (
+        "ps-dsf",
+        SP,
+    ): "Tried with the worst allocation after the lie against the best before it. The proof claims from sets U_i that "
+    "x'_p > x_p contradicts Definition 2, which speaks of one user's gain, not of several at once, as for Pareto optimality.",
+    ("tsf", SI): "gamma_n counts servers that n may not use, and the definition of the uniform allocation does not.",
+}
+
+statements = [
+    *(claimed(f"P.II-A.{SHORT[name]}", "P II-A", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, PO, SP, SRF, BF)),
+    *(
+        claimed(f"P.II-B.drfh.{SHORT[name]}", "P II-B, of [17]", "drfh", name, EVERYWHERE, proof=LEXIMIN[name])
+        for name in (PO, SP, EF)
+    ),
+    Statement(
+        "P.II-B.drfh.bottleneck",
+        "Without placement constraints, DRFH is max-min fair on a resource that is globally dominant for all.",
+        "P II-B, of [17]",
+        "all",
+        hypotheses=replace(EVERYWHERE, bottleneck=True),
+        proof="It is globally dominant for n, sigma_n = d_nr / c_r: shares are amounts of it by weight, and what makes them "
+        "lexicographically largest, as DRFH does, is max-min fair on it.",
+        **asked("drfh", asking("global-bottleneck-fairness")),
+    ),
+    claimed("P.II-B.drfh.sharing", "P II-B, of [17]", "drfh", SI, EVERYWHERE, False, COUNTER["drfh", SI]),
+    *(
+        claimed(
+            f"P.II-B.cdrf.{SHORT[name]}",
+            "P II-B, of [3]: CDRF is tsf without constraints",
+            "tsf",
+            name,
+            EVERYWHERE,
+            proof={**LEXIMIN, SI: EQUAL}[name],
+        )
+        for name in (PO, SP, EF, SI)
+    ),
+    Statement(
+        "P.II-B.cdrf.one-server",
+        "CDRF is DRF in the case of one server.",
+        "P II-B",
+        "all",
+        hypotheses=POOL,
+        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + FILLING,
+        **asked("tsf", as_one_pool),
+    ),
+    *(
+        claimed(
+            f"P.II-B.tsf.{SHORT[name]}",
+            "P II-B, of [15]",
+            "tsf",
+            name,
+            ANY,
+            note=NOTES.get(("tsf", name), ""),
+            proof=LEXIMIN.get(name, ""),
+        )
+        for name in (PO, SP, EF, SI)
+    ),
+    Statement(
+        "P.II-B.eligible",
+        "With the dominant resource over the set of eligible servers, users may have an incentive to misreport that set.",
+        "P II-B, of [15]",
+        "some",
+        hypotheses=ANY,
+        misreports=1,
+        **asked("drfh", over_eligible),
+    ),
+    one(
+        "P.II-B.fair",
+        "Bottleneck fairness in Fig. 1 gives each user 6 tasks, as PS-DSF does.",
+        "P II-B",
+        FIG1,
+        tasks_of("ps-dsf", "6", "6"),
+    ),
+    one(
+        "P.II-B.C-DRFH",
+        "C-DRFH gives 5.45 and 6.54 = 6 + 0.54 tasks in Fig. 1.",
+        "P II-B",
+        FIG1,
+        numbers(_fig1),
+        note="72/11 = 6.5454 is cut off, not rounded.",
+    ),
+    one("P.II-B.TSF", "In Fig. 1 gamma = (6, 12), and TSF gives 4 and 8 tasks.", "P II-B", FIG1, numbers(_fig1_tsf)),
+    *(
+        claimed(
+            f"P.Table1.{mechanism}.{SHORT[name]}",
+            "P Table I",
+            mechanism,
+            name,
+            ANY,
+            name in marks,
+            COUNTER.get((mechanism, name)),
+            table="P.Table1",
+            note=NOTES.get((mechanism, name), ""),
+            proof=(PROOFS if mechanism == "ps-dsf" else LEXIMIN).get(name, ""),
+        )
+        for mechanism, marks in MARKS.items()
+        for name in (SI, SP, EF, PO, BF)
+    ),
+    one(
+        "P.III-A.tasks",
+        "PS-DSF in Fig. 2 gives 3.6, 3.6, 8 and 8 tasks.",
+        "P III-A, Fig. 3",
+        FIG2,
+        tasks_of("ps-dsf", "3.6", "3.6", "8", "8"),
+    ),
+    one(
+        "P.III-A.shares",
+        "The shares in Fig. 2 are s_31 = 8/12, s_41 = 12/12 = 1, s_11 = s_21 = 0.6, s_32 = s_42 = 8/12.",
+        "P III-A",
+        FIG2,
+        numbers(_fig2),
+        note="gamma_41 = min(9, 24) = 9, so s_41 = 8/9.",
+    ),
+    Statement(
+        "P.T1",
+        "A feasible allocation satisfies PS-DSF iff every user has a bottleneck resource at every eligible server.",
+        "P Theorem 1",
+        "all",
+        definition,
+        bottleneck_condition,
+        replace(ANY, points=1),
+        proof="If n has no bottleneck at server i, everything it demands there has room once all with a larger share than n's "
+        "are gone from i, so x_n can rise at their cost alone. If r is a bottleneck of n at i, all who use it have at most n's "
+        "share there and keep what they have, so x_ni cannot rise, however n moves its own tasks; where that is so at every "
+        "eligible server, x_n cannot rise.",
+    ),
+    *(
+        claimed(
+            f"P.T2.{SHORT[name]}",
+            "P Theorem 2",
+            "ps-dsf",
+            name,
+            ANY,
+            note=NOTES.get(("ps-dsf", name), ""),
+            proof=PROOFS.get(BF if name == SRF else name, ""),
+        )
+        for name in (PO, SRF, BF, EF, SP, SI)
+    ),
+    Statement(
+        "P.T2.envy.letter",
+        "Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie.",
+        "P (24) to (28) to the letter",
+        "all",
+        hypotheses=ANY,
+        note="(27) needs a server that m uses and n may use. With resources that n may use the claim is P.T2.envy.",
+        **fair(asking("total-envy-freeness")),
+    ),
+    Statement(
+        "P.III-B.reduction",
+        "PS-DSF is DRF when all resources are in one pool.",
+        "P III-B",
+        "all",
+        hypotheses=POOL,
+        proof="With one server z_n is the dominant share by weight, and Definition 2 is Definition 1. " + FILLING,
+        **fair(as_one_pool),
+    ),
+    Statement(
+        "P.C1",
+        "If r is full at server i, n has the least share of those who demand it, and nobody with a larger "
+        "share uses it, r is a bottleneck of n.",
+        "P Corollary 1",
+        "all",
+        bottleneck_by_release,
+        bottleneck,
+        replace(ANY, points=1),
+        proof="n demands r and r is full, as is assumed; who uses r has at most n's share by (15), which is (13).",
+    ),
+    Statement(
+        "P.A1.rising",
+        "S* of a server rises with each of its updates.",
+        "P III-C",
+        "all",
+        rising(everywhere=False),
+        rising_exactly(everywhere=False),
+        ANY,
+        note="Run with users counted once in f, see P.A1.feasible.",
+    ),
+    Statement(
+        "P.A1.rising.everywhere",
+        "S* of a server is monotonically increasing throughout the algorithm.",
+        "P III-C, if read for all servers",
+        "all",
+        rising(everywhere=True),
+        rising_exactly(everywhere=True),
+        ANY,
+        note="A server that takes tasks from n_r lowers its share everywhere. Nothing then shows that rounds end.",
+    ),
+    Statement(
+        "P.A1.feasible",
+        "Update-Allocation keeps the allocation feasible.",
+        "P III-C, Algorithm I",
+        "all",
+        feasible_in_floats,
+        feasible,
+        replace(ANY, points=1),
+        note="f counts a user once for every full resource that it is chosen for.",
+    ),
+    Statement(
+        "P.A1.defined",
+        "The maximum in Algorithm I's test is over somebody.",
+        "P III-C, Algorithm I",
+        "all",
+        nobody_left_in_floats,
+        nobody_left,
+        ANY,
+        note="An empty maximum should count as passing.",
+    ),
+    Statement(
+        "P.A1.ends",
+        "Algorithm I ends, and then every user has a bottleneck at every eligible server.",
+        "P III-C",
+        "run",
+        at_rest("ps-dsf", "psdsf-algorithm-1", "mid"),
+        ended("ps-dsf", "psdsf-algorithm-1", "mid"),
+        ANY,
+        note="Run with the least changes that make it well defined, and with equality up to 1e-12: in exact "
+        "arithmetic rounds need "
+        "not end. One resource, servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second: user 2's part goes "
+        "to its limit geometrically.",
+    ),
+    Statement(
+        "P.III-D",
+        "The distributed algorithm reaches the PS-DSF allocation.",
+        "P III-D",
+        "run",
+        at_rest("ps-dsf", "psdsf-distributed", "mid"),
+        ended("ps-dsf", "psdsf-distributed", "mid"),
+        ANY,
+    ),
+    one(
+        "P.IV.Fig4",
+        "In Fig. 4 user 1 has channel 1, user 2 channel 3, channel 2 is shared equally, and the rates are 1.5 and 1.",
+        "P IV",
+        FIG4,
+        numbers(_fig4),
+    ),
+    Statement(
+        "P.IV",
+        "PS-DSF is defined where resources serve different users at different rates: some allocation satisfies Definition 2.",
+        "P IV",
+        "all",
+        hypotheses=replace(ANY, same_demands=False),
+        **fair(asking(SI)),
+        note="Tried as: an allocation is found, and it provides sharing incentive, whose proof does not need equal rates.",
+        proof="Equilibria exist for every alpha >= 1 (K.3.1.existence), and limit points of them for alpha to infinity satisfy "
+        "Theorem 1 (K.T2.limit). These proofs, and that of P.T2.sharing, do not need a user's demands to be the same everywhere.",
+    ),
+    *(
+        one(f"P.Table3.user{n + 1}", f"Table III, user {n + 1}: {', '.join(TABLE3[n])}.", "P Table III", FIG5, _table3(n))
+        for n in range(4)
+    ),
+    *(
+        one(
+            f"P.Table4.{name}.user{n + 1}",
+            f"Table IV, {name}, user {n + 1}: {', '.join(TABLE4[name][n])}.",
+            "P Table IV",
+            FIG5,
+            _table4(name, n),
+        )
+        for name in TABLE4
+        for n in range(4)
+    ),
+    one("P.V.cpu", "The CPU of the first two classes is fully used under each mechanism.", "P V", FIG5, _full(0, (0, 1))),
+    one("P.V.memory", "The memory of all servers is fully used under each mechanism.", "P V", FIG5, _full(1, (0, 1, 2, 3))),
+    one(
+        "P.V.more",
+        "PS-DSF uses more CPU of classes C and D than TSF and C-DRFH, with and without user 4.",
+        "P V, Fig. 6",
+        FIG5,
+        _more_used,
+    ),
+    one("P.V.prompt", "The distributed algorithm converges promptly when users come and go.", "P V, Fig. 6", FIG5, _prompt),
+]

@@ -1,0 +1,1 @@
+"""The claims of W (DRFH), and what only they need."""

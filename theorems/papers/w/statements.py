@@ -1,0 +1,1081 @@
+"""The claims of W (DRFH): what each assumes, how it is tried, and how a violation is confirmed.
+
+W has one lemma and nine propositions (4.1 to 4.6 and the appendix), programs (4) to (6) that it calls equivalent, the extension
+to weights and finite tasks (5.1), the fitness (9) with its example (5.2), two tables and nine figures. What section 6 measured on
+the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
+
+First-Fit and Best-Fit are what they do, so both routes of W.S5.2 do it: on arrays in floating point, on lists in rationals.
+
+61 statements in all; `place` says where each claim stands. None is made of the remark that a search through k servers takes O(k).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.published import example
+from fairalloc.models.rationals import global_dominant_share
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.common import (
+    Row,
+    as_one_pool,
+    asked,
+    certain,
+    few_rounds,
+    filled,
+    held,
+    leximin_in,
+    numbers,
+    ruling,
+    strict_misreporting,
+)
+from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.trials import Answer
+from fairalloc.theorems.papers.p.statements import FILLING, LEXIMIN
+from fairalloc.theorems.statement import Hypotheses, Statement
+
+F = Fraction
+
+ENVY, PARETO, SHARING = (asking(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
+MISREPORTING = asking("group-strategyproofness")
+WEAK, MONOTONE = asking("weak-sharing-incentive"), asking("population-monotonicity")
+
+BASIC = Hypotheses(everywhere=True, positive=True, equal_weights=True, users=2)
+"""W 3.1: positive demands, everybody may run everywhere, unlimited tasks, equal weights."""
+
+EXTENDED = Hypotheses(everywhere=True, positive=True, unlimited=False, users=2)
+"""W 5.1: weights and finite tasks."""
+
+FINITE = replace(EXTENDED, equal_weights=True)
+"""W 5.1: finite tasks alone."""
+
+ONE_SERVER = Hypotheses(one_server=True, everywhere=True, positive=True, equal_weights=True, users=2)
+"""W 3.4: the entire pool as one server."""
+
+FIG2 = Case(example("wang-fig2").instance)
+PROP4 = Case(example("wang-prop4").instance)
+
+
+def _one(name: str, text: str, place: str, case: Case, confirm: Any, note: str = "") -> Statement:
+    return Statement(name, text, place, "one", confirm, confirm, printed=case, note=note)
+
+
+# ---- section 2: the pool of 9 CPUs and 18 GB ------------------------------------------------------------------------
+
+
+def _pool(case: Case) -> Sequence[Row]:
+    h = certain(case.instance, "drf")
+    share = global_dominant_share(case.instance)
+    used = h.bundles[:, 0]
+    return [
+        ("CPU of a task of user 1 in parts of all", "1/9", case.instance.exact.demands[0][0][0] / 9),
+        ("memory of a task of user 1 in parts of all", "2/9", case.instance.exact.demands[0][0][1] / 18),
+        ("CPU of a task of user 2 in parts of all", "1/3", case.instance.exact.demands[1][0][0] / 9),
+        ("memory of a task of user 2 in parts of all", "1/18", case.instance.exact.demands[1][0][1] / 18),
+        *((f"tasks of user {n + 1}", printed, h.tasks[n]) for n, printed in enumerate(("3", "2"))),
+        *((f"dominant share of user {n + 1}", "2/3", share[n] * h.tasks[n]) for n in (0, 1)),
+        *(
+            (f"{what} of user {n + 1}", printed, used[n, r])
+            for n, r, what, printed in ((0, 0, "CPU", "3"), (0, 1, "memory", "12"), (1, 0, "CPU", "6"), (1, 1, "memory", "2"))
+        ),
+        ("memory that is left", "2", 18 - used[:, 1].sum()),
+    ]
+
+
+def _split_pool(case: Case) -> Sequence[Row]:
+    """Fig. 1: what user 1 can run on both servers alone, and where it demands which resource the most."""
+    cpu, memory = case.instance.exact.demands[0][0]
+    alone = [min(c / cpu, m / memory) for c, m in case.instance.exact.capacities]
+    first, second = ((cpu / c, memory / m) for c, m in case.instance.exact.capacities)
+    return [
+        ("tasks of user 1 on server 1", "1", alone[0]),
+        ("tasks of user 1 on server 2", "1", alone[1]),
+        ("tasks of user 1 alone", "2", sum(alone, F(0))),
+        ("whether user 1 demands CPU the most on server 1", "1", F(first[0] > first[1])),
+        ("whether user 1 demands memory the most on server 2", "1", F(second[1] > second[0])),
+    ]
+
+
+def realisable(case: Case, answer: Answer) -> Verdict:
+    """The tasks of DRF on the pool fit on the servers: max t such that everybody can run t times as many."""
+    pooled, h = filled(case.reported), held(answer(case.reported))
+    short = max((e - u) / g for e, u, g in zip(pooled, h.tasks, h.alone, strict=True))
+    return ruling(h, "realisable", short, "with equal shares somebody runs fewer tasks than DRF gives it in the pool")
+
+
+# ---- Lemma 1 and the programs (4) to (6) ----------------------------------------------------------------------------
+
+
+def _tasks_in(bundle: Sequence[Any], demand: Sequence[Any]) -> Any:
+    return min(a / d for a, d in zip(bundle, demand, strict=True) if d)
+
+
+def _lemma1(case: Case) -> Verdict:
+    """The capacity of the server is the bundle A_il, every user a demand vector that it may be proportional to."""
+    (bundle,) = case.instance.exact.capacities
+    worst = F(-1)
+    for rows in case.instance.exact.demands:
+        demand = rows[0]
+        n = _tasks_in(bundle, demand)
+        wasteful = False
+        for r, a in enumerate(bundle):
+            less = [b - (a / 2**40 if k == r else 0) for k, b in enumerate(bundle)]
+            wasteful |= a > 0 and _tasks_in(less, demand) == n
+        proportional = all(a == n * d for a, d in zip(bundle, demand, strict=True))
+        share = max(demand)
+        same = n * share == min(a * share / d for a, d in zip(bundle, demand, strict=True) if d)
+        worst = max(worst, F(wasteful == proportional or not same))
+    sentence = "non-wasteful and in proportion to the demand are not the same" if worst > 0 else "they are the same"
+    return Verdict("lemma", worst <= 0, float(worst), sentence, "rational arithmetic")
+
+
+def _lemma1_floats(case: Case) -> Verdict:
+    """By the geometry: non-wasteful iff the bundle is on the ray of the demand."""
+    bundle, worst = case.instance.capacities[0], -1.0
+    for rows in case.instance.demands:
+        scaled = np.divide(bundle, rows[0], out=np.full_like(bundle, np.inf), where=rows[0] > 0)
+        n = scaled.min()
+        on_ray = bool(np.allclose(bundle, n * rows[0], rtol=1e-12, atol=0))
+        tight = bool(((scaled <= n * (1 + 1e-12)) | (bundle == 0)).all())
+        worst = max(worst, float(on_ray != tight))
+    return Verdict("lemma", worst <= 0, worst, "", "floating point")
+
+
+def _programs(case: Case, exact: bool) -> Verdict:
+    """The values of (5), which lets shares differ, and of (6), which equalises them."""
+    instance = case.instance
+    share = np.array(global_dominant_share(instance), dtype=object)
+    h = certain(instance, "drfh-lp") if exact else held(solve(instance, "drfh-lp"))
+    g5 = (h.array(share) * h.tasks / h.weights).min()
+    g6 = _equalised(h, h.array(share) / h.weights)
+    gap = abs(g5 - g6) / g5
+    return ruling(h, "equivalence", gap, f"(5) has the value {g5} and (6) {g6}")
+
+
+def _equalised(h: Any, rate: Any) -> Any:
+    """Max g with sum_l g_il = g for all users, as (6) is printed: written with two inequalities, shares are per task."""
+    instance, arcs = h.instance, h.instance.arcs
+    size = len(arcs) + 1
+    rows: list[Any] = []
+    sides: list[Any] = []
+    scale = h.array([1])[0]
+
+    def at_most(entries: Any, values: Any, side: Any, last: Any = 0) -> None:
+        row = h.zeros(size)
+        row[entries], row[-1] = values, last * scale
+        rows.append(row)
+        sides.append(side)
+
+    for i in range(instance.K):
+        own = np.flatnonzero(arcs.server == i)
+        for r in range(instance.R):
+            at_most(own, h.demand[own, r] / rate[arcs.user[own]], h.pools[i, r])
+    for n in range(instance.N):
+        for sign in (1, -1):
+            at_most(h.own(n), sign * scale, 0 * scale, -sign)
+        if np.isfinite(instance.max_tasks[n]):
+            at_most(h.own(n), scale, rate[n] * h.limits[n])
+    cost = h.zeros(size)
+    cost[-1] = 1
+    best = maximum(cost, np.array(rows), np.array(sides), h.exact)
+    if best is None:
+        raise InstanceError("the program (6) was not solved")
+    return best.value
+
+
+def _in_rounds(case: Case, answer: Answer) -> Verdict:
+    """The lexicographic answer gives everybody the same share, that of W's program."""
+    h = held(answer(case.reported))
+    rate = h.array(list(global_dominant_share(case.reported))) / h.weights
+    shares = rate * h.tasks
+    n = int(np.argmax([float(s) for s in shares]))
+    gap = (shares[n] - shares.min()) / rate[n] / h.alone[n]
+    return ruling(h, "one-round", gap, f"user {h.instance.users[n]!r} has the share {shares[n]}, the poorest {shares.min()}")
+
+
+# ---- sections 3 and 4: numbers of Figs. 2 to 4 and of Proposition 4 -------------------------------------------------
+
+
+def _normalised(case: Case, printed: Sequence[tuple[str, str, str]]) -> Sequence[Row]:
+    exact = case.instance.exact
+    totals = [sum(column, F(0)) for column in zip(*exact.capacities, strict=True)]
+    found: dict[str, list[Fraction]] = {}
+    for k, capacity in enumerate(exact.capacities, 1):
+        found[f"c_{k}"] = [c / t for c, t in zip(capacity, totals, strict=True)]
+    for k, rows in enumerate(exact.demands, 1):
+        found[f"D_{k}"] = [d / t for d, t in zip(rows[0], totals, strict=True)]
+        found[f"d_{k}"] = [d / max(found[f"D_{k}"]) for d in found[f"D_{k}"]]
+    return [
+        (f"{name} of {what}", text, found[name][r])
+        for name, *texts in printed
+        for r, (what, text) in enumerate(zip(("CPU", "memory"), texts, strict=True))
+    ]
+
+
+def _fig2(case: Case) -> Sequence[Row]:
+    vectors = (
+        ("c_1", "1/7", "6/7"),
+        ("c_2", "6/7", "1/7"),
+        ("D_1", "1/70", "1/14"),
+        ("d_1", "1/5", "1"),
+        ("D_2", "1/14", "1/70"),
+        ("d_2", "1", "1/5"),
+    )
+    return _normalised(case, vectors)
+
+
+def _fig3(case: Case) -> Sequence[Row]:
+    h = certain(case.instance, "drf-per-server")
+    return [
+        *(
+            (f"tasks of user {n + 1} on server {i + 1}", printed, v)
+            for (n, i, printed), v in zip(((0, 0, "5"), (0, 1, "1"), (1, 0, "1"), (1, 1, "5")), h.x, strict=True)
+        ),
+        ("CPU of user 1 on server 1", "1", h.bundles[0, 0, 0]),
+        ("CPU of user 2 on server 1", "1", h.bundles[1, 0, 0]),
+        ("tasks of user 1", "6", h.tasks[0]),
+        ("tasks of user 2", "6", h.tasks[1]),
+    ]
+
+
+def _fig4(case: Case) -> Sequence[Row]:
+    h = certain(case.instance, "drfh")
+    share = global_dominant_share(case.instance)
+    rows: list[Row] = [(f"tasks of user {n + 1}", "10", h.tasks[n]) for n in (0, 1)]
+    rows += [(f"global dominant share of user {n + 1}", "5/7", share[n] * h.tasks[n]) for n in (0, 1)]
+    return [*rows, ("tasks of user 1 on server 1", "10", h.x[0]), ("tasks of user 2 on server 2", "10", h.x[3])]
+
+
+def _partitions(case: Case) -> Sequence[Row]:
+    """W 4.5: two equal partitions, each of 7 CPUs and 7 GB a user."""
+    (one,), (two,) = case.instance.exact.demands
+    first = [(F(1), F(6)), (F(6), F(1))], [(F(1), F(6)), (F(6), F(1))]
+    second = [(F(3, 2), F(11, 2)), (F(11, 2), F(3, 2))], [(F(1, 2), F(13, 2)), (F(13, 2), F(1, 2))]
+    rows: list[Row] = []
+    for name, parts in (("(a)", first), ("(b)", second)):
+        for n, own in enumerate(parts):
+            rows += [
+                (f"{what} of user {n + 1} in {name}", "7", own[0][r] + own[1][r]) for r, what in enumerate(("CPU", "memory"))
+            ]
+    tasks = [
+        [sum((_tasks_in(a, d) for a in own), F(0)) for own, d in zip(parts, (one, two), strict=True)] for parts in (first, second)
+    ]
+    return [
+        *rows,
+        *((f"whether user {n + 1} runs different numbers of tasks", "1", F(tasks[0][n] != tasks[1][n])) for n in (0, 1)),
+    ]
+
+
+def _prop4(case: Case) -> Sequence[Row]:
+    vectors = (
+        ("c_1", "1/5", "2/5"),
+        ("c_2", "4/5", "3/5"),
+        ("D_1", "1/5", "1/5"),
+        ("D_2", "3/5", "2/5"),
+        ("d_1", "1", "1"),
+        ("d_2", "1", "2/3"),
+    )
+    h, share = certain(case.instance, "drfh"), global_dominant_share(case.instance)
+    part = sum(
+        (_tasks_in([c / 2 for c in row], case.instance.exact.demands[1][0]) for row in case.instance.exact.capacities), F(0)
+    )
+    shares: list[Row] = [(f"global dominant share of user {n + 1}", "12/25", share[n] * h.tasks[n]) for n in (0, 1)]
+    return [*_normalised(case, vectors), *shares, ("share of user 2 in the partition of each server", "1/2", share[1] * part)]
+
+
+def _partitioned(case: Case) -> Verdict:
+    """W 4.5: c_l / n is an equal partition, and its tasks are the mean of giving each server to a random user."""
+    exact, worst = case.instance.exact, F(-1)
+    n = case.instance.N
+    for rows in exact.demands:
+        parts = sum((_tasks_in([c / n for c in row], rows[0]) for row in exact.capacities), F(0))
+        mean = sum((_tasks_in(row, rows[0]) / n for row in exact.capacities), F(0))
+        worst = max(worst, abs(parts - mean))
+    totals = [sum(column, F(0)) for column in zip(*exact.capacities, strict=True)]
+    uneven = any(
+        sum((c / n for c in column), F(0)) != t / n for column, t in zip(zip(*exact.capacities, strict=True), totals, strict=True)
+    )
+    return Verdict(
+        "partition", not uneven and worst <= 0, float(max(worst, F(uneven))), "the mean differs", "rational arithmetic"
+    )
+
+
+WAYS = 4096
+"""Ways to give servers to users that are counted one by one."""
+
+TIED = 1e-9
+"""What is a tie in floating point, relative."""
+
+
+def _drawn(case: Case) -> Verdict:
+    """The same by drawing: the mean over all ways to give each server to one user, counted one by one in floating point.
+
+    One server of each class: both sides have the others as multiples.
+    """
+    instance, n = case.instance, case.instance.N
+    servers = instance.capacities
+    if n ** len(servers) > WAYS:
+        raise InstanceError(f"there are more than {WAYS} ways to give the servers to users")
+    demand = np.array([rows[0] for rows in instance.demands])[:, None, :]
+    runs = np.divide(servers, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2)
+    parts = np.divide(servers / n, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2).sum(axis=1)
+    ways = np.array(list(product(range(n), repeat=len(servers))))
+    mean = np.array([(runs[i] * (ways == i)).sum(axis=1).mean() for i in range(n)])
+    margin = float((np.abs(mean - parts) / parts).max()) - TIED
+    return Verdict("partition", not margin > 0, margin, "the mean differs", f"{len(ways)} ways")
+
+
+# ---- section 3.4: how little per-server DRF may use -----------------------------------------------------------------
+
+RARE = F(1, 100)
+
+
+def _arbitrarily_low(count: int) -> Case:
+    """`count` users, servers and resources: server i lacks resource i, which only user i hardly needs.
+
+    DRF splits resource i of server i equally, so user i runs a part 1/count of what the server can do for it alone.
+    """
+    demands = [[RARE if r == n else 1 for r in range(count)] for n in range(count)]
+    return Case(Instance(demands, [[1 if r == i else 100 for r in range(count)] for i in range(count)]))
+
+
+def _wasteful(case: Case, answer: Answer) -> Verdict:
+    """Some resource is used at least two fifths as much as under DRFH."""
+    h = held(answer(case.reported))
+    fair = certain(case.reported, "drfh") if h.exact else held(solve(case.reported, "drfh"))
+    used, could = h.bundles.sum(axis=(0, 1)), fair.bundles.sum(axis=(0, 1))
+    most = max(u / c for u, c in zip(used, could, strict=True) if c > 0)
+    margin = h.array(["2/5"])[0] - most if h.exact else 0.4 - most
+    return ruling(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
+
+
+# ---- section 4.6 ----------------------------------------------------------------------------------------------------
+
+
+def _common_resource(instance: Instance) -> int:
+    """The resource that is globally dominant for all users; InstanceError where there is none."""
+    totals = [
+        sum((q * c[r] for q, c in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)), F(0))
+        for r in range(instance.R)
+    ]
+    common = set(range(instance.R))
+    for rows in instance.exact.demands:
+        parts = [d / t if t else F(0) for d, t in zip(rows[0], totals, strict=True)]
+        common &= {r for r, p in enumerate(parts) if p == max(parts)}
+    if not common:
+        raise InstanceError("the users have no global dominant resource in common")
+    return min(common)
+
+
+def _amounts(instance: Instance) -> list[Fraction]:
+    r = _common_resource(instance)
+    return [rows[0][r] for rows in instance.exact.demands]
+
+
+def _as_if_alone(case: Case, answer: Answer) -> Verdict:
+    """Everybody has what it would have of the common resource if that were the only one: w_n / W of it."""
+    r, h = _common_resource(case.reported), held(answer(case.reported))
+    amounts = h.bundles[:, :, r].sum(axis=1)
+    short = h.weights / h.weights.sum() - amounts / h.pools[:, r].sum()
+    n = int(np.argmax([float(s) for s in short]))
+    return ruling(h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} misses {short[n]} of the common resource")
+
+
+# ---- section 5 ------------------------------------------------------------------------------------------------------
+
+
+def _fitness(case: Case) -> Sequence[Row]:
+    """(9) on the printed vectors: H(i, l) = || D_i / D_i1 - c_l / c_l1 ||_1."""
+    ((demand,),) = case.instance.exact.demands
+    first, second = case.instance.exact.capacities
+    return [("H(i, 1)", "0", fitness(demand, first)), ("H(i, 2)", "5/3", fitness(demand, second))]
+
+
+def fitness(demand: Sequence[Fraction], rest: Sequence[Fraction]) -> Fraction:
+    """H of W (9): the smaller, the better the task fits to what is left of the server."""
+    if not demand[0]:
+        raise InstanceError("(9) divides by the demand of the first resource")
+    return sum((abs(d / demand[0] - c / rest[0]) for d, c in zip(demand, rest, strict=True)), F(0))
+
+
+def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int]:
+    """(N,) whole tasks by progressive filling: the poorest user is served, on the first server that fits or on the best."""
+    if not instance.single_variant or instance.demands_on:
+        raise InstanceError("about users with one demand vector")
+    exact, share = instance.exact, global_dominant_share(instance)
+    rest = [list(c) for c, q in zip(exact.capacities, instance.counts.tolist(), strict=True) for _ in range(q)]
+    tasks, active = [0] * instance.N, set(range(instance.N))
+    while active and sum(tasks) < most:
+        n = min(active, key=lambda m: (share[m] * tasks[m], m))
+        demand = exact.demands[n][0]
+        fits = [c for c in rest if all(a >= d for a, d in zip(c, demand, strict=True))]
+        if not fits:
+            active.remove(n)
+            continue
+        chosen = min(fits, key=lambda c: fitness(demand, c)) if best_fit else fits[0]
+        chosen[:] = [a - d for a, d in zip(chosen, demand, strict=True)]
+        tasks[n] += 1
+    if active:
+        raise InstanceError(f"more than {most} tasks fit")
+    return tasks
+
+
+def _first_fit_is_drfh(case: Case) -> Sequence[Row]:
+    fair = certain(case.instance, "drfh").tasks
+    return [(f"tasks of user {n + 1} by First-Fit", str(fair[n]), F(u)) for n, u in enumerate(whole_tasks(case.instance, False))]
+
+
+def _best_fit_is_drfh(case: Case) -> Sequence[Row]:
+    fair = certain(case.instance, "drfh").tasks
+    return [(f"tasks of user {n + 1} by Best-Fit", str(fair[n]), F(u)) for n, u in enumerate(whole_tasks(case.instance, True))]
+
+
+def _best_fit_no_better(case: Case) -> Verdict:
+    """The poorest user has no more by Best-Fit than by First-Fit."""
+    share = global_dominant_share(case.instance)
+    poorest = [min(s * u for s, u in zip(share, whole_tasks(case.instance, best), strict=True)) for best in (False, True)]
+    margin = poorest[1] - poorest[0]
+    return Verdict(
+        "best-fit", margin <= 0, float(margin), f"the least share is {poorest[1]} instead of {poorest[0]}", "rational arithmetic"
+    )
+
+
+def whole_tasks_in_floats(instance: Instance, best_fit: bool, most: int = 400) -> Any:
+    """(N,) the same on arrays in floating point, where what differs by TIED, relative, is a tie."""
+    if not instance.single_variant or instance.demands_on:
+        raise InstanceError("about users with one demand vector")
+    demand = np.array([rows[0] for rows in instance.demands])
+    rest = np.repeat(instance.capacities, instance.counts, axis=0)
+    share = np.divide(demand, rest.sum(axis=0), out=np.zeros_like(demand), where=demand > 0).max(axis=1)
+    tasks, active = np.zeros(instance.N), np.ones(instance.N, bool)
+    if best_fit and not demand[:, 0].all():
+        raise InstanceError("(9) divides by the demand of the first resource")
+    while active.any() and tasks.sum() < most:
+        level = np.where(active, share * tasks, np.inf)
+        n = int(np.argmax(level <= level.min() * (1 + TIED)))
+        fits = (rest >= demand[n] * (1 - TIED)).all(axis=1)
+        if not fits.any():
+            active[n] = False
+            continue
+        chosen = int(np.argmax(fits))
+        if best_fit:
+            far = np.full(len(rest), np.inf)
+            far[fits] = np.abs(demand[n] / demand[n, 0] - rest[fits] / rest[fits, :1]).sum(axis=1)
+            chosen = int(np.argmax(far <= far.min() + TIED))
+        rest[chosen] = np.maximum(rest[chosen] - demand[n], 0.0)
+        tasks[n] += 1
+    if active.any():
+        raise InstanceError(f"more than {most} tasks fit")
+    return share * tasks
+
+
+def _best_fit_no_better_in_floats(case: Case) -> Verdict:
+    """The same by arrays."""
+    poorest = [whole_tasks_in_floats(case.instance, best).min() for best in (False, True)]
+    margin = float(poorest[1] - poorest[0])
+    words = f"the least share is {poorest[1]:.6g} instead of {poorest[0]:.6g}"
+    return Verdict("best-fit", margin <= TIED, margin, words, "floating point")
+
+
+def _opposite(check: Callable[[Case], Verdict], allowed: float) -> Callable[[Case], Verdict]:
+    """The poorest user has no more by First-Fit than by Best-Fit."""
+
+    def opposite(case: Case) -> Verdict:
+        verdict = check(case)
+        return replace(verdict, holds=-verdict.margin <= allowed, margin=-verdict.margin)
+
+    return opposite
+
+
+# ---- section 6: what is printed, and what cannot be run -------------------------------------------------------------
+
+TABLE1 = Case(
+    Instance(
+        [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]],
+        [
+            ["1/2", "1/2"],
+            ["1/2", "1/4"],
+            ["1/2", "3/4"],
+            [1, 1],
+            ["1/4", "1/4"],
+            ["1/2", "3/25"],
+            ["1/2", "3/100"],
+            ["1/2", "97/100"],
+            [1, "1/2"],
+            ["1/2", "3/50"],
+        ],
+        counts=[6732, 3863, 1001, 795, 126, 52, 5, 5, 3, 1],
+    )
+)
+"""The servers of Table 1 with the three users of Fig. 5."""
+
+
+def _table1(case: Case) -> Sequence[Row]:
+    return [("thousands of servers, rounded down", "12", F(int(case.instance.counts.sum()) // 1000))]
+
+
+def _table2(_: Case) -> Sequence[Row]:
+    rows = {10: (351, 234), 12: (422, 274), 14: (439, 280), 16: (454, 242), 20: (406, 200)}
+    return [
+        ("slots with the highest sum of utilisations", "14", F(max(rows, key=lambda k: sum(rows[k])))),
+        ("slots with the highest utilisation of memory", "14", F(max(rows, key=lambda k: rows[k][1]))),
+        ("slots with the highest utilisation of CPU", "14", F(max(rows, key=lambda k: rows[k][0]))),
+    ]
+
+
+def _fig5(_: Case) -> Sequence[Row]:
+    """40% of 52.75 CPUs at 0.2 a task and 62% of 51.32 of memory at 0.3 must be the same number of tasks: they are 106."""
+    tasks = F(106)
+    return [
+        ("CPU share of user 1", "0.40", tasks / 5 / F("52.75")),
+        ("memory share of user 1", "0.62", tasks * 3 / 10 / F("51.32")),
+    ]
+
+
+def _missing(what: str) -> Any:
+    def confirm(_: Case) -> Verdict:
+        return Verdict("simulation", None, float("nan"), f"not decided: {what}", "not run")
+
+    return confirm
+
+
+_TRACES = (
+    "the paper names neither the sample of servers nor the jobs taken from the traces, and the traces are not in the package"
+)
+
+
+def _measured(number: str, text: str, place: str) -> Statement:
+    return _one(f"W.S6.{number}", text, place, TABLE1, _missing(_TRACES), f"measured on the Google traces; {_TRACES}")
+
+
+_PROOF1 = (
+    "N_i(A_j) <= sum_l A_jlr* / D_ir* = sum_l g_jl d_jr* / D_ir* <= g / D_ir* = N_i(A_i), with r* the dominant resource of i: "
+    "d_jr* <= 1, and all have the same g (W.E6.pareto)"
+)
+_PROOF3 = (
+    "what liar i reports has d'_ir <= 1 for its true dominant resource r*, so it runs at most sum_l g'_il d'_ir* / D_ir* <= g' "
+    "/ D_ir* true tasks, and if it gains g' > g: all who tell the truth gain too, for all have the same g' (W.E6.pareto). "
+)
+_PROOF5 = (
+    "If g >= 1/n, an equal partition gives i at most 1/n of its dominant resource r*, so at most 1 / (n D_ir*) <= g / D_ir* "
+    "tasks. If g < 1/n nobody has 1/n of any resource: what is left of each, divided on every server in one ratio, fills "
+    "everybody up to 1/n of it; all then have at least what they had, and nobody runs more, for the answer is Pareto optimal"
+)
+_PROOF9 = "the old answer without the user who leaves is feasible in (8), and all who stay have the share g of their program"
+_IDENTICAL = (
+    "what fits in the pool fits on identical servers, each taking the same part of it; so DRFH has the same shares and the same "
+    "feasible tasks as DRF"
+)
+_SINGLE = "tasks that take one resource can be split over servers at will, so what fits in the pool fits on the servers. "
+_DOMINANT = (
+    "the share of a task is d_ir / c_r for the common r: shares are amounts of r, and DRFH makes them lexicographically largest "
+    "by definition"
+)
+_FINITE = (
+    "Cutting tasks of a user leaves room for everybody, as for W.E6.pareto; so who is not at its limit has one share g, by "
+    "weight, and who is has at most that: v_i = min(g, its limit). "
+)
+
+statements = [
+    # ---- section 2
+    _one(
+        "W.S2.drf",
+        "DRF gives the two users of the pool of 9 CPUs and 18 GB 3 and 2 tasks, shares of 2/3, and leaves 2 GB.",
+        "W 2",
+        Case(example("wang-pool").instance),
+        numbers(_pool),
+    ),
+    _one(
+        "W.Fig1",
+        "On the servers of Fig. 1 user 1 alone runs two tasks, one on each; it demands CPU the most on one, memory on the other.",
+        "W 2, Fig. 1",
+        Case(example("wang-fig1").instance),
+        numbers(_split_pool),
+    ),
+    Statement(
+        "W.S2.infeasible",
+        "The DRF allocation may not be possible to implement on heterogeneous servers.",
+        "W 2",
+        "some",
+        **asked("drfh", realisable),
+        hypotheses=BASIC,
+        printed=Case(example("wang-fig1").instance),
+        property="realises-drf",
+    ),
+    Statement(
+        "W.S2.homogeneous",
+        "The DRF allocation is valid when the system contains multiple homogeneous servers.",
+        "W 2",
+        "all",
+        **asked("drfh", realisable),
+        hypotheses=replace(BASIC, identical_servers=True),
+        property="realises-drf",
+        proof=_IDENTICAL,
+    ),
+    # ---- section 3
+    _one("W.Fig2", "The normalised capacities and demands of Fig. 2.", "W 3.1, Fig. 2", FIG2, numbers(_fig2)),
+    *(
+        Statement(
+            f"W.S3.4.drf.{name}",
+            f"DRF satisfies {words} when the entire resource pool is one server.",
+            "W 3.4, cited from Ghodsi et al. and Parkes et al.",
+            "all",
+            **asked("drf", judge),
+            hypotheses=ONE_SERVER,
+            misreports=2 * (judge is MISREPORTING),
+            property=name,
+            proof="DRF on one server is DRFH on it: " * (judge is not SHARING) + proof,
+        )
+        for name, words, judge, proof in (
+            ("envy-freeness", "envy-freeness", ENVY, _PROOF1),
+            ("pareto", "Pareto optimality", PARETO, LEXIMIN["pareto"]),
+            (
+                "group-strategyproofness",
+                "group strategyproofness",
+                MISREPORTING,
+                _PROOF3 + "If all liars gained, everybody would, against Pareto optimality",
+            ),
+            (
+                "sharing-incentive",
+                "the sharing incentive",
+                SHARING,
+                "1/n of the server for everybody gives everybody the share 1/n, and the least share is as large as it can be",
+            ),
+            ("population-monotonicity", "population monotonicity", MONOTONE, _PROOF9),
+        )
+    ),
+    _one(
+        "W.Fig3",
+        "DRF on each server of Fig. 2 alone gives both users 6 tasks: 5 and 1, 1 and 5.",
+        "W 3.4, Fig. 3",
+        FIG2,
+        numbers(_fig3),
+    ),
+    Statement(
+        "W.S3.4.pareto",
+        "DRF applied to each server separately violates Pareto optimality.",
+        "W 3.4, Fig. 3",
+        "some",
+        **asked("drf-per-server", PARETO),
+        hypotheses=BASIC,
+        printed=FIG2,
+        property="pareto",
+    ),
+    Statement(
+        "W.S3.4.low",
+        "Per-server DRF may lead to arbitrarily low resource utilisation; here: to less than two fifths of what DRFH uses.",
+        "W 3.4 (the example is not printed)",
+        "some",
+        **asked("drf-per-server", _wasteful),
+        hypotheses=BASIC,
+        printed=_arbitrarily_low(3),
+        note="n users, n servers, n resources, server i short of resource i, which only user i hardly needs: it tends to 1/n",
+    ),
+    # ---- section 4
+    Statement(
+        "W.L1",
+        "A_il is non-wasteful if and only if A_il = g_il d_i, and then g_il = G_il(A_il).",
+        "W Lemma 1, appendix",
+        "all",
+        _lemma1_floats,
+        _lemma1,
+        Hypotheses(one_server=True, everywhere=True, positive=True),
+        proof="both say that A_r / D_r is the same for all r: what is above the least can be taken away, what is at it cannot; "
+        "and then G_il = min_r A_r / d_r = g_il",
+        note="the capacity of the case's server is A_il",
+    ),
+    Statement(
+        "W.E6",
+        "Problems (4), (5) and (6) are equivalent: equal global dominant shares do not lower the least one.",
+        "W 4.1, (4) to (6)",
+        "all",
+        lambda case: _programs(case, False),
+        lambda case: _programs(case, True),
+        replace(BASIC, equal_weights=False),
+        proof="(4) is (5) by Lemma 1; and from a solution of (5) whoever has more than the least share can give the rest up, "
+        "which leaves it feasible and the least share as it is",
+    ),
+    Statement(
+        "W.E6.pareto",
+        "Solving (6) is all of DRFH: the lexicographic answer gives everybody the share g.",
+        "W 4.1 and 4.3",
+        "all",
+        **asked("drfh", _in_rounds),
+        hypotheses=replace(BASIC, equal_weights=False),
+        property="one-round",
+        proof="if somebody had more than the least share g, a little of its tasks on some server, cut, would leave some of "
+        "every resource there, for all demands are positive; everybody else may use it and would rise above g, so g would not "
+        "be the largest",
+    ),
+    _one(
+        "W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)
+    ),
+    Statement(
+        "W.P1",
+        "The DRFH allocation is envy-free.",
+        "W Proposition 1",
+        "all",
+        **asked("drfh", ENVY),
+        hypotheses=BASIC,
+        property="envy-freeness",
+        table="W.List",
+        proof=_PROOF1,
+    ),
+    Statement(
+        "W.P2",
+        "The DRFH allocation is Pareto optimal.",
+        "W Proposition 2",
+        "all",
+        **asked("drfh", PARETO),
+        hypotheses=BASIC,
+        property="pareto",
+        table="W.List",
+        proof=LEXIMIN["pareto"],
+        note="as drfh is computed here, in rounds, it is so without the hypotheses too; for (6) alone see W.P2.E6",
+    ),
+    Statement(
+        "W.P2.E6",
+        "The allocation obtained by solving (6) is Pareto optimal.",
+        "W Proposition 2, to the letter",
+        "all",
+        **asked("drfh-lp", PARETO),
+        hypotheses=BASIC,
+        property="pareto",
+        proof="where nobody has less than g, nobody has more: it could be split among all, as for W.E6.pareto, and g is the "
+        "largest. So a Pareto improvement has the same g for everybody, and is none",
+        note="without positive demands, unlimited tasks or placement everywhere one program is not enough",
+    ),
+    Statement(
+        "W.P3",
+        "DRFH is group strategyproof: of a coalition that misreports, somebody does not gain.",
+        "W Proposition 3",
+        "all",
+        **asked("drfh", MISREPORTING),
+        hypotheses=BASIC,
+        misreports=2,
+        property="group-strategyproofness",
+        table="W.List",
+        proof=_PROOF3 + "If all liars gained, everybody would, against Pareto optimality (W.P2)",
+    ),
+    Statement(
+        "W.P3.strict",
+        "Of a coalition that misreports, some member schedules fewer tasks if another schedules more.",
+        "W 3.3, the words before the formula",
+        "all",
+        **asked("drfh", strict_misreporting),
+        hypotheses=BASIC,
+        misreports=2,
+        property="strict-group-strategyproofness",
+        proof=_PROOF3 + "So if no liar lost, nobody would, and the answer to the truth would not be Pareto optimal (W.P2)",
+    ),
+    Statement(
+        "W.P4",
+        "DRFH does not satisfy strong sharing incentive.",
+        "W Proposition 4",
+        "some",
+        **asked("drfh", SHARING),
+        hypotheses=BASIC,
+        printed=PROP4,
+        property="sharing-incentive",
+        table="W.List",
+    ),
+    _one(
+        "W.P4.numbers",
+        "The vectors of Proposition 4, shares of 12/25 under DRFH, and 1/2 for user 2 in the partition of each server.",
+        "W Proposition 4",
+        PROP4,
+        numbers(_prop4),
+    ),
+    _one(
+        "W.S4.5.partitions",
+        "Two equal partitions of Fig. 2, 7 CPUs and 7 GB each, give the same user different numbers of tasks.",
+        "W 4.5",
+        FIG2,
+        numbers(_partitions),
+    ),
+    Statement(
+        "W.S4.5.mean",
+        "The per-server partition is an equal partition, and its tasks are the mean of giving each server to a random user.",
+        "W 4.5.1 and 4.5.2",
+        "all",
+        _drawn,
+        _partitioned,
+        Hypotheses(everywhere=True, equal_weights=True, users=2),
+        proof="the parts c_l / n add up to 1/n of every resource, and N_i(c_l / n) = N_i(c_l) / n is the mean of N_i(c_l) with "
+        "probability 1/n",
+    ),
+    Statement(
+        "W.P5",
+        "DRFH satisfies weak sharing incentive: some equal partition gives nobody more tasks.",
+        "W Proposition 5",
+        "all",
+        **asked("drfh", WEAK),
+        hypotheses=BASIC,
+        property="weak-sharing-incentive",
+        table="W.List",
+        proof=_PROOF5,
+    ),
+    Statement(
+        "W.S4.5.identical",
+        "When all servers are of the same specification, strong sharing incentive is guaranteed.",
+        "W 4.5.3",
+        "all",
+        **asked("drfh", SHARING),
+        hypotheses=replace(BASIC, identical_servers=True),
+        property="sharing-incentive",
+        proof="1/n of every server for everybody gives everybody the share 1/n: on identical servers i runs c_r* / (n D_ir*) "
+        "tasks with it, r* being its dominant resource on each. The least share is as large as it can be",
+    ),
+    Statement(
+        "W.S4.5.slots",
+        "With one resource, the slots of a scheduler, everybody receives at least k_s / n of the k_s slots.",
+        "W 4.5.3, the Hadoop Fair Scheduler",
+        "all",
+        **asked("drfh", SHARING),
+        hypotheses=replace(BASIC, one_resource=True),
+        property="sharing-incentive",
+        proof="Whoever is below 1/n leaves somebody above it, or slots free; some of these could go to the poorest.",
+    ),
+    Statement(
+        "W.S4.5.reduces",
+        "When all servers are of the same specification, DRFH reduces to DRF.",
+        "W 4.5.3",
+        "all",
+        **asked("drfh", as_one_pool),
+        hypotheses=replace(BASIC, identical_servers=True),
+        property="identical-servers-reduction",
+        proof=_IDENTICAL + ". " + FILLING,
+    ),
+    Statement(
+        "W.S4.5.per-server",
+        "Applying DRF to each server separately retains strong sharing incentive.",
+        "W 4.5.3",
+        "all",
+        **asked("drf-per-server", SHARING),
+        hypotheses=BASIC,
+        property="sharing-incentive",
+        proof="DRF gives everybody at least what it can run with 1/n of a server (W.S3.4.drf.sharing-incentive), for each server",
+    ),
+    Statement(
+        "W.P6",
+        "DRFH leads to the same allocation as DRF when all resources are in one server.",
+        "W Proposition 6",
+        "all",
+        **asked("drfh", as_one_pool),
+        hypotheses=replace(BASIC, one_server=True),
+        property="single-server-reduction",
+        table="W.List",
+        proof="with one server the global dominant share is the dominant share. " + FILLING,
+    ),
+    Statement(
+        "W.P7",
+        "The DRFH allocation satisfies single-resource fairness.",
+        "W Proposition 7",
+        "all",
+        **asked("drfh", as_one_pool),
+        hypotheses=replace(BASIC, one_resource=True),
+        property="single-resource-fairness",
+        table="W.List",
+        proof=_SINGLE + FILLING,
+    ),
+    Statement(
+        "W.P8",
+        "If all users have the same global dominant resource, DRFH gives a max-min fair allocation of that resource.",
+        "W Proposition 8",
+        "all",
+        **asked("drfh", leximin_in(_amounts)),
+        hypotheses=BASIC,
+        property="bottleneck-fairness",
+        table="W.List",
+        proof=_DOMINANT,
+        note="max-min fair among the allocations that all capacities allow; see W.P8.alone",
+    ),
+    Statement(
+        "W.P8.alone",
+        "If all users have the same global dominant resource, DRFH gives everybody what it would get of that resource alone.",
+        "W Proposition 8, read as in the all-in-one model (3.3: 'reduced to')",
+        "all",
+        **asked("drfh", _as_if_alone),
+        hypotheses=BASIC,
+        note="another resource may run out on a server although it is globally less demanded; it holds for identical servers",
+    ),
+    Statement(
+        "W.P8.identical",
+        "With identical servers, users of one global dominant resource each get what they would get of that resource alone.",
+        "the true form of W.P8.alone",
+        "all",
+        **asked("drfh", _as_if_alone),
+        hypotheses=replace(BASIC, identical_servers=True),
+        proof="1/n of the resource for everybody, 1/n of it on each server, fits, for nobody takes a larger part of another "
+        "resource. The shares are parts of the resource, so their sum is at most 1: as none can be below 1/n in the answer, all "
+        "are 1/n",
+    ),
+    Statement(
+        "W.P9",
+        "The DRFH allocation satisfies population monotonicity.",
+        "W Proposition 9",
+        "all",
+        **asked("drfh", MONOTONE),
+        hypotheses=BASIC,
+        property="population-monotonicity",
+        table="W.List",
+        proof=_PROOF9,
+    ),
+    # ---- section 5
+    *(
+        Statement(
+            f"W.S5.1.{number}",
+            f"{words} extends to weighted users with a finite number of tasks.",
+            f"W 5.1, of Proposition {number[1]}",
+            "all",
+            **asked("drfh", judge),
+            hypotheses=hypotheses,
+            misreports=2 * (judge is strict_misreporting),
+            property=name,
+            proof=proof,
+        )
+        for number, name, words, judge, hypotheses, proof in (
+            ("P1", "envy-freeness", "Envy-freeness", ENVY, EXTENDED, LEXIMIN["envy-freeness"]),
+            ("P2", "pareto", "Pareto optimality", PARETO, EXTENDED, LEXIMIN["pareto"]),
+            (
+                "P3",
+                "group-strategyproofness",
+                "Group strategyproofness",
+                strict_misreporting,
+                EXTENDED,
+                _FINITE
+                + "A liar who gains was below its limit, at the share g, and runs at most v'_i w_i / D_ir* true tasks for a told "
+                "share v'_i <= g': so g' > g, and nobody who tells the truth loses. If no liar lost either, the answer to the "
+                "truth would not be Pareto optimal.",
+            ),
+            (
+                "P5",
+                "weak-sharing-incentive",
+                "Weak sharing incentive (finite tasks)",
+                WEAK,
+                FINITE,
+                _FINITE + "Who is at its limit wants no more, and if that is everybody nothing is to be shown. " + _PROOF5,
+            ),
+            (
+                "P5.weights",
+                "weak-sharing-incentive",
+                "Weak sharing incentive as defined, with 1/n for everybody,",
+                WEAK,
+                EXTENDED,
+                "",
+            ),
+            ("P6", "single-server-reduction", "Single-server DRF", as_one_pool, replace(EXTENDED, one_server=True), FILLING),
+            (
+                "P7",
+                "single-resource-fairness",
+                "Single-resource fairness",
+                as_one_pool,
+                replace(EXTENDED, one_resource=True),
+                _SINGLE + FILLING,
+            ),
+            ("P8", "bottleneck-fairness", "Bottleneck fairness", leximin_in(_amounts), EXTENDED, _DOMINANT + ", weights or not"),
+            (
+                "P9",
+                "population-monotonicity",
+                "Population monotonicity",
+                MONOTONE,
+                EXTENDED,
+                _FINITE
+                + "If g were smaller after somebody left, what the others had before would have been a Pareto improvement of "
+                "what they have after.",
+            ),
+        )
+    ),
+    Statement(
+        "W.S5.1.rounds",
+        "With finite tasks the allocation is accomplished in at most n rounds.",
+        "W 5.1",
+        "run",
+        **few_rounds("drfh"),
+        hypotheses=EXTENDED,
+        proof="a round ends when an active user has all its tasks or, as demands are positive, nothing is left for anybody: it "
+        "fixes at least one of the n users",
+    ),
+    _one(
+        "W.E9",
+        "H(i, 1) = 0 and H(i, 2) = 5/3 for the CPU-heavy task, so Best-Fit takes server 1.",
+        "W 5.2, (9)",
+        Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
+        numbers(_fitness),
+    ),
+    _one(
+        "W.S5.2.first-fit",
+        "Progressive filling on heterogeneous servers leads to a DRFH allocation, by First-Fit; here: on Fig. 2.",
+        "W 5.2 and footnote 5",
+        FIG2,
+        numbers(_first_fit_is_drfh),
+        "users are served in the order of the figure; First-Fit ends where per-server DRF does (Fig. 3)",
+    ),
+    _one(
+        "W.S5.2.best-fit",
+        "Best-Fit leads to the DRFH allocation; here: on Fig. 2.",
+        "W 5.2",
+        FIG2,
+        numbers(_best_fit_is_drfh),
+    ),
+    Statement(
+        "W.S5.2.better",
+        "Best-Fit can lead to a better allocation than First-Fit.",
+        "W 5.2",
+        "some",
+        _best_fit_no_better_in_floats,
+        _best_fit_no_better,
+        BASIC,
+        printed=FIG2,
+    ),
+    Statement(
+        "W.S5.2.worse",
+        "Best-Fit never leaves the poorest user less than First-Fit does.",
+        "not claimed in so many words; W 6.2 finds Best-Fit better at all times",
+        "all",
+        _opposite(_best_fit_no_better_in_floats, TIED),
+        _opposite(_best_fit_no_better, 0.0),
+        BASIC,
+    ),
+    # ---- section 6
+    _one("W.Table1", "Table 1 is a cluster of 12K servers.", "W Table 1 and section 6", TABLE1, numbers(_table1)),
+    _one(
+        "W.Table2",
+        "14 slots on the maximum server lead to the highest overall utilisation, of both CPU and memory.",
+        "W Table 2 and 6.2",
+        TABLE1,
+        numbers(_table2),
+        "the printed table has more CPU utilisation at 16 slots",
+    ),
+    _one(
+        "W.Fig5.numbers",
+        "40% of the CPUs and 62% of the memory are one number of tasks of user 1.",
+        "W 6.1, Fig. 5",
+        TABLE1,
+        numbers(_fig5),
+    ),
+    _measured(
+        "1",
+        "Best-Fit DRFH precisely achieves the DRFH allocation at all times: shares of 44% for two users, of 26% for three.",
+        "W 6.1, Fig. 5",
+    ),
+    _measured("2.slots", "The utilisations of the Slots scheduler in Table 2.", "W 6.2, Table 2"),
+    _measured(
+        "2.utilisation",
+        "Both DRFH schedulers use significantly more than Slots, and Best-Fit uniformly more than First-Fit.",
+        "W 6.2, Fig. 6",
+    ),
+    _measured("2.times", "The larger the job, the more Best-Fit DRFH shortens its completion time.", "W 6.2, Fig. 7"),
+    _measured(
+        "2.ratio", "Around 20% of the users have all tasks completed under Best-Fit DRFH but not under Slots.", "W 6.2, Fig. 8"
+    ),
+    _measured("3", "Only 2% of the users see fewer tasks finished under DRFH than in a dedicated cloud.", "W 6.3, Fig. 9"),
+]

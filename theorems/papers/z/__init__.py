@@ -1,0 +1,1 @@
+"""The claims of Z (LMMF and NB), and what only they need."""

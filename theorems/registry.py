@@ -1,0 +1,39 @@
+"""All statements: every paper of papers/ with its list `statements`; nothing is listed by hand."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from fairalloc.models.instance import InstanceError
+from fairalloc.theorems import papers
+from fairalloc.theorems.statement import Statement
+
+__all__ = ["PAPERS", "all_statements", "statement"]
+
+PAPERS = ("K", "P", "W", "Z", "D")
+"""The papers in the order of the design."""
+
+
+def all_statements() -> dict[str, Statement]:
+    """All statements by id, in the order of the papers and of the files."""
+    found: dict[str, Statement] = {}
+    for paper in iter_modules(papers.__path__):
+        if paper.ispkg:
+            for item in import_module(f"{papers.__name__}.{paper.name}.statements").statements:
+                _add(found, item)
+    return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
+
+
+def _add(found: dict[str, Statement], item: Statement) -> None:
+    if item.id in found:
+        raise ValueError(f"two statements are named {item.id!r}, but names must be distinct")
+    if item.paper not in PAPERS:
+        raise ValueError(f"statement {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
+    found[item.id] = item
+
+
+def statement(name: str) -> Statement:
+    """The statement with this id."""
+    found = all_statements()
+    if name not in found:
+        raise InstanceError(f"there is no statement {name!r}: see fairalloc list statements")
+    return found[name]
