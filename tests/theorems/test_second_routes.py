@@ -19,10 +19,10 @@ from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.engine.witnesses import packaged, parse_case
-from fairalloc.theorems.judges import game as game_judges
+from fairalloc.theorems.judges import convergence
 from fairalloc.theorems.papers.d import judges as judges_d
 from fairalloc.theorems.papers.k import lemma_3 as stuck
-from fairalloc.theorems.papers.k import problem_1, problem_3
+from fairalloc.theorems.papers.k import problem_1, problem_3, problem_3_in_floats
 from fairalloc.theorems.papers.k import statements as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1
@@ -114,7 +114,7 @@ def scaled(factor):
 def test_no_statement_is_confirmed_by_what_tried_it():
     again = [s.id for s in STATEMENTS.values() if s.quantifier != "one" and parts(s.trial) == parts(s.confirm)]
     assert again == []
-    assert parts(game_judges.at_rest("ps-dsf", "ps-mfa")) == parts(game_judges.at_rest("ps-dsf", "ps-mfa")), "it can fail"
+    assert parts(convergence.at_rest("ps-dsf", "ps-mfa")) == parts(convergence.at_rest("ps-dsf", "ps-mfa")), "it can fail"
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -157,7 +157,7 @@ def test_violations_are_seen_by_both_routes(name, wrong, right):
 def test_lemma_1_of_k_with_another_merit(monkeypatch):
     assert seen("K.L1", SOLVED) == seen("K.L1", UNSOLVED) == (True, True)
     monkeypatch.setattr(problem_3, "root", lambda _: None)
-    monkeypatch.setattr(game_judges.Point, "value", 1.0)
+    monkeypatch.setattr(problem_3_in_floats.Point, "value", 1.0)
     assert seen("K.L1", SOLVED) == (False, False)
     assert STATEMENTS["K.L1"].trial(SOLVED).margin > 0
 
@@ -165,7 +165,7 @@ def test_lemma_1_of_k_with_another_merit(monkeypatch):
 def test_theorem_6_of_k_with_another_gradient(monkeypatch):
     assert seen("K.T6", SOLVED) == seen("K.T6", UNSOLVED) == (True, True)
     monkeypatch.setattr(problem_3, "_slope", lambda _a, _b: Surd())
-    monkeypatch.setattr(game_judges.Merit, "gradient", lambda self, y, mu: (0 * y, 0 * mu))
+    monkeypatch.setattr(problem_3_in_floats.Merit, "gradient", lambda self, y, mu: (0 * y, 0 * mu))
     assert seen("K.T6", UNSOLVED) == (False, False)
     assert seen("K.T6", SOLVED) == (True, True)
 
@@ -206,7 +206,7 @@ def test_lemma_3_of_k_fails_where_only_prices_move_that_psi_does_not_see():
     """Psi rises along v whatever the step; with the price of one server changed a little, something descends again."""
     case = stuck.constructed(NUMBERS)
     assert not problem_3.descent(case).holds
-    at = game_judges.Direction(case)
+    at = problem_3_in_floats.Direction(case)
     assert np.abs(at.v_x).max() <= ROUNDING * 10
     assert np.abs(at.by_price[at.v_price > 1e-3]).max() <= ROUNDING * 10, "what moves is what Psi does not see"
     assert at.v_price.max() > 0.01
@@ -238,13 +238,13 @@ def test_theorem_1_of_k_with_another_utility(monkeypatch):
 def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
     case = Case(example("khamse-fig3").instance, parameters={"alpha": alpha})
     assert seen("K.3.1.existence", case) == (True, True)
-    x = problem_1.rational(case.instance, solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha).x)
-    low, high = problem_1.gain(case.instance, x, case.parameters)
+    x = convergence.rational(case.instance, solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha).x)
+    low, high = convergence.gain(case.instance, x, case.parameters)
     assert 0 <= low <= high < 1e-6
-    low, high = problem_1.gain(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
+    low, high = convergence.gain(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
     assert 0.09 < low <= high < 0.11
     monkeypatch.setattr(problem_1, "solve", scaled(0.9))
-    monkeypatch.setattr(problem_1, "exact_levels", problem_1.rational)
+    monkeypatch.setattr(problem_1, "exact_levels", convergence.rational)
     monkeypatch.setattr(claims_k, "solve", scaled(0.9))
     assert seen("K.3.1.existence", case) == (None, None), "existence is not refuted by a point"
 
@@ -253,8 +253,7 @@ def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
 def test_a_run_that_ends_elsewhere_is_seen(name, monkeypatch):
     case = Case(Instance([[1, 2], [2, 1]], [[6, 6]]), parameters={"alpha": 2} if name.startswith("K") else {})
     assert seen(name, case) == (True, True)
-    monkeypatch.setattr(problem_1, "solve", scaled(0.9))
-    monkeypatch.setattr(game_judges, "solve", scaled(0.9))
+    monkeypatch.setattr(convergence, "solve", scaled(0.9))
     assert seen(name, case) == (False, False)
 
 
@@ -395,7 +394,9 @@ def test_vertices_have_the_optima_of_linear_programs():
 
     for case in samples(STATEMENTS["K.5.1.eligible"], 20):
         matrix = case.instance.arcs.load.tocsr()
-        for here in problem_1.on_servers(case.instance):
+        for here in convergence.arcs_of_servers(case.instance):
             worth = np.random.default_rng(0).random(len(here))
-            best = max(sum(w * float(v) for w, v in zip(worth, y, strict=True)) for y in problem_1.vertices(case.instance, here))
+            best = max(
+                sum(w * float(v) for w, v in zip(worth, y, strict=True)) for y in convergence.vertices(case.instance, here)
+            )
             assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)

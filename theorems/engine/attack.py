@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["GOALS", "heavier"]
 
 METHOD = {"ps-dsf": ALGORITHM}
-"""The method, where it is not the fastest one: that at whose answers the claims are tried (game_judges.fair)."""
+"""The method, where it is not the fastest one: that at whose answers the claims are tried (judges/game.py, `fair`)."""
 
 LEAST = 0.02
 """The least weight, as a part of an equal one."""

@@ -17,7 +17,6 @@ from fairalloc.analysis.certificates.certify import Failure, certify
 from fairalloc.analysis.certificates.game import ResidualCertificate, Server
 from fairalloc.analysis.certificates.proofs import BoundsCertificate, Certificate
 from fairalloc.analysis.holdings import Holdings, Unsolved
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreports import gains, useful
 from fairalloc.analysis.verdict import Verdict
@@ -25,28 +24,18 @@ from fairalloc.formulations.game.game import Game, bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.levels import exact_levels, levels, unit
-from fairalloc.solvers.game.ps_mfa import Merit, projected
+from fairalloc.solvers.exact.levels import exact_levels, unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certain, furthest, held, ruling
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
-from fairalloc.theorems.papers.k.problem_3 import times
 
 __all__ = [
     "ALGORITHM",
-    "absent",
-    "at_rest",
-    "bottleneck_condition",
-    "complementary",
-    "definition",
-    "descent_by_price",
     "equilibria",
     "every_alpha",
     "fair",
-    "halted",
     "hard_misreporting",
     "least_served",
     "limit_rate",
@@ -54,7 +43,7 @@ __all__ = [
     "ordered",
     "proportional",
     "same_as_fds",
-    "stationary",
+    "shares",
     "utilisation",
 ]
 
@@ -149,7 +138,7 @@ def same_as_fds(case: Case, answer: Answer) -> Verdict:
 def limit_rate(case: Case, answer: Answer) -> Verdict:
     """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha: see K.T2.limit."""
     h = held(answer(case.reported))
-    if any(float(a) < float(z) for a, z in zip(_per_arc(case, h.instance, "A", 1.0), _shares(h), strict=True)):
+    if any(float(a) < float(z) for a, z in zip(_per_arc(case, h.instance, "A", 1.0), shares(h), strict=True)):
         raise InstanceError("a share is larger than A (K Corollary 3)")
     game = Game(h.instance, np.inf)
     least = float(game.w[game.w > 0].min())
@@ -175,7 +164,7 @@ def _per_arc(case: Case, instance: Instance, name: str, usual: float) -> Sequenc
     return [values[i] for i in instance.arcs.server]
 
 
-def _shares(h: Holdings) -> Any:
+def shares(h: Holdings) -> Any:
     """(A,) weighted virtual dominant shares."""
     user = h.instance.arcs.user
     return h.tasks[user] / (h.weights[user] * h.gamma)
@@ -230,7 +219,7 @@ def every_alpha(domain: Callable[[Instance], Instance] = lambda instance: instan
 def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     """How far server i is from g'(z_n) <= mu for all and = mu for those served, and from being full, with one price mu."""
     here = np.flatnonzero(h.instance.arcs.server == i)
-    z, x = _shares(h)[here], h.x[here]
+    z, x = shares(h)[here], h.x[here]
     mu = max(1 / z[k] ** alpha for k in range(len(here)) if x[k])
     unserved = [1 - mu * z[k] ** alpha for k in range(len(here))]
     served = [mu * z[k] ** alpha - 1 for k in range(len(here)) if x[k]]
@@ -263,74 +252,10 @@ def fair(judge: Judge) -> dict[str, Any]:
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
 
 
-def definition(case: Case) -> Verdict:
-    """P Definition 2 by a linear program for each user, against Theorem 1, at several allocations, all in rationals."""
-    return _definition(case, _by_program)
-
-
-def bottleneck_condition(case: Case) -> Verdict:
-    """P Definition 2 by taking from everybody with a larger share at one server, against Theorem 1, in rationals."""
-    return _definition(case, _by_releasing)
-
-
-def _definition(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
-    instance = case.instance
-    named = {name: certain(instance, name) for name in ("ps-dsf", "drfh")}
-    points = list(named.items())
-    points += [(f"point {k}", _at(instance, x)) for k, x in enumerate(case.points)]
-    if named["ps-dsf"].instance.K > 1:
-        points.append(("ps-dsf, halved", _at(instance, [v / 2 for v in named["ps-dsf"].x])))
-    for name, h in points:
-        if not all(h.tasks):
-            continue
-        fair = levels(instance, tuple(h.x)) is not None
-        defined = not any(raised(h, n) for n in range(instance.N))
-        if fair != defined:
-            sentence = f"at {name} the condition is {fair} and Definition 2 {defined}"
-            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
-    return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", "rational arithmetic")
-
-
-def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
-    return Holdings(Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x)), True)
-
-
-def _by_program(h: Holdings, n: int) -> bool:
-    """Whether x_n can rise while no x_mi falls with z_mi <= z_ni."""
-    instance, user, server = h.instance, h.instance.arcs.user, h.instance.arcs.server
-    z = _shares(h)
-    own = {int(server[a]): z[a] for a in np.flatnonzero(user == n)}
-    floors = [h.x[a] if user[a] != n and int(server[a]) in own and z[a] <= own[int(server[a])] else F(0) for a in range(len(h.x))]
-    floors = [v if user[a] == n or int(server[a]) in own else h.x[a] for a, v in enumerate(floors)]
-    arcs = exact_arcs(instance)
-    matrix = np.full((arcs.rows, len(floors)), F(0), dtype=object)
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            matrix[row, a] = part
-    sides = np.array([F(1)] * arcs.rows, dtype=object) - matrix @ np.array(floors, dtype=object)
-    cost = np.array([F(int(m == n)) for m in user], dtype=object)
-    best = maximum(cost, matrix, sides, True)
-    if best is None:
-        raise InstanceError("a linear program was not solved")
-    return bool(best.value > h.tasks[n])
-
-
-def _by_releasing(h: Holdings, n: int) -> bool:
-    """Whether at some server of n everything n demands is free once all with a larger share there are gone."""
-    user, server, z = h.instance.arcs.user, h.instance.arcs.server, _shares(h)
-    arcs = exact_arcs(h.instance)
-    for a in np.flatnonzero(user == n):
-        kept = [v if server[b] != server[a] or z[b] <= z[a] else F(0) for b, v in enumerate(h.x)]
-        loads = arcs.loads(kept)
-        if all(loads[row] < 1 for row, _ in arcs.load[a]):
-            return True
-    return False
-
-
 def least_served(case: Case, answer: Answer) -> Verdict:
     """Who has tasks on a server has the least share of all who are eligible there (K 6.2, before (58))."""
     h = held(answer(case.reported))
-    z, server = _shares(h), h.instance.arcs.server
+    z, server = shares(h), h.instance.arcs.server
     gaps = [min(h.x[a] / h.gamma[a], 1 - min(z[server == server[a]]) / z[a]) for a in range(len(z))]
     worst = max(gaps)
     return ruling(h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share")
@@ -420,162 +345,7 @@ def ordered(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "
     return {"trial": trial, "confirm": confirm}
 
 
-# ---- Problem 3: points (y, mu) made of a case ---------------------------------------------------------------------------
-
-
-class Point:
-    """Tasks of the case's point and prices on its full resources: `price` times what the first user served there needs.
-
-    With price 1 a user who alone is served by a server with one full resource has f = 0 there.
-    """
-
-    def __init__(self, case: Case) -> None:
-        instance, alpha = case.instance, case.parameters["alpha"]
-        self.case, self.game = case, Game(instance, alpha)
-        self.merit = Merit(self.game)
-        self.y = np.array([float(v) for v in case.points[0]]) / self.game.gamma
-        if not self.merit.feasible(self.y):
-            raise InstanceError("a user has no task")
-        loads = exact_arcs(instance).loads(case.points[0])
-        self.full = np.array([load == 1 for load in loads]).reshape(instance.K, instance.R)
-        g = self.merit.marginal(self.y)[0]
-        self.mu = np.zeros(self.full.shape)
-        for i, r in zip(*np.nonzero(self.full), strict=True):
-            users = np.flatnonzero((self.game.server == i) & (self.y > 0) & (self.game.w[:, r] > 0))
-            if len(users) and not self.mu[i].any():
-                self.mu[i, r] = float(times(case, i)) * g[users[0]] / self.game.w[users[0], r]
-        self.by_y, self.by_mu = self.merit.gradient(self.y, self.mu)
-
-    @property
-    def value(self) -> float:
-        """Psi."""
-        return self.merit.value(self.y, self.mu)
-
-
-def stationary(case: Case) -> Verdict:
-    """K Theorem 6: a point is stationary iff Psi = 0; tried as |grad Psi|^2 against Psi, which both have to vanish together."""
-    point = Point(case)
-    size = float(np.linalg.norm(point.by_y) + np.linalg.norm(point.by_mu))
-    solved_ = point.value <= 1e-15
-    margin = size - 1e-6 if solved_ else 1e-9 - size
-    sentence = f"the gradient is {size:.2g} where the merit is {point.value:.2g}"
-    return Verdict("stationarity", not margin > 0, margin, sentence, "floating point")
-
-
-def complementary(case: Case) -> Verdict:
-    """K Lemma 1: Psi = 0 iff (28)-(29) hold, at points that satisfy (38)-(40)."""
-    point = Point(case)
-    f = point.merit.cost(point.mu) - point.merit.marginal(point.y)[0]
-    solved_ = bool(np.all(f >= -1e-9) and np.all(np.minimum(point.y, np.abs(f)) <= 1e-9))
-    same = solved_ == (point.value <= 1e-15)
-    margin = -point.value if same else max(point.value, 1e-15)
-    return Verdict("merit", same, margin, f"the merit is {point.value:.2g}", "floating point")
-
-
-class Direction:
-    """The same point in K's own units and the direction of PS-MFA there, in floating point; the unit of the tasks matters to psi.
-
-    Attributes
-    ----------
-    full, price : rows that are used up, (K R,) prices
-    by_x, by_price : (A,), (K R,) the gradient of Psi (93-94), resources in parts of capacity
-    v_x, v_price : (A,), (K R,) K (46-48), to the letter but for users who are not eligible
-    """
-
-    def __init__(self, case: Case) -> None:
-        instance, alpha = case.instance, float(case.parameters["alpha"])
-        user, server, gamma = instance.arcs.user, instance.arcs.server, instance.arcs.gamma
-        part, x = instance.arcs.load.toarray().T, np.array([float(v) for v in case.points[0]])
-        tasks = np.bincount(user, x, instance.N)
-        if not tasks.min() > 0:
-            raise InstanceError("a user has no task")
-        self.need = (tasks[user] / (instance.weights[user] * gamma)) ** -alpha / gamma
-        self.full = full = np.flatnonzero(np.abs(x @ part - 1) <= 1e-12)
-        self.price = price = self._prices(case, part, x, full)
-        self.by_x, self.by_price = self._gradient(x, part @ price - self.need, part, alpha * self.need / tasks[user], user)
-        self.v_x = -self.by_x
-        for i in range(instance.K):
-            here, rows = np.flatnonzero(server == i), full[full // instance.R == i]
-            if len(here) and len(rows):
-                self.v_x[here] = projected(-self.by_x[here], part[np.ix_(here, rows)], price[rows] > 0)
-        beta = -self.by_x @ part
-        v = -self.by_price + np.where(-beta * self.by_price >= -NOTHING, beta, 0.0)
-        v = np.where(price > 0, v, np.maximum(v, 0.0))
-        self.v_price = np.where(np.isin(np.arange(len(v)), full), v, 0.0)
-
-    def _prices(self, case: Case, part: Floats, x: Floats, full: Any) -> Floats:
-        """(K R,) prices on the first full resource of each server that somebody uses."""
-        price, R = np.zeros(part.shape[1]), case.instance.R
-        for row in full:
-            served = np.flatnonzero((x > 0) & (part[:, row] > 0))
-            if len(served) and not price[row // R * R : (row // R + 1) * R].any():
-                price[row] = float(times(case, int(row) // R)) * self.need[served[0]] / part[served[0], row]
-        return price
-
-    def _gradient(self, x: Floats, f: Floats, part: Floats, rise: Floats, user: Any) -> tuple[Floats, Floats]:
-        f = np.where(np.abs(f) <= NOTHING * self.need, 0.0, f)
-        r = np.hypot(x, f)
-        phi, safe = r - x - f, np.where(r > 0, r, 1.0)
-        own, by_f = (np.where(r > 0, phi * (v / safe - 1.0), 0.0) for v in (x, f))
-        return own + np.bincount(user, by_f * rise)[user], by_f @ part
-
-
-NOTHING = 1e-13
-"""What is rounding, in parts of g' / gamma, and in a product of derivatives whose sign is asked for."""
-
-
-def descent_by_price(case: Case) -> Verdict:
-    """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
-    at = Direction(case)
-    moves = np.abs(at.v_price) > 1e-6
-    slopes = (at.by_price * at.v_price)[moves]
-    worst = float((slopes / at.v_price[moves] ** 2).max(initial=-1.0))
-    margin = worst + 1e-12 if len(slopes) else -1.0
-    sentence = "a price moves although Psi does not depend on it: dPsi/dlambda = 0 and beta > 0"
-    return Verdict("descent", not margin > 0, margin, sentence, "floating point")
-
-
-def halted(case: Case) -> Verdict:
-    """K Lemma 4 under Assumption 1: the gradient by x is 0 where v is; the margin is -|v| / |gradient|."""
-    at = Direction(case)
-    if not at.price[at.full].all():
-        raise InstanceError("a full resource has no price: Assumption 1 does not hold")
-    size, length = float(np.linalg.norm(at.by_x)), float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))
-    if size <= NOTHING:
-        return Verdict("direction", True, -1.0, "the gradient by x is 0", "floating point")
-    margin = 1e-9 - length / size
-    sentence = f"|v| is {length:.2g} where the gradient by x is {size:.2g}"
-    return Verdict("direction", not margin > 0, margin, sentence, "floating point")
-
-
-def absent(case: Case) -> Verdict:
-    """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
-    exact = case.instance.exact.capacities
-    free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]
-    if not free:
-        return Verdict("boundedness", True, -1.0, "every resource that has a price is used by somebody", "rational arithmetic")
-    i, r = free[0]
-    what = f"{case.instance.resources[r]!r} on server {case.instance.servers[i]!r}"
-    sentence = f"any lambda >= 0 solves (28)-(29) for {what}: its capacity is 0 and no eligible user demands it"
-    return Verdict("boundedness", False, 1.0, sentence, "rational arithmetic")
-
-
-# ---- algorithms -----------------------------------------------------------------------------------------------------
-
-
-def at_rest(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: its residual keeps the promise; a run that is cut off decides nothing."""
-    allowed = {"low": 1e-3, "mid": 1e-6, "high": 1e-9}[accuracy]
-
-    def check(case: Case) -> Verdict:
-        own = fitted(case.parameters, case.instance)
-        found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
-        margin = found.residual - allowed
-        sentence = f"{method} ended {found.termination} with the residual {found.residual:.1e}"
-        cut = found.termination in ("iteration_limit", "time_limit")
-        return Verdict("convergence", None if cut and margin > 0 else margin <= 0, margin, sentence, "a run")
-
-    return check
+# ---- no data ---------------------------------------------------------------------------------------------------------
 
 
 def missing(what: str) -> Callable[[Case], Verdict]:

@@ -4,109 +4,34 @@ r"""K 3.1, 3.2 and 4.4 at given tasks: what a server gains alone, (16), multipli
     (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
     (22)           g_i'(z) = (A_i / z)^alpha_i + B_i / z
 
-What fits server i is a polytope, so (16) holds iff it holds at each of its vertices. They are rational (`vertices`), and so for
-whole alpha is everything in (16); for other alpha g' is enclosed in balls. Nothing here uses prices, by which game.py measures
-the same, but `multipliers`, whose prices are those of a linear program.
+What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (judges/convergence.py). Nothing here uses
+prices but `multipliers`, whose prices are those of a linear program.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.game import Server
-from fairalloc.analysis.certificates.proofs import dyadic
 from fairalloc.analysis.linear import maximum
-from fairalloc.analysis.solution_set import corners
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.rationals import Rationals, as_ball, exact_arcs
+from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import exact_levels, unit
 from fairalloc.solvers.game.ps_mfa import projected
-from fairalloc.solvers.method import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import bargained, certain
+from fairalloc.theorems.judges.convergence import arcs_of_servers, gain, rational, vertices
 from fairalloc.theorems.judges.game import fitted, solved
 from fairalloc.theorems.judges.trials import Undecided
 
-__all__ = ["best_moves", "ended", "exists", "gain", "moves", "multipliers", "projection", "rational", "spending"]
+__all__ = ["absent", "best_moves", "exists", "moves", "multipliers", "projection", "spending"]
 
 ZERO = Fraction(0)
-
-
-# ---- rational tasks, and what a server can do with them ------------------------------------------------------------------
-
-
-def rational(instance: Instance, x: Any) -> Rationals:
-    """(A,) the doubles as rationals, each server shrunk until it fits."""
-    arcs, server = exact_arcs(instance), instance.arcs.server.tolist()
-    exact = [max(ZERO, Fraction(v)) for v in np.asarray(x, dtype=float).tolist()]
-    loads = arcs.loads(exact)
-    over = [max([Fraction(1), *loads[i * instance.R : (i + 1) * instance.R]]) for i in range(instance.K)]
-    return tuple(v / over[i] for v, i in zip(exact, server, strict=True))
-
-
-def vertices(instance: Instance, here: Sequence[int]) -> list[Rationals]:
-    """The vertices of what fits one server: tasks on its arcs `here`."""
-    load = [dict(exact_arcs(instance).load[a]) for a in here]
-    used = sorted({row for part in load for row in part})
-    rows = [({k: part[row] for k, part in enumerate(load) if row in part}, Fraction(1)) for row in used]
-    return corners([ZERO] * len(here), [1 / max(part.values()) for part in load], [], rows)
-
-
-def on_servers(instance: Instance) -> list[list[int]]:
-    """The arcs of each server that has some."""
-    server = instance.arcs.server
-    return [np.flatnonzero(server == i).tolist() for i in range(instance.K) if (server == i).any()]
-
-
-def gain(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
-    """Bounds on the largest relative gain that (16) leaves to a server at tasks x (A,), all users served.
-
-    Where alpha = infinity, the gap of P Theorem 1 (formulations/game/game.py), which is rational.
-    """
-    arcs = exact_arcs(instance)
-    tasks, units = arcs.tasks(x), unit(instance, arcs)
-    z = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
-    low = high = ZERO
-    for here in on_servers(instance):
-        i = int(instance.arcs.server[here[0]])
-        alpha, A, B = (_of_server(parameters, name, i) for name in ("alpha", "A", "B"))
-        if alpha == np.inf:
-            gap = Server.of(arcs, instance, i, here, x, [z[a] for a in here]).bottleneck_gap()
-            low, high = max(low, gap), max(high, gap)
-            continue
-        worth = [_marginal(z[a], max(p for _, p in arcs.load[a]), alpha, A, B) for a in here]
-        corner = vertices(instance, here)
-        best = [max(_worth(y, [w[end] for w in worth]) for y in corner) for end in (0, 1)]
-        now = [_worth([x[a] for a in here], [w[end] for w in worth]) for end in (0, 1)]
-        low, high = max(low, 1 - now[1] / best[0]), max(high, 1 - now[0] / best[1])
-    return low, high
-
-
-def _of_server(parameters: Mapping[str, Any], name: str, i: int) -> float:
-    value = parameters.get(name, {"alpha": 2, "A": 1, "B": 0}[name])
-    return float(value[i] if isinstance(value, Sequence) and not isinstance(value, str) else value)
-
-
-def _worth(y: Sequence[Fraction], worth: Sequence[Fraction]) -> Fraction:
-    return sum((v * w for v, w in zip(y, worth, strict=True)), ZERO)
-
-
-def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> tuple[Fraction, Fraction]:
-    """Rationals around g'(z) / gamma; alpha, A and B as the decimals that were asked for."""
-    from flint import ctx
-
-    with ctx.workprec(256):
-        ball = as_ball(Fraction(str(B)) / z)
-        if A:
-            ball += (as_ball(Fraction(str(A)) / z).log() * as_ball(Fraction(str(alpha)))).exp()
-        ball *= as_ball(part)
-        return dyadic(ball.lower()), dyadic(ball.upper())
 
 
 # ---- existence, and algorithms that end at an equilibrium ------------------------------------------------------------------
@@ -134,29 +59,6 @@ def _ends(case: Case) -> list[Rationals]:
     return found
 
 
-def ended(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: another run, and what it leaves by (16), or by P Theorem 1 for ps-dsf, in rationals.
-
-    What is proved to be more than is allowed is a violation, and what is proved to be less is none.
-    """
-    allowed = Fraction(str(ACCURACY[accuracy]))
-
-    def check(case: Case) -> Verdict:
-        own = fitted(case.parameters, case.instance)
-        found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
-        if not found.has_point or not all(exact_arcs(case.instance).tasks(rational(case.instance, found.x))):
-            return Verdict("convergence", None, np.nan, "not decided: a user has nothing", "a run")
-        parameters = {"alpha": "inf"} if name == "ps-dsf" else own
-        low, high = gain(case.instance, rational(case.instance, found.x), parameters)
-        far, near = low > allowed, high <= allowed
-        cut = found.termination in ("iteration_limit", "time_limit")
-        holds = True if near else False if far and not cut else None
-        sentence = f"{method} ended {found.termination} where a server has {float(high):.1e} left"
-        return Verdict("convergence", holds, float(high - allowed), sentence, "vertices in rationals")
-
-    return check
-
-
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------------
 
 
@@ -178,7 +80,7 @@ def best_moves(case: Case) -> Verdict:
     phi = instance.weights[user]
     z = tasks[user] / (phi * gamma)
     worst = -1.0
-    for here in on_servers(instance):
+    for here in arcs_of_servers(instance):
         worth = z[here] ** -alpha / gamma[here]
         rows = instance.arcs.load.tocsr()[:, here]
         best = maximum(worth, rows, np.ones(rows.shape[0]), False)
@@ -212,7 +114,7 @@ def moves(case: Case) -> Verdict:
     if not all(tasks):
         raise InstanceError("a user has no task: (16) is not defined")
     worst, seen = Fraction(-1), 0
-    for here in on_servers(instance):
+    for here in arcs_of_servers(instance):
         own, phi = [units[a] for a in here], [instance.exact.weights[arcs.user[a]] for a in here]
         z = [tasks[arcs.user[a]] / units[a] for a in here]
         for aim in [*vertices(instance, here), [y[a] for a in here]]:
@@ -265,7 +167,7 @@ def multipliers(case: Case) -> Verdict:
         found = solved(instance, {"alpha": 2})
     except Undecided as reason:
         return Verdict("boundedness", None, np.nan, f"not decided: {reason}", "LP")
-    margins = [_largest(instance, found, here) for here in on_servers(instance)]
+    margins = [_largest(instance, found, here) for here in arcs_of_servers(instance)]
     margin = max(margins)
     words = f"a multiplier is {margin + 1:.3g} times what (43) allows, or more"
     return Verdict("boundedness", not margin > 0, margin, words, "LP")
@@ -301,13 +203,25 @@ def projection(case: Case) -> Verdict:
     """
     instance, worst = case.instance, -1.0
     d = np.array([rows[0] for rows in instance.demands])
-    for here in on_servers(instance):
+    for here in arcs_of_servers(instance):
         users = np.isin(np.arange(instance.N), instance.arcs.user[here])
         for r in range(instance.R):
             v = projected(users.astype(float), d[:, [r]] / max(d[:, r].max(), 1e-300), np.array([False]))
             worst = max(worst, float(np.abs(v[~users]).max(initial=0.0)))
     margin = worst - 1e-9
     return Verdict("feasibility", not margin > 0, margin, f"v has {worst:.3g} for a user who is not eligible", "least squares")
+
+
+def absent(case: Case) -> Verdict:
+    """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
+    exact = case.instance.exact.capacities
+    free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]
+    if not free:
+        return Verdict("boundedness", True, -1.0, "every resource that has a price is used by somebody", "rational arithmetic")
+    i, r = free[0]
+    what = f"{case.instance.resources[r]!r} on server {case.instance.servers[i]!r}"
+    sentence = f"any lambda >= 0 solves (28)-(29) for {what}: its capacity is 0 and no eligible user demands it"
+    return Verdict("boundedness", False, 1.0, sentence, "rational arithmetic")
 
 
 # ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------

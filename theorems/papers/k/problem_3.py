@@ -11,7 +11,7 @@ For whole alpha all f are rational, and so with s = a^2 + b^2 each derivative is
     dpsi/da = 2 a + b - (1 + a (a + b) / s) sqrt(s)          (0 where s = 0; dpsi/db alike)
 
 whose sign is decided. The projection (46) is found among all sets of full resources. Resources are measured in parts of their
-capacities, users who are not eligible have no part of v (K 15). What judges/game.py tries is the same in floating point, with y
+capacities, users who are not eligible have no part of v (K 15). problem_3_in_floats.py tries the same in floating point, with y
 for x, the solver's own merit, and nnls for the projection.
 """
 
@@ -35,7 +35,7 @@ METHOD = "square roots of rationals"
 
 @dataclass(frozen=True)
 class Point:
-    """Tasks of the case's point and the prices of game_judges.Point: `price` times what the first user served there needs.
+    """Tasks of the case's point and its prices: `price` times what the first user served there needs.
 
     Attributes
     ----------

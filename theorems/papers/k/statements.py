@@ -30,33 +30,28 @@ from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import Row, as_one_pool, asked, certain, numbers
+from fairalloc.theorems.judges.convergence import at_rest, ended
 from fairalloc.theorems.judges.game import (
-    absent,
-    at_rest,
-    complementary,
-    descent_by_price,
     equilibria,
     every_alpha,
     fair,
-    halted,
     least_served,
     limit_rate,
     missing,
     ordered,
     proportional,
     same_as_fds,
-    stationary,
     utilisation,
 )
 from fairalloc.theorems.judges.properties import judge as asking
-from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3
-from fairalloc.theorems.papers.k.problem_1 import best_moves, ended, exists, moves, multipliers, projection, spending
+from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats
+from fairalloc.theorems.papers.k.problem_1 import absent, best_moves, exists, moves, multipliers, projection, spending
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions, two_solutions_exactly
-from fairalloc.theorems.papers.p.statements import (
+from fairalloc.theorems.papers.shared import (
     ANY,
     BF,
-    COUNTER,
     DRF,
+    DRFH_WITHOUT_SHARING,
     EF,
     FILLING,
     LEXIMIN,
@@ -267,13 +262,13 @@ EXPERIMENTS = [
 MARKS = {"drfh": (EF, PO), "tsf": (SI, EF, PO), "ps-dsf": (SI, EF, BF)}
 """K Table 1."""
 
-FALSE = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): COUNTER["drfh", SI]}
+FALSE = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): DRFH_WITHOUT_SHARING}
 
 statements = [
     *(claimed(f"K.2.1.{SHORT[name]}", "K 2.1, of [1]", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, BF, PO, SP)),
     # ---- 2.2
     *(claimed(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY, proof=LEXIMIN[name]) for name in (PO, EF)),
-    claimed("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, COUNTER["drfh", SI]),
+    claimed("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, DRFH_WITHOUT_SHARING),
     Statement(
         "K.2.2.drfh.virtual",
         "If all users have the same dominant resource in the virtual server, DRFH is max-min fair on it.",
@@ -569,7 +564,7 @@ statements = [
         "(x, lambda) solves (28)-(29) iff it solves Problem 3 with the value 0.",
         "K Lemma 1",
         "all",
-        complementary,
+        problem_3_in_floats.complementary,
         problem_3.complementary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds.",
@@ -580,7 +575,7 @@ statements = [
         "A feasible point solves Problem 3 iff grad Psi = 0.",
         "K Theorem 6",
         "all",
-        stationary,
+        problem_3_in_floats.stationary,
         problem_3.stationary,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="The derivatives by x_ni, times dpsi_ni/df f'_ni and summed over i, are sum_i dpsi_ni/dx dpsi_ni/df f'_ni + "
@@ -688,7 +683,7 @@ statements = [
         "dPsi/dlambda v_lambda < 0 for each price that moves.",
         "K (111), the proof of Lemma 3",
         "all",
-        descent_by_price,
+        problem_3_in_floats.descent_by_price,
         problem_3.descent_by_price,
         replace(with_alpha(ANY, (2,), price=(1,)), points=1),
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
@@ -711,7 +706,7 @@ statements = [
         "Where every full resource has a price, v = 0 only where the gradient by x is 0.",
         "K Lemma 4 under Assumption 1",
         "all",
-        halted,
+        problem_3_in_floats.halted,
         problem_3.halted,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
         proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",

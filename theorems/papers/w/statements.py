@@ -37,9 +37,10 @@ from fairalloc.theorems.judges.common import (
     ruling,
     strict_misreporting,
 )
+from fairalloc.theorems.judges.game import missing
 from fairalloc.theorems.judges.properties import judge as asking
 from fairalloc.theorems.judges.trials import Answer
-from fairalloc.theorems.papers.p.statements import FILLING, LEXIMIN
+from fairalloc.theorems.papers.shared import FILLING, LEXIMIN, one
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
@@ -62,10 +63,6 @@ ONE_SERVER = Hypotheses(one_server=True, everywhere=True, positive=True, equal_w
 
 FIG2 = Case(example("wang-fig2").instance)
 PROP4 = Case(example("wang-prop4").instance)
-
-
-def _one(name: str, text: str, place: str, case: Case, confirm: Any, note: str = "") -> Statement:
-    return Statement(name, text, place, "one", confirm, confirm, printed=case, note=note)
 
 
 # ---- section 2: the pool of 9 CPUs and 18 GB ------------------------------------------------------------------------
@@ -256,7 +253,6 @@ def _fig4(case: Case) -> Sequence[Row]:
 
 def _partitions(case: Case) -> Sequence[Row]:
     """W 4.5: two equal partitions, each of 7 CPUs and 7 GB a user."""
-    (one,), (two,) = case.instance.exact.demands
     first = [(F(1), F(6)), (F(6), F(1))], [(F(1), F(6)), (F(6), F(1))]
     second = [(F(3, 2), F(11, 2)), (F(11, 2), F(3, 2))], [(F(1, 2), F(13, 2)), (F(13, 2), F(1, 2))]
     rows: list[Row] = []
@@ -265,8 +261,9 @@ def _partitions(case: Case) -> Sequence[Row]:
             rows += [
                 (f"{what} of user {n + 1} in {name}", "7", own[0][r] + own[1][r]) for r, what in enumerate(("CPU", "memory"))
             ]
+    demands = [rows[0] for rows in case.instance.exact.demands]
     tasks = [
-        [sum((_tasks_in(a, d) for a in own), F(0)) for own, d in zip(parts, (one, two), strict=True)] for parts in (first, second)
+        [sum((_tasks_in(a, d) for a in own), F(0)) for own, d in zip(parts, demands, strict=True)] for parts in (first, second)
     ]
     return [
         *rows,
@@ -540,20 +537,13 @@ def _fig5(_: Case) -> Sequence[Row]:
     ]
 
 
-def _missing(what: str) -> Any:
-    def confirm(_: Case) -> Verdict:
-        return Verdict("simulation", None, float("nan"), f"not decided: {what}", "not run")
-
-    return confirm
-
-
 _TRACES = (
     "the paper names neither the sample of servers nor the jobs taken from the traces, and the traces are not in the package"
 )
 
 
 def _measured(number: str, text: str, place: str) -> Statement:
-    return _one(f"W.S6.{number}", text, place, TABLE1, _missing(_TRACES), f"measured on the Google traces; {_TRACES}")
+    return one(f"W.S6.{number}", text, place, TABLE1, missing(_TRACES), note=f"measured on the Google traces; {_TRACES}")
 
 
 _PROOF1 = (
@@ -586,14 +576,14 @@ _FINITE = (
 
 statements = [
     # ---- section 2
-    _one(
+    one(
         "W.S2.drf",
         "DRF gives the two users of the pool of 9 CPUs and 18 GB 3 and 2 tasks, shares of 2/3, and leaves 2 GB.",
         "W 2",
         Case(example("wang-pool").instance),
         numbers(_pool),
     ),
-    _one(
+    one(
         "W.Fig1",
         "On the servers of Fig. 1 user 1 alone runs two tasks, one on each; it demands CPU the most on one, memory on the other.",
         "W 2, Fig. 1",
@@ -621,7 +611,7 @@ statements = [
         proof=_IDENTICAL,
     ),
     # ---- section 3
-    _one("W.Fig2", "The normalised capacities and demands of Fig. 2.", "W 3.1, Fig. 2", FIG2, numbers(_fig2)),
+    one("W.Fig2", "The normalised capacities and demands of Fig. 2.", "W 3.1, Fig. 2", FIG2, numbers(_fig2)),
     *(
         Statement(
             f"W.S3.4.drf.{name}",
@@ -652,7 +642,7 @@ statements = [
             ("population-monotonicity", "population monotonicity", MONOTONE, _PROOF9),
         )
     ),
-    _one(
+    one(
         "W.Fig3",
         "DRF on each server of Fig. 2 alone gives both users 6 tasks: 5 and 1, 1 and 5.",
         "W 3.4, Fig. 3",
@@ -715,9 +705,7 @@ statements = [
         "every resource there, for all demands are positive; everybody else may use it and would rise above g, so g would not "
         "be the largest",
     ),
-    _one(
-        "W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)
-    ),
+    one("W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)),
     Statement(
         "W.P1",
         "The DRFH allocation is envy-free.",
@@ -787,14 +775,14 @@ statements = [
         property="sharing-incentive",
         table="W.List",
     ),
-    _one(
+    one(
         "W.P4.numbers",
         "The vectors of Proposition 4, shares of 12/25 under DRFH, and 1/2 for user 2 in the partition of each server.",
         "W Proposition 4",
         PROP4,
         numbers(_prop4),
     ),
-    _one(
+    one(
         "W.S4.5.partitions",
         "Two equal partitions of Fig. 2, 7 CPUs and 7 GB each, give the same user different numbers of tasks.",
         "W 4.5",
@@ -1004,22 +992,22 @@ statements = [
         proof="a round ends when an active user has all its tasks or, as demands are positive, nothing is left for anybody: it "
         "fixes at least one of the n users",
     ),
-    _one(
+    one(
         "W.E9",
         "H(i, 1) = 0 and H(i, 2) = 5/3 for the CPU-heavy task, so Best-Fit takes server 1.",
         "W 5.2, (9)",
         Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
         numbers(_fitness),
     ),
-    _one(
+    one(
         "W.S5.2.first-fit",
         "Progressive filling on heterogeneous servers leads to a DRFH allocation, by First-Fit; here: on Fig. 2.",
         "W 5.2 and footnote 5",
         FIG2,
         numbers(_first_fit_is_drfh),
-        "users are served in the order of the figure; First-Fit ends where per-server DRF does (Fig. 3)",
+        note="users are served in the order of the figure; First-Fit ends where per-server DRF does (Fig. 3)",
     ),
-    _one(
+    one(
         "W.S5.2.best-fit",
         "Best-Fit leads to the DRFH allocation; here: on Fig. 2.",
         "W 5.2",
@@ -1046,16 +1034,16 @@ statements = [
         BASIC,
     ),
     # ---- section 6
-    _one("W.Table1", "Table 1 is a cluster of 12K servers.", "W Table 1 and section 6", TABLE1, numbers(_table1)),
-    _one(
+    one("W.Table1", "Table 1 is a cluster of 12K servers.", "W Table 1 and section 6", TABLE1, numbers(_table1)),
+    one(
         "W.Table2",
         "14 slots on the maximum server lead to the highest overall utilisation, of both CPU and memory.",
         "W Table 2 and 6.2",
         TABLE1,
         numbers(_table2),
-        "the printed table has more CPU utilisation at 16 slots",
+        note="the printed table has more CPU utilisation at 16 slots",
     ),
-    _one(
+    one(
         "W.Fig5.numbers",
         "40% of the CPUs and 62% of the memory are one number of tasks of user 1.",
         "W 6.1, Fig. 5",

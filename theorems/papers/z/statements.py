@@ -46,6 +46,7 @@ from fairalloc.theorems.judges.common import (
 )
 from fairalloc.theorems.judges.properties import judge as asking
 from fairalloc.theorems.judges.trials import Answer, Judge, Undecided
+from fairalloc.theorems.papers.shared import one
 from fairalloc.theorems.papers.z.newton_steps import centre_path, proved_gap
 from fairalloc.theorems.statement import Hypotheses, Statement
 
@@ -84,10 +85,6 @@ PROP8 = Case(example("zarchy-prop8").instance)
 def _tried(mechanism: str, judge: Judge) -> dict[str, Any]:
     """As `asked`, for statements that are no cell of the matrix."""
     return asked(mechanism, judge) | {"mechanism": ""}
-
-
-def _one(name: str, text: str, place: str, case: Case, confirm: Any, note: str = "") -> Statement:
-    return Statement(name, text, place, "one", confirm, confirm, printed=case, note=note)
 
 
 # ---- utilities ------------------------------------------------------------------------------------------------------
@@ -575,30 +572,30 @@ _PRODUCT = "All u_n > 0 at the optimum, so the product would be larger with more
 
 statements = [
     # ---- sections I to III
-    _one(
+    one(
         "Z.I.toy",
         "A user with two ways of running tasks completes two tasks where with one way only one is possible.",
         "Z I",
         Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
         numbers(_toy),
-        "epsilon = 1/10",
+        note="epsilon = 1/10",
     ),
-    _one(
+    one(
         "Z.Fig1",
         "The optimal packing of user 1's demands in (11, 11, 13) is 5, 1 and 2.5, a utility of 8.5.",
         "Z II-A, Fig. 1",
         Case(example("zarchy-fig1").instance),
         numbers(_fig1),
-        "(31/6, 2/3, 35/12) packs 35/4",
+        note="(31/6, 2/3, 35/12) packs 35/4",
     ),
-    _one(
+    one(
         "Z.Ex1",
         "In Example 1 MMF and LMMF give both users a utility of 3.",
         "Z III-A, Example 1, Fig. 2",
         Case(example("zarchy-ex1").instance),
         numbers(_ex1),
     ),
-    _one(
+    one(
         "Z.Ex2",
         "In Example 2 LMMF outputs (1, 0, 0) and (0, 1, 1).",
         "Z III-A, Example 2, Fig. 3",
@@ -627,7 +624,7 @@ statements = [
         proof="Of sorted vectors the lexicographically largest has the largest first entry, so LMMF is MMF.",
         note="tried on LMMF, which is MMF too",
     ),
-    _one(
+    one(
         "Z.III.rounds",
         "For the three users of III-A the rounds are at 1 and 2: utilities 1, 1 and 2.",
         "Z III-A",
@@ -644,14 +641,14 @@ statements = [
         printed=STALLS,
         note="rounds t >= 2 protect only users placed before; protecting everybody, as round 1 does, is right (Z.P3)",
     ),
-    _one(
+    one(
         "Z.III.endowment",
         "Equal endowments give both users 1/2 where NB gives each the resource it needs.",
         "Z III-B",
         Case(example("zarchy-endowment").instance),
         numbers(_endowment),
     ),
-    _one(
+    one(
         "Z.III.nb",
         "In a pool of (8, 8) NB allocates (4, 4) to each user: two tasks each, a product of 4.",
         "Z III-B",
@@ -710,7 +707,7 @@ statements = [
         _homogeneous,
         "(6) holds for alpha and X exactly if it does for g alpha and g X.",
     ),
-    _one("Z.D2", "The pivot users of the illustration of Definition 2.", "Z IV-B, Definition 2", EX3, numbers(_pivot_example)),
+    one("Z.D2", "The pivot users of the illustration of Definition 2.", "Z IV-B, Definition 2", EX3, numbers(_pivot_example)),
     _points(
         "Z.C2",
         "For pivots i of Y and j of Y', <Y'> is larger than <Y> if and only if u_j(Y'_j) > u_i(Y_i).",
@@ -776,7 +773,7 @@ statements = [
         table="Z.Table1",
         proof=_HIGHER,
     ),
-    _one(
+    one(
         "Z.Ex3",
         "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 equal parts.",
         "Z IV, Example 3",
@@ -874,13 +871,13 @@ statements = [
         property="strategyproofness",
         table="Z.Table1",
     ),
-    _one(
+    one(
         "Z.P7.numbers",
         "The allocations of Proposition 7, and utilities of 1 and 0.83 after the lie.",
         "Z Proposition 7",
         PROP7,
         numbers(_prop7),
-        "(1/3, 2/3) is worth 8/9 to user 2; the claim stands",
+        note="(1/3, 2/3) is worth 8/9 to user 2; the claim stands",
     ),
     Statement(
         "Z.P8",
@@ -893,13 +890,13 @@ statements = [
         property="sharing-incentive",
         table="Z.Table1",
     ),
-    _one(
+    one(
         "Z.P8.numbers",
         "In Proposition 8, u_2(E) = 3/2 and u_2(Y_2) = 1/2.",
         "Z Proposition 8",
         PROP8,
         numbers(_prop8),
-        "(1, 0, 0) runs one task; the claim stands",
+        note="(1, 0, 0) runs one task; the claim stands",
     ),
     Statement(
         "Z.P9",
@@ -1102,12 +1099,12 @@ statements = [
         misreports=2,
         proof=_EXCHANGE + " Here v_n and v'_n are f_n of these tasks; f_n increases, is continuous and is not reported.",
     ),
-    _one(
+    one(
         "Z.VI.unique",
         "When f is strictly concave, the LMMF outcome is unique.",
         "Z VI",
         EX3,
         _undecided,
-        "utilities here are numbers of tasks; these are unique, bundles are not",
+        note="utilities here are numbers of tasks; these are unique, bundles are not",
     ),
 ]

@@ -1,0 +1,85 @@
+"""P Definition 2 against the condition of P Theorem 1, at several allocations of a case, in rationals and by two routes."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.exact.levels import levels
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.common import certain
+from fairalloc.theorems.judges.game import shares
+
+__all__ = ["bottleneck_condition", "definition"]
+
+F = Fraction
+
+
+def definition(case: Case) -> Verdict:
+    """P Definition 2 by a linear program for each user, against Theorem 1, at several allocations, all in rationals."""
+    return _definition(case, _by_program)
+
+
+def bottleneck_condition(case: Case) -> Verdict:
+    """P Definition 2 by taking from everybody with a larger share at one server, against Theorem 1, in rationals."""
+    return _definition(case, _by_releasing)
+
+
+def _definition(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
+    instance = case.instance
+    named = {name: certain(instance, name) for name in ("ps-dsf", "drfh")}
+    points = list(named.items())
+    points += [(f"point {k}", _at(instance, x)) for k, x in enumerate(case.points)]
+    if named["ps-dsf"].instance.K > 1:
+        points.append(("ps-dsf, halved", _at(instance, [v / 2 for v in named["ps-dsf"].x])))
+    for name, h in points:
+        if not all(h.tasks):
+            continue
+        fair = levels(instance, tuple(h.x)) is not None
+        defined = not any(raised(h, n) for n in range(instance.N))
+        if fair != defined:
+            sentence = f"at {name} the condition is {fair} and Definition 2 {defined}"
+            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
+    return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", "rational arithmetic")
+
+
+def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
+    return Holdings(Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x)), True)
+
+
+def _by_program(h: Holdings, n: int) -> bool:
+    """Whether x_n can rise while no x_mi falls with z_mi <= z_ni."""
+    instance, user, server = h.instance, h.instance.arcs.user, h.instance.arcs.server
+    z = shares(h)
+    own = {int(server[a]): z[a] for a in np.flatnonzero(user == n)}
+    floors = [h.x[a] if user[a] != n and int(server[a]) in own and z[a] <= own[int(server[a])] else F(0) for a in range(len(h.x))]
+    floors = [v if user[a] == n or int(server[a]) in own else h.x[a] for a, v in enumerate(floors)]
+    arcs = exact_arcs(instance)
+    matrix = np.full((arcs.rows, len(floors)), F(0), dtype=object)
+    for a, load in enumerate(arcs.load):
+        for row, part in load:
+            matrix[row, a] = part
+    sides = np.array([F(1)] * arcs.rows, dtype=object) - matrix @ np.array(floors, dtype=object)
+    cost = np.array([F(int(m == n)) for m in user], dtype=object)
+    best = maximum(cost, matrix, sides, True)
+    if best is None:
+        raise InstanceError("a linear program was not solved")
+    return bool(best.value > h.tasks[n])
+
+
+def _by_releasing(h: Holdings, n: int) -> bool:
+    """Whether at some server of n everything n demands is free once all with a larger share there are gone."""
+    user, server, z = h.instance.arcs.user, h.instance.arcs.server, shares(h)
+    arcs = exact_arcs(h.instance)
+    for a in np.flatnonzero(user == n):
+        kept = [v if server[b] != server[a] or z[b] <= z[a] else F(0) for b, v in enumerate(h.x)]
+        loads = arcs.loads(kept)
+        if all(loads[row] < 1 for row, _ in arcs.load[a]):
+            return True
+    return False
