@@ -3,8 +3,7 @@
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.analysis, not as analysis: it is mapped into fairalloc")
 
-from fairalloc.analysis.certificates.certify import Failure, certify
-from fairalloc.analysis.certificates.proofs import Certificate, parse_certificate
+from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
 from fairalloc.analysis.properties.checks import BASIC, PROPERTIES, check
 from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.solution_set import SolutionSet, solution_set

@@ -44,11 +44,11 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Market", "equilibrium", "market"]
+__all__ = ["PricedAllocation", "equilibrium", "market"]
 
 
 @dataclass(frozen=True)
-class Market:
+class PricedAllocation:
     """An allocation and prices; everything else follows.
 
     Attributes
@@ -118,7 +118,7 @@ class Market:
         return max(self.residuals.values())
 
 
-def market(instance: Instance, allocation: Allocation) -> Market:
+def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
     The prices are those of the allocation, brought to the scale (*). Where it has none, or they leave a residual, those of nb's
@@ -162,13 +162,13 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     return Verdict("market", False, found.residual, sentence, method, witness)
 
 
-def _at(allocation: Allocation, prices: Floats) -> Market:
+def _at(allocation: Allocation, prices: Floats) -> PricedAllocation:
     """The market at prices (K, R) in parts of capacity and any scale."""
     instance = allocation.instance
     worth = np.maximum(prices, 0.0)
     worth = worth * _scale(instance, worth)
     unit = np.divide(worth, instance.pools, out=np.zeros_like(worth), where=instance.pools > 0)
-    return Market(allocation, unit)
+    return PricedAllocation(allocation, unit)
 
 
 def _all_tasks(instance: Instance, cost: Floats) -> Floats:

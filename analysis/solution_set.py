@@ -26,11 +26,11 @@ from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 if TYPE_CHECKING:
     from flint import fmpq
 
-__all__ = ["Piece", "Row", "SolutionSet", "corners", "polytopes", "solution_set"]
+__all__ = ["LinearRow", "Piece", "SolutionSet", "polytope_vertices", "polytopes", "solution_set"]
 
 LARGEST = 10
 
-Row: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
+LinearRow: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
 """({i: a_i}, b) for sum_i a_i u_i <= b or = b."""
 
 
@@ -47,8 +47,8 @@ class Piece:
     """
 
     bottlenecks: tuple[int, ...]
-    equations: tuple[Row, ...]
-    inequalities: tuple[Row, ...]
+    equations: tuple[LinearRow, ...]
+    inequalities: tuple[LinearRow, ...]
     vertices: tuple[Rationals, ...]
     dimension: int
 
@@ -104,8 +104,8 @@ class SolutionSet:
         lines = [f"{self.instance.name or 'instance'}: {len(self.pieces)} piece(s), dimension {self.dimension}"]
         for piece in self.pieces:
             names = ", ".join(self.instance.resources[j] for j in piece.bottlenecks)
-            corner = "; ".join("(" + ", ".join(map(str, v)) + ")" for v in piece.vertices)
-            lines.append(f"{kinds.get(piece.dimension, f'{piece.dimension}-polytope')} with bottlenecks {names}: {corner}")
+            listed = "; ".join("(" + ", ".join(map(str, v)) + ")" for v in piece.vertices)
+            lines.append(f"{kinds.get(piece.dimension, f'{piece.dimension}-polytope')} with bottlenecks {names}: {listed}")
         return "\n".join(lines)
 
 
@@ -142,17 +142,19 @@ def polytopes(d: Requests) -> Iterator[tuple[tuple[int, ...], Rationals, list[Ra
             low = d.lowest(chosen)
             if all(load <= 1 for load in d.loads(low)):
                 others = [row for j, row in enumerate(loads) if j not in chosen]
-                vertices = corners(low, ones, [loads[j] for j in chosen], others)
+                vertices = polytope_vertices(low, ones, [loads[j] for j in chosen], others)
                 if vertices:
                     yield chosen, low, vertices
 
 
-def _load_rows(d: Requests) -> list[Row]:
+def _load_rows(d: Requests) -> list[LinearRow]:
     """sum_i x_i r_ij <= 1 for every resource."""
     return [({i: part[j] for i, part in enumerate(d.parts) if j in part}, Fraction(1)) for j in range(d.R)]
 
 
-def _rows(d: Requests, chosen: Sequence[int], loads: Sequence[Row], low: Rationals) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _rows(
+    d: Requests, chosen: Sequence[int], loads: Sequence[LinearRow], low: Rationals
+) -> tuple[tuple[LinearRow, ...], tuple[LinearRow, ...]]:
     """The equations and inequalities of P_I, in tasks."""
     in_tasks = [({i: a / d.unit[i] for i, a in row.items()}, side) for row, side in loads]
     at_least = [({i: Fraction(-1)}, -value * q) for i, (value, q) in enumerate(zip(low, d.unit, strict=True))]
@@ -161,7 +163,7 @@ def _rows(d: Requests, chosen: Sequence[int], loads: Sequence[Row], low: Rationa
     return tuple(in_tasks[j] for j in chosen), (*others, *at_least, *at_most)
 
 
-def _at(row: Row, point: Sequence[Fraction]) -> Fraction:
+def _at(row: LinearRow, point: Sequence[Fraction]) -> Fraction:
     return sum((a * point[i] for i, a in row[0].items()), Fraction(0))
 
 
@@ -177,8 +179,8 @@ def _dimension(vertices: Sequence[Rationals]) -> int:
 # ---- double description -----------------------------------------------------------------------------------------------
 
 
-def corners(
-    low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[Row], inequalities: Iterable[Row]
+def polytope_vertices(
+    low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[LinearRow], inequalities: Iterable[LinearRow]
 ) -> list[Rationals]:
     """The vertices of {low <= x <= high, equations, inequalities}, none where that is empty."""
     exact_low, exact_high = [as_flint(v) for v in low], [as_flint(v) for v in high]
@@ -199,11 +201,11 @@ def corners(
     return [tuple(as_fraction(v) for v in x) for x, _ in points]
 
 
-Point: TypeAlias = "tuple[list[fmpq], int]"
+Vertex: TypeAlias = "tuple[list[fmpq], int]"
 """Coordinates, and the faces it lies on as bits."""
 
 
-def _cut(points: list[Point], row: list[tuple[int, Any]], side: Any, equal: bool, bit: int, free: int) -> list[Point]:
+def _cut(points: list[Vertex], row: list[tuple[int, Any]], side: Any, equal: bool, bit: int, free: int) -> list[Vertex]:
     """The vertices after one more row."""
     over = [sum((a * x[i] for i, a in row), -side) for x, _ in points]
     on = [(x, faces | bit) for (x, faces), v in zip(points, over, strict=True) if v == 0]

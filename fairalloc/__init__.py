@@ -8,7 +8,7 @@ array([10., 10.])
 __version__ = "0.1.0"
 
 from fairalloc.analysis import Certificate, Failure, Verdict, certify, check, check_mechanism
-from fairalloc.analysis.market import Market, market
+from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.aggregation import aggregate, expand
@@ -25,8 +25,8 @@ __all__ = [
     "Failure",
     "Instance",
     "InstanceError",
-    "Market",
     "Mechanism",
+    "PricedAllocation",
     "Verdict",
     "aggregate",
     "certify",

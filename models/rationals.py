@@ -22,6 +22,7 @@ __all__ = [
     "exact_arcs",
     "global_dominant_share",
     "monopoly",
+    "point_as_fraction",
     "share_alone",
     "solved",
     "task_share",
@@ -99,6 +100,12 @@ def as_ball(value: Fraction | int) -> Any:
     from flint import arb
 
     return arb(as_flint(value))
+
+
+def point_as_fraction(point: Any) -> Fraction:
+    """The exact value of a ball of radius 0, such as an end of an enclosure."""
+    mantissa, exponent = point.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def solved(matrix: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]) -> Rationals | None:

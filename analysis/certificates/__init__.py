@@ -1,1 +1,37 @@
-"""Proofs in rationals that can be verified without a solver."""
+"""Certificates: proofs in rationals that an allocation is what a mechanism asks for, verified without a solver.
+
+`certify` computes the exact answer and makes the certificate; `Certificate.verify` checks it.
+
+| file | what it holds |
+| --- | --- |
+| certificate.py | the class `Certificate`, and the checks that all kinds share |
+| leximin.py | lexicographic mechanisms: prices for each round |
+| program.py | linear programs (utilitarian, mmf, drfh-lp, uniform): a dual solution |
+| bounds.py | nb: bounds on the optimal value |
+| justified.py | njc: the bottleneck of each user |
+| game.py | ps-dsf by exact levels, alpha-pf-vds by a bound on its residual |
+| construct.py | `certify`, which makes all of these |
+| documents.py | reads them from JSON |
+"""
+
+from fairalloc.analysis.certificates.bounds import BoundsCertificate
+from fairalloc.analysis.certificates.certificate import Certificate
+from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.documents import parse_certificate
+from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCertificate
+from fairalloc.analysis.certificates.justified import JustifiedCertificate
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.program import ProgramCertificate
+
+__all__ = [
+    "BoundsCertificate",
+    "Certificate",
+    "Failure",
+    "JustifiedCertificate",
+    "LevelsCertificate",
+    "LeximinCertificate",
+    "ProgramCertificate",
+    "ResidualCertificate",
+    "certify",
+    "parse_certificate",
+]

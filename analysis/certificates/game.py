@@ -3,17 +3,17 @@ r"""Certificates of the game (formulations/game/game.py): PS-DSF by exact levels
 **Levels.** x is PS-DSF iff every arc reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest z_mi that a full resource
 serves, and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
 
-**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks next to it, rational kappa
-and a number that the residual of game.py cannot exceed. It is computed from exp and log in ball arithmetic, whose balls contain
-the truth: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
+**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks near it, rational kappa
+and an upper bound on the residual of game.py. The bound is computed from exp and log in ball arithmetic, whose balls contain
+the exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
 
     gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
     levels  the larger of 1 - q_n and min(y_n, 1 - 1 / q_n),                    q_n = (P_n / g_n)^(1 / beta)
-    rooms   min(room_r, 1 - q_n without the prices of r and of all resources with as much room)
+    slack   min(slack_r, 1 - q_n without the prices of r and of all resources with as much slack)
 
-and on a server with alpha = infinity the gap of Theorem 1 (`bottleneck_gap`), which is rational. The numbers q_n stand in the
-certificate, rounded to STEP; prices are doubles of which somebody pays a part of SEEN, and A and B are seen by somebody too, so
-that no number can be another.
+and on a server with alpha = infinity the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains
+the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be doubles, each price must be a part of
+at least VISIBLE of what some user pays, and A and B must each be such a part of some user's marginal utility g_n.
 """
 
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from fairalloc.analysis.certificates.proofs import Certificate, dyadic, feasible, must
+from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs
+from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.solvers.exact.levels import levels, unit
 
-__all__ = ["SEEN", "LevelsCertificate", "Proof", "ResidualCertificate", "residual_proof"]
+__all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate", "residual_proof"]
 
 STEP = Fraction(1, 10**24)
-"""What the numbers of a residual certificate are rounded to."""
+"""The numbers of a residual certificate are rounded to multiples of this."""
 
-SEEN = Fraction(1, 10**16)
-"""The least part that a price has of what some user pays; smaller ones are not in a certificate."""
+VISIBLE = Fraction(1, 10**16)
+"""Each price in a certificate is at least this part of what some user pays; smaller ones are left out."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LevelsCertificate(Certificate):
 
     Attributes
     ----------
-    tasks : (N,) x_n, which x must add up to
+    tasks : (N,) x_n, which x require add up to
     kappa : (K R,) 1 / level of each full resource, 0 of the others
     """
 
@@ -56,16 +56,16 @@ class LevelsCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is proved."""
+        """The number of full resources, each with a level."""
         full = sum(1 for value in self.kappa if value)
         return f"per-server dominant-share fair, {full} resources are full and every user has a bottleneck at each of its servers"
 
-    def _hold(self, item: Mechanism, domain: Instance) -> None:
-        must(isinstance(item, PsDsf | TimeShared), f"{self.mechanism!r} is not about levels")
-        must(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, PsDsf | TimeShared), f"{self.mechanism!r} is not about levels")
+        require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
         right = levels(domain, self.x)
-        must(right is not None, "a user has no bottleneck at one of its servers")
-        must(self.kappa == right, "a level is not the largest share that its resource serves")
+        require(right is not None, "a user has no bottleneck at one of its servers")
+        require(self.kappa == right, "a level is not the largest share that its resource serves")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ResidualCertificate(Certificate):
 
     Attributes
     ----------
-    tasks : (N,) x_n, which x must add up to
+    tasks : (N,) x_n, which x require add up to
     alpha : (K,) 0 for infinity
     A, B : (K,) the coefficients of (K 22)
     kappa : (K R,) the prices as levels; 0 on servers with alpha = infinity, which need none
@@ -98,17 +98,17 @@ class ResidualCertificate(Certificate):
         alphas = sorted({"inf" if v == 0 else f"{float(v):g}" for v in self.alpha})
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {float(self.bound):.3g}"
 
-    def _hold(self, item: Mechanism, domain: Instance) -> None:
-        must(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")
-        must(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")
+        require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
         right = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
-        must(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")
-        must(self.bound == right.bound, "the bound is not that of x and the prices")
+        require(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")
+        require(self.bound == right.bound, "the bound is not that of x and the prices")
 
 
 @dataclass(frozen=True)
-class Proof:
-    """What `residual_proof` finds: (A,) the ratios, the bound."""
+class ResidualBound:
+    """The result of `residual_proof`: (A,) the ratios q_n rounded down to STEP, and the bound on the residual."""
 
     ratios: Rationals
     bound: Fraction
@@ -116,53 +116,80 @@ class Proof:
 
 def residual_proof(
     instance: Instance, x: Sequence[Fraction], alpha: Rationals, A: Rationals, B: Rationals, kappa: Rationals
-) -> Proof:
-    """The ratios and the bound of tasks and prices; Refuted where they do not fit the instance or a server has no price."""
+) -> ResidualBound:
+    """The ratios q_n and the bound on the residual that tasks and prices prove.
+
+    Parameters
+    ----------
+    instance : the problem
+    x : (A,) tasks on arcs, feasible
+    alpha : (K,) the exponent of each server, 0 for infinity
+    A, B : (K,) the coefficients of (K 22)
+    kappa : (K R,) prices as levels; 0 on servers with alpha = infinity
+
+    Returns
+    -------
+    ResidualBound : the bound is dimensionless
+
+    Raises
+    ------
+    Refuted : where the numbers do not fit the instance, or a user of a server with finite alpha pays no price there
+    """
     from flint import ctx
 
     K, rows = instance.K, instance.K * instance.R
-    must(len(alpha) == len(A) == len(B) == K, f"there are not {K} parameters, one for each server")
-    must(len(kappa) == rows, f"there are {len(kappa)} prices, but {rows} capacities")
-    must(all(v >= 0 for v in (*alpha, *A, *B, *kappa)), "a parameter or a price is negative")
-    must(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
-    must(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
-    must(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
+    require(len(alpha) == len(A) == len(B) == K, f"there are not {K} parameters, one for each server")
+    require(len(kappa) == rows, f"there are {len(kappa)} prices, but {rows} capacities")
+    require(all(v >= 0 for v in (*alpha, *A, *B, *kappa)), "a parameter or a price is negative")
+    require(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
+    require(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
+    require(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
-    must(all(u > 0 for u in tasks), "a user has no task")
+    require(all(u > 0 for u in tasks), "a user has no task")
     ratios, worst = [Fraction(0)] * len(x), Fraction(0)
     with ctx.workprec(320):
         for i in range(K):
             here = [a for a, load in enumerate(arcs.load) if load[0][0] // instance.R == i]
-            server = Server.of(arcs, instance, i, here, x, [tasks[arcs.user[a]] / units[a] for a in here])
+            server = ExactServer.of(arcs, instance, i, here, x, [tasks[arcs.user[a]] / units[a] for a in here])
             if not here:
                 continue
             if alpha[i] == 0:
-                must(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
-                must(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
+                require(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
+                require(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
                 worst = max(worst, server.bottleneck_gap())
                 continue
             gap, found = server.finite_gap(alpha[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
             worst = max(worst, gap)
             for a, q in zip(here, found, strict=True):
                 ratios[a] = q
-    return Proof(tuple(ratios), -(-worst // STEP) * STEP)
+    return ResidualBound(tuple(ratios), -(-worst // STEP) * STEP)
 
 
 @dataclass(frozen=True)
-class Server:
-    """One server in rationals: parts w (n, r), parts of a monopoly y (n,), shares z (n,), room (r,)."""
+class ExactServer:
+    """One server in rationals: parts w (n, r), parts of a monopoly y (n,), shares z (n,), slack (r,)."""
 
     w: list[list[Fraction]]
     y: list[Fraction]
     z: list[Fraction]
-    room: list[Fraction]
+    slack: list[Fraction]
 
     @classmethod
     def of(
         cls, arcs: ExactArcs, instance: Instance, i: int, here: list[int], x: Sequence[Fraction], z: list[Fraction]
-    ) -> "Server":
-        """Server i with its arcs."""
+    ) -> "ExactServer":
+        """The numbers of one server.
+
+        Parameters
+        ----------
+        arcs : the arcs of the instance in rationals
+        instance : the problem
+        i : index of the server
+        here : positions of the n arcs of this server in `arcs`
+        x : (A,) tasks on all arcs
+        z : (n,) tasks of the owner of each arc in `here`, by weight and in units of its monopoly
+        """
         R = instance.R
         gamma = [1 / max(part for _, part in arcs.load[a]) for a in here]
         loads = [dict(arcs.load[a]) for a in here]
@@ -172,12 +199,12 @@ class Server:
         return cls(w, y, z, [1 - value for value in used])
 
     def bottleneck_gap(self) -> Fraction:
-        """As in formulations/game/game.py, exactly."""
+        """The gap of Theorem 1 (formulations/game/game.py) in rationals."""
         users = range(len(self.y))
 
         def missing(n: int, r: int) -> Fraction:
             envied = (min(self.y[m], 1 - self.z[n] / self.z[m]) for m in users if self.w[m][r] and self.z[m] > self.z[n])
-            return max([self.room[r], *envied])
+            return max([self.slack[r], *envied])
 
         return max(min(missing(n, r) for r, part in enumerate(self.w[n]) if part) for n in users)
 
@@ -188,19 +215,19 @@ class Server:
         terms = [(_power(A / z, alpha) if A else as_ball(Fraction(0)), as_ball(B / z)) for z in self.z]
         g = [first + second for first, second in terms]
         for k in [k for k, value in enumerate((A, B)) if value]:
-            seen = any(_upper(pair[k] / own) > SEEN for pair, own in zip(terms, g, strict=True))
-            must(seen, f"nobody notices the coefficient {'AB'[k]} of a server")
+            visible = any(_upper(pair[k] / own) > VISIBLE for pair, own in zip(terms, g, strict=True))
+            require(visible, f"nobody notices the coefficient {'AB'[k]} of a server")
         q = self._ratios(mu, g, beta)
-        must(all(value is not None for value in q), "a server has no price for one of its users")
-        must(all(self._seen(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
+        require(all(value is not None for value in q), "a server has no price for one of its users")
+        require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
         for value, part in zip(q, self.y, strict=True):
             gaps += [_upper(1 - value), min(part, _upper(1 - 1 / value))]
-        for room in self.room:
-            fuller = [m if other < room else as_ball(Fraction(0)) for m, other in zip(mu, self.room, strict=True)]
+        for slack in self.slack:
+            fuller = [m if other < slack else as_ball(Fraction(0)) for m, other in zip(mu, self.slack, strict=True)]
             lost = [Fraction(1) if v is None else _upper(1 - v) for v in self._ratios(fuller, g, beta)]
-            gaps.append(min(room, max(lost)))
-        return max(Fraction(0), *gaps), [dyadic(value.mid()) // STEP * STEP for value in q]
+            gaps.append(min(slack, max(lost)))
+        return max(Fraction(0), *gaps), [point_as_fraction(value.mid()) // STEP * STEP for value in q]
 
     def _ratios(self, mu: list[Any], g: list[Any], beta: Fraction) -> list[Any]:
         """(n,) (P / g)^(1 / beta), None where P is 0."""
@@ -211,8 +238,10 @@ class Server:
         """(n,) P."""
         return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(Fraction(0))) for row in self.w]
 
-    def _seen(self, r: int, mu: list[Any]) -> bool:
-        return any(row[r] and _upper(as_ball(row[r]) * mu[r] / p) > SEEN for row, p in zip(self.w, self._prices(mu), strict=True))
+    def _is_visible(self, r: int, mu: list[Any]) -> bool:
+        return any(
+            row[r] and _upper(as_ball(row[r]) * mu[r] / p) > VISIBLE for row, p in zip(self.w, self._prices(mu), strict=True)
+        )
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
         value = sum((as_ball(part) * own for part, own in zip(self.y, g, strict=True)), as_ball(Fraction(0)))
@@ -226,4 +255,4 @@ def _power(base: Fraction, exponent: Fraction) -> Any:
 
 
 def _upper(ball: Any) -> Fraction:
-    return dyadic(ball.upper())
+    return point_as_fraction(ball.upper())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.analysis.solution_set import Row, corners, solution_set
+from fairalloc.analysis.solution_set import LinearRow, polytope_vertices, solution_set
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
@@ -62,7 +62,7 @@ def picture(
 
 
 def paper_figure(number: int) -> "Figure":
-    """D Fig. 3 (bounds), 4 (a level set rounds off the corners), 5 (solutions for several entitlements) or 6 (level sets)."""
+    """D Fig. 3 (bounds), 4 (a level set rounds off the vertices), 5 (solutions for several entitlements) or 6 (level sets)."""
     if number not in PAPER:
         raise InstanceError(f"there is no figure {number!r}: those redrawn are {', '.join(map(str, PAPER))}")
     return PAPER[number]()
@@ -94,7 +94,7 @@ def _figure() -> "Figure":
     return Figure(figsize=(7.0, 5.0), layout="constrained")
 
 
-def _loads(d: Requests) -> list[Row]:
+def _loads(d: Requests) -> list[LinearRow]:
     rows = [({i: part[j] for i, part in enumerate(d.parts) if j in part}, ONE) for j in range(d.R)]
     return [row for row in rows if row[0]]
 
@@ -102,20 +102,20 @@ def _loads(d: Requests) -> list[Row]:
 def _feasible(axes: Any, d: Requests) -> None:
     """The polytope: its polygon, or its facets."""
     users = len(d.parts)
-    points = corners([ZERO] * users, [ONE] * users, [], _loads(d))
+    points = polytope_vertices([ZERO] * users, [ONE] * users, [], _loads(d))
     if users == 2:
         axes.fill(*_around(points).T, color="C0", alpha=0.15, label="feasible")
         return
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    ends: list[Row] = [({i: ONE}, side) for i in range(users) for side in (ZERO, ONE)]
+    ends: list[LinearRow] = [({i: ONE}, side) for i in range(users) for side in (ZERO, ONE)]
     facets = [[p for p in points if sum((a * p[i] for i, a in row.items()), ZERO) == side] for row, side in [*_loads(d), *ends]]
     shapes = [_around(facet) for facet in facets if len(facet) > 2]
     axes.add_collection3d(Poly3DCollection(shapes, facecolor="C0", edgecolor="C0", alpha=0.08, label="feasible"))
 
 
 def _around(points: Sequence[Rationals]) -> Floats:
-    """The corners of a plane polygon in order."""
+    """The vertices of a plane polygon in order."""
     places = np.array([as_floats(p) for p in points])
     middle = places - places.mean(axis=0)
     plane = np.linalg.svd(middle)[2][:2]

@@ -1,17 +1,26 @@
-"""Properties of mechanisms: whom a lie helps, alone or together, and who loses when another user leaves.
+"""Properties of mechanisms: who gains by a misreport, alone or in a coalition, and who loses when another user leaves.
 
 **Strategyproofness** (W 3.3, P III-B, Z II-B, D 4): nobody gains by reporting other demand vectors, other ways to run a task or
-other eligible servers; weights (D's entitlements) and max_tasks (1 in D) are given, not reported. What a liar gets is worth
-what its TRUE tasks can run with the bundles handed out on every server, in the best packing of its true variants; what
-lies where it may truly not run is worth nothing, and more than its true max_tasks is worth no more.
+other eligible servers; weights (D's entitlements) and max_tasks (1 in D) are given, not reported. What a misreporting user gets
+is counted in TRUE tasks: those it can run with the bundles it is given on every server, in the best packing of its true
+variants. Resources on a server where it truly may not run count nothing, nor do tasks beyond its true max_tasks.
 
-**Group strategyproofness** (W 3.3): of those who lie together somebody does not gain, so the margin is the smallest gain among
-them. **Population monotonicity** (W 3.3): who stays runs no fewer tasks when somebody leaves.
+**Group strategyproofness** (W 3.3): in every coalition that misreports somebody does not gain, so the margin is the smallest gain
+in the coalition. **Population monotonicity** (W 3.3): no user who stays runs fewer tasks when another leaves.
 
-Margins are gains, or losses, in units of what the user's best arc could run alone. Lies are searched, so they can be found but
-never ruled out: a verdict that holds says how many were tried. A lie that is found in floating point counts when rational
-answers confirm it, where the mechanism has them, and is made simpler (numbers with small denominators, the truth where that is
-enough). Where a mechanism has several answers, all this is about the one that its method gives.
+Margins are gains or losses in units of the tasks that the user's best arc could run alone. Where a mechanism has several answers,
+all this is about the one that its method computes.
+
+**The search** (`check_mechanism`) can refute strategyproofness, not prove it; a verdict that holds says how many misreports were
+tried. It takes these steps:
+
+1. Simple misreports: for each user the demands of the others, one number changed, one variant more or less, one server more or
+   less. They are tried in random order, with half of the trials.
+2. Climbs: for the rest, random coalitions start from simple misreports and change one number or one server at a time, as long as
+   the margin rises at least once in PATIENCE changes.
+3. Confirmation: a misreport with a margin above the tolerance is computed again, in rationals where the mechanism has them.
+4. Simplification: members leave the coalition, truthful reports replace false ones, and denominators shrink, as long as the
+   violation stays confirmed.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,22 +44,22 @@ from fairalloc.solvers import METHODS, solve
 
 __all__ = ["MECHANISM_PROPERTIES", "check_mechanism", "gains", "leaving", "misreporting", "useful", "without"]
 
-Answer: TypeAlias = Callable[[Instance], Allocation]
+AllocationRule: TypeAlias = Callable[[Instance], Allocation]
 
 MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
 """What only a mechanism can have, not one allocation."""
 
 FACTORS = tuple(Fraction(v) for v in ("1/2", 2, "9/10", "10/9", "1/10", 10))
-"""By which an obvious lie changes one number."""
+"""A simple misreport changes one number by one of these factors."""
 
 DENOMINATORS = (1, 2, 3, 4, 6, 10, 100, 10**4)
-"""Of the numbers that a lie is made simple with."""
+"""Simplification tries the nearest number with at most each of these denominators."""
 
 PATIENCE = 12
-"""Changes in a row that do not raise the margin, after which a climb ends."""
+"""A climb ends after this many changes in a row that do not raise the margin."""
 
 NOISE = 1e-4
-"""The least gain that counts without rational answers: tasks of nb can be off by a few millionths of some user's (nb.py)."""
+"""The least gain that counts without rational answers: tasks computed for nb can be wrong by some 1e-6, relative (nb.py)."""
 
 
 def check_mechanism(
@@ -65,17 +74,17 @@ def check_mechanism(
     tolerance: float = TOLERANCE,
     **parameters: Any,
 ) -> Verdict:
-    """Hold a mechanism against a property at one instance.
+    """Check a property of a mechanism at one instance.
 
     Parameters
     ----------
-    instance : the truth
-    mechanism, method, parameters : as in `solve`; the method makes the trials
+    instance : the true demands and placement
+    mechanism, method, parameters : as in `solve`; the method computes the trials of the search
     property : one of MECHANISM_PROPERTIES, or of PROPERTIES, which is then checked of the mechanism's allocation
-    trials : solves spent in search of a lie
-    seed : of the search
-    coalition : the most users who lie together, for group-strategyproofness
-    tolerance : the largest gain that counts as rounding; rational answers know none
+    trials : number of misreports to try, one solve each
+    seed : seed of the search
+    coalition : largest number of users who misreport together, for group-strategyproofness
+    tolerance : the largest gain that counts as rounding; not used for rational answers
 
     Returns
     -------
@@ -84,8 +93,8 @@ def check_mechanism(
 
     Examples
     --------
-    >>> lies = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
-    >>> lies.holds, lies.witness["misreport"].users
+    >>> found = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
+    >>> found.holds, found.witness["misreport"].users
     (False, (0,))
     """
     item = find_mechanism(mechanism).configure(**parameters)
@@ -99,34 +108,48 @@ def check_mechanism(
     if property not in MECHANISM_PROPERTIES:
         known = ", ".join((*MECHANISM_PROPERTIES, *PROPERTIES))
         raise InstanceError(f"there is no property {property!r} of a mechanism: the properties are {known}")
-    search = _Search(home, quick, exact, property, tolerance, seed)
+    search = _MisreportSearch(home, quick, exact, property, tolerance, seed)
     return search.verdict(trials, 1 if property == "strategyproofness" else coalition)
 
 
-# ---- one lie, one departure -----------------------------------------------------------------------------------------
+# ---- one misreport, one departure ------------------------------------------------------------------------------------
 
 
 def misreporting(
-    instance: Instance, misreport: Misreport, answer: Answer, tolerance: float = TOLERANCE, honest: Allocation | None = None
+    instance: Instance,
+    misreport: Misreport,
+    answer: AllocationRule,
+    tolerance: float = TOLERANCE,
+    honest: Allocation | None = None,
 ) -> Verdict:
-    """Whether somebody among those who tell this lie does not gain; the margin is the smallest gain among them.
+    """Check that somebody in the coalition does not gain by this misreport; the margin is the smallest gain in the coalition.
 
     Parameters
     ----------
-    instance : the truth, on which allocations live (for "drf" the pool)
-    answer : the mechanism
-    honest : its answer to the truth, where that is known
+    instance : the true data, on which allocations live (for "drf" the pool)
+    misreport : what the coalition reports instead
+    answer : the mechanism, as a function from instances to allocations
+    tolerance : the largest gain that counts as rounding, in tasks that the user's best arc could run alone; not used in rationals
+    honest : the mechanism's allocation for `instance`, where it is known
+
+    Returns
+    -------
+    Verdict; the witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}}
+
+    Raises
+    ------
+    InstanceError : where nobody can be served as reported
     """
     honest = answer(instance) if honest is None else honest
     reported = answer(misreport.reported(instance))
     each, exact = gains(instance, misreport, honest, reported)
     margin, n = min((gain, n) for n, gain in each.items())
     users = instance.users
-    method = f"this one lie, in {'rationals' if exact else 'floating point'}"
+    method = f"this one misreport, in {'rationals' if exact else 'floating point'}"
     if not margin > (0 if exact else tolerance):
-        return Verdict("strategyproofness", True, float(margin), f"by this lie user {users[n]!r} does not gain", method)
+        return Verdict("strategyproofness", True, float(margin), f"user {users[n]!r} does not gain by this misreport", method)
     before, after = _runs(instance, honest, exact, n), _runs(instance, reported, exact, n)
-    sentence = f"by lying user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
+    sentence = f"by misreporting, user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
     witness = {
         "misreport": misreport,
         "reported": misreport.reported(instance),
@@ -136,7 +159,19 @@ def misreporting(
 
 
 def gains(instance: Instance, misreport: Misreport, honest: Allocation, reported: Allocation) -> tuple[dict[int, Any], bool]:
-    """What each liar gains, in tasks that its best arc could run alone, and whether that is exact."""
+    """What each member of the coalition gains.
+
+    Parameters
+    ----------
+    instance : the true data
+    misreport : what the coalition reports instead
+    honest : the mechanism's allocation for `instance`
+    reported : its allocation for the instance as reported
+
+    Returns
+    -------
+    {user: gain} in true tasks that the user's best arc could run alone, and whether these numbers are exact
+    """
     exact = honest.x_exact is not None and reported.x_exact is not None
     alone = Holdings(replace(honest, instance=instance), exact).alone
     return {
@@ -151,7 +186,19 @@ def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
 
 
 def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Floats:
-    """(A,) true tasks of `user` that run with one task of `holder` on an arc of `told`; 0 where the user may not run."""
+    """How many true tasks one user could run with the resources of one task of another.
+
+    Parameters
+    ----------
+    reported : the instance with the arcs
+    truth : the instance with the true demands and placement, on the same servers
+    holder : the user whose tasks hold the resources
+    user : the user who would run its own tasks with them
+
+    Returns
+    -------
+    (A,) true tasks of `user` for each task on an arc of `holder` in `reported`; 0 where `user` may not run, and on other arcs
+    """
     arcs = reported.arcs
     own = np.zeros(len(arcs))
     demands = {int(truth.arcs.server[a]): truth.arcs.demand[a] for a in np.flatnonzero(truth.arcs.user == user)}
@@ -162,8 +209,19 @@ def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Float
     return own
 
 
-def leaving(instance: Instance, answer: Answer, tolerance: float = TOLERANCE) -> Verdict:
-    """Whether nobody runs fewer tasks when any one user leaves and gives back what it had (W 3.3)."""
+def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLERANCE) -> Verdict:
+    """Check that nobody runs fewer tasks when any one user leaves and returns its resources (W 3.3).
+
+    Parameters
+    ----------
+    instance : the problem with all users
+    answer : the mechanism, as a function from instances to allocations
+    tolerance : the largest loss that counts as rounding, in tasks that the user's best arc could run alone; not used in rationals
+
+    Returns
+    -------
+    Verdict; the witness of a violation is {"left": user, "instance": the instance without it, "user", "before", "after"}
+    """
     name = "population-monotonicity"
     if instance.N == 1:
         return Verdict(name, None, np.nan, "not decided: there is nobody to stay when the user leaves", "definition")
@@ -204,34 +262,36 @@ def without(instance: Instance, n: int) -> Instance:
     )
 
 
-# ---- the search for a lie -------------------------------------------------------------------------------------------
+# ---- the search for a misreport --------------------------------------------------------------------------------------
 
 Report: TypeAlias = tuple[Vectors | None, tuple[bool, ...] | None]
-"""What one liar says: demand vectors and eligible servers, None = the truth."""
+"""What one user reports: demand vectors and eligible servers; None = truthful."""
 
 
-class _Search:
-    """Obvious lies first, then climbs from random ones; what is found is confirmed and made simple."""
+class _MisreportSearch:
+    """The four steps in the text of this module."""
 
-    def __init__(self, truth: Instance, quick: Answer, exact: Answer | None, name: str, tolerance: float, seed: int) -> None:
+    def __init__(
+        self, truth: Instance, quick: AllocationRule, exact: AllocationRule | None, name: str, tolerance: float, seed: int
+    ) -> None:
         self.truth, self.quick, self.exact, self.name = truth, quick, exact, name
         self.tolerance = tolerance if exact is not None else max(tolerance, NOISE)
         self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
         self.honest = quick(truth)
         self.honest_exact = None if exact is None else exact(truth)
-        self.reports = [list(self._obvious(n)) for n in range(truth.N)]
+        self.reports = [list(self._single_changes(n)) for n in range(truth.N)]
 
     def verdict(self, trials: int, most: int) -> Verdict:
         """The violation that was found, or how much was tried."""
         self.left = trials
-        found = self._obviously() or self._climbing(most)
+        found = self._simple_ones() or self._climbing(most)
         if found is not None:
             return replace(found, property=self.name)
-        method = f"search over lies of up to {most} of {self.truth.N} users, {self.tried} tried"
-        return Verdict(self.name, True, self.best, f"not refuted by {self.tried} lies", method)
+        method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
+        return Verdict(self.name, True, self.best, f"not refuted by {self.tried} misreports", method)
 
-    def _obviously(self) -> Verdict | None:
-        """The obvious lies of single users in random order, for half of the trials."""
+    def _simple_ones(self) -> Verdict | None:
+        """Step 1: the simple misreports of single users in random order, with half of the trials."""
         single = [(n, report) for n, reports in enumerate(self.reports) for report in reports]
         for k in self.rng.permutation(len(single))[: self.left // 2].tolist():
             n, report = single[k]
@@ -241,20 +301,22 @@ class _Search:
         return None
 
     def _climbing(self, most: int) -> Verdict | None:
+        """Step 2: climbs of random coalitions of up to `most` users, with the rest of the trials."""
         while self.left > 0:
             size = int(self.rng.integers(1, min(most, self.truth.N) + 1))
             users = sorted(self.rng.permutation(self.truth.N)[:size].tolist())
-            found = self._climb({n: self._some(n) for n in users})
+            found = self._climb({n: self._random_report(n) for n in users})
             if found is not None:
                 return found
         return None
 
     def _climb(self, reports: dict[int, Report]) -> Verdict | None:
+        """One climb; the verdict of a confirmed violation, if it finds one."""
         score, found = self._try(reports)
         failed = 0
         while found is None and failed < PATIENCE and self.left > 0:
             n = int(self.rng.choice(list(reports)))
-            changed = {**reports, n: self._moved(n, reports[n], 1 / (1 + failed))}
+            changed = {**reports, n: self._changed_report(n, reports[n], 1 / (1 + failed))}
             margin, found = self._try(changed)
             failed = 0 if margin > score else failed + 1
             if margin >= score:
@@ -262,11 +324,11 @@ class _Search:
         return found
 
     def _try(self, reports: dict[int, Report]) -> tuple[float, Verdict | None]:
-        """The margin of a lie, and the confirmed and simplified verdict where it is a violation."""
+        """The margin of a misreport, and the confirmed and simplified verdict where it is a violation."""
         self.left -= 1
         try:
             reported = self.quick(_misreport(reports).reported(self.truth))
-        except InstanceError:  # nobody can be served on what is told
+        except InstanceError:  # some user could not be served as reported
             return -np.inf, None
         if not reported.residual <= TOLERANCE:
             return -np.inf, None
@@ -275,10 +337,10 @@ class _Search:
         margin = float(min(each.values()))
         verdict = self._confirmed(reports) if margin > self.tolerance else None
         self.best = max(self.best, margin) if margin <= self.tolerance else self.best
-        return margin, None if verdict is None else self._simple(reports, verdict)
+        return margin, None if verdict is None else self._simplified(reports, verdict)
 
     def _confirmed(self, reports: dict[int, Report]) -> Verdict | None:
-        """The verdict of a lie that helps all who tell it, in rationals where the mechanism has them."""
+        """Step 3: the verdict of a misreport by which the whole coalition gains, in rationals where the mechanism has them."""
         answer, honest = (self.quick, self.honest) if self.exact is None else (self.exact, self.honest_exact)
         try:
             verdict = misreporting(self.truth, _misreport(reports), answer, self.tolerance, honest)
@@ -286,10 +348,10 @@ class _Search:
             return None
         return verdict if verdict.holds is False else None
 
-    # ---- lies
+    # ---- misreports
 
-    def _obvious(self, n: int) -> Iterator[Report]:
-        """Somebody else's demands, one number changed, one way to run a task more or less, other servers."""
+    def _single_changes(self, n: int) -> Iterator[Report]:
+        """Another user's demands, one number changed, one variant more or less, one server more or less."""
         own = self.truth.exact.demands[n]
         others = [rows for m, rows in enumerate(self.truth.exact.demands) if m != n and rows != own]
         for rows in dict.fromkeys(others):
@@ -309,20 +371,20 @@ class _Search:
             if any(allowed):
                 yield None, allowed
 
-    def _some(self, n: int) -> Report:
-        """A random obvious lie, sometimes two at once."""
+    def _random_report(self, n: int) -> Report:
+        """A random simple misreport, sometimes two of the same user combined."""
         demands, eligible = self.reports[n][self.rng.integers(len(self.reports[n]))]
         if self.rng.random() < 0.3:
             more, others = self.reports[n][self.rng.integers(len(self.reports[n]))]
             demands, eligible = demands or more, eligible or others
         return demands, eligible
 
-    def _moved(self, n: int, report: Report, size: float) -> Report:
-        """The report with one number or one server changed, or another one."""
+    def _changed_report(self, n: int, report: Report, size: float) -> Report:
+        """The report with one number or one server changed, or, with probability 0.15, a new random one."""
         demands, eligible = report
         choice = self.rng.random()
         if choice < 0.15:
-            return self._some(n)
+            return self._random_report(n)
         if choice < 0.3 and self.truth.K > 1:
             allowed = list(eligible or self.truth.placement[n].tolist())
             i = int(self.rng.integers(self.truth.K))
@@ -334,10 +396,10 @@ class _Search:
         value = rows[v][r] * factor if rows[v][r] else max(rows[v]) * factor / 10
         return _changed(rows, v, r, value.limit_denominator(10**6) or value), eligible
 
-    # ---- making it simple
+    # ---- simplification
 
-    def _simple(self, reports: dict[int, Report], verdict: Verdict) -> Verdict:
-        """The verdict of a simpler lie: fewer liars, the truth where that is enough, numbers with small denominators."""
+    def _simplified(self, reports: dict[int, Report], verdict: Verdict) -> Verdict:
+        """Step 4: the verdict of a simpler misreport that is still a violation."""
         again = True
         while again:
             again = False
@@ -349,7 +411,7 @@ class _Search:
         return verdict
 
     def _simpler(self, reports: dict[int, Report]) -> Iterator[dict[int, Report]]:
-        """Steps that each make a lie smaller, so that they come to an end."""
+        """Simpler misreports: a smaller coalition, a truthful part, a smaller denominator; so simplification comes to an end."""
         for n, (demands, eligible) in reports.items():
             if len(reports) > 1:
                 yield {m: report for m, report in reports.items() if m != n}

@@ -1,4 +1,4 @@
-"""A misreport: what some users say of their demands and eligible servers instead of the truth."""
+"""A misreport: the demands and eligible servers that some users report in place of the true ones."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,13 +13,13 @@ Vectors: TypeAlias = tuple[Rationals, ...]
 
 @dataclass(frozen=True)
 class Misreport:
-    """What some users report instead of the truth.
+    """False reports of some users.
 
     Attributes
     ----------
-    users : who lies, in increasing order
-    demands : for each of them its reported demand vectors (one a variant), None = the truth
-    eligible : for each of them its reported eligible servers (K,), None = the truth
+    users : indices of the users who misreport, increasing
+    demands : for each of them its reported demand vectors (one for each variant), None = truthful
+    eligible : for each of them its reported eligible servers (K,), None = truthful
     """
 
     users: tuple[int, ...]
@@ -27,7 +27,7 @@ class Misreport:
     eligible: tuple[tuple[bool, ...] | None, ...]
 
     def reported(self, instance: Instance) -> Instance:
-        """The instance as reported; InstanceError where nobody can be served on it."""
+        """The instance as reported; InstanceError where a user has no eligible server as reported."""
         demands: list[Any] = list(instance.exact.demands)
         own = dict(instance.exact.demands_on)
         placement = instance.placement.copy()

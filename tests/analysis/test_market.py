@@ -10,7 +10,7 @@ from tolerances import EXACT, MARKET, RESIDUAL, ROUNDING
 
 import fairalloc as fa
 from fairalloc.analysis import check
-from fairalloc.analysis.market import Market, market
+from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations.common.first_order import proved
 from fairalloc.models import Allocation, Instance, InstanceError, generators
@@ -29,7 +29,7 @@ LIMITED = Instance([[2], [2], [2]], [[20]], max_tasks=[1, None, None])
 
 
 def test_the_market_is_in_the_public_package():
-    assert (fa.market, fa.Market) == (market, Market)
+    assert (fa.market, fa.PricedAllocation) == (market, PricedAllocation)
     assert fa.market(POOL, BOUGHT).residual <= ROUNDING
 
 
@@ -138,7 +138,7 @@ def test_rounding_does_not_show():
 
 
 def at_the_right_prices(x):
-    return Market(Allocation(POOL, x), np.array([[1 / 5, 1 / 90]]))
+    return PricedAllocation(Allocation(POOL, x), np.array([[1 / 5, 1 / 90]]))
 
 
 def test_each_line_is_measured():

@@ -1,4 +1,4 @@
-"""Lies and departures: printed manipulations, true utilities by hand, searches that find and that do not."""
+"""Misreports and departures: printed manipulations, true utilities by hand, searches that find and that do not."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from plain_judges import misreporting as plainly
 
 from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.properties.misreports import NOISE, _Search, gains, leaving, misreporting, without
+from fairalloc.analysis.properties.misreports import NOISE, _MisreportSearch, gains, leaving, misreporting, without
 from fairalloc.analysis.properties.report import Misreport
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.published import example
@@ -34,7 +34,7 @@ def given(instance, x):
     return Allocation(instance, [float(v) for v in x], x_exact=tuple(map(Fraction, x)))
 
 
-# ---- one lie --------------------------------------------------------------------------------------------------------
+# ---- one misreport ----------------------------------------------------------------------------------------------------
 
 
 def test_the_printed_lie_against_lmmf():
@@ -42,7 +42,7 @@ def test_the_printed_lie_against_lmmf():
     verdict = misreporting(SINGLE, Misreport((1,), (vector(1),), (None,)), exactly("lmmf"))
     assert verdict.holds is False
     assert verdict.witness["gains"] == {"u2": Fraction(1, 3) / 2}, "alone it could run 2"
-    assert verdict.sentence == "by lying user 'u2' runs 1 of its tasks instead of 0.666667"
+    assert verdict.sentence == "by misreporting, user 'u2' runs 1 of its tasks instead of 0.666667"
     assert "rationals" in verdict.method
 
 
@@ -61,7 +61,7 @@ def test_the_truth_gains_nothing():
 
 
 def test_all_who_lie_together_must_gain():
-    """u2 gains by the printed lie; u1, who lies with it, does not."""
+    """u2 gains by the printed misreport; u1, who misreports with it, does not."""
     misreport = Misreport((0, 1), (vector(1), vector(1)), (None, None))
     verdict = misreporting(SINGLE, misreport, exactly("lmmf"))
     assert verdict.holds is True
@@ -79,7 +79,7 @@ def test_what_lies_where_the_liar_may_not_run_is_worth_nothing():
 
 
 def test_true_tasks_are_packed_anew():
-    """The liar reports one way to run its tasks; with what it gets it runs the best mixture of its two."""
+    """The user reports one of its two variants; with what it gets it runs the best mixture of both."""
     truth = Instance([[[2, 0], [0, 2]], [1, 1]], [[4, 4]])
     misreport = Misreport((0,), (vector(1, 1),), (None,))
     honest, reported = given(truth, [1, 0, 0]), given(misreport.reported(truth), [3, 0])
@@ -110,7 +110,7 @@ def test_the_smallest_gain_counts_in_rationals_and_not_in_floating_point():
 
 
 def test_gains_agree_with_the_laboratorys_judge():
-    """plain_judges.py computes them by other code; lies of the laboratory's sampler, several variants and placement."""
+    """plain_judges.py computes them by other code; misreports of the laboratory's sampler, several variants and placement."""
     rng, seen = np.random.default_rng(0), set()
     hypotheses = Hypotheses(one_variant=False, users=2)
     for _ in range(60):
@@ -140,7 +140,7 @@ def test_the_search_finds_lies_and_their_witness_can_be_checked_again(instance, 
     again = misreporting(instance, misreport, lambda reported: solve(reported, mechanism, accuracy="high"))
     assert again.margin == pytest.approx(verdict.margin, abs=NOISE / 10)
     assert again.margin > 0
-    assert all(v.denominator <= 10 for rows in misreport.demands for row in rows for v in row), "the lie is simple"
+    assert all(v.denominator <= 10 for rows in misreport.demands for row in rows for v in row), "the misreport is simple"
 
 
 @pytest.mark.parametrize("mechanism", ["drf", "drfh", "tsf"])
@@ -151,7 +151,7 @@ def test_a_search_that_finds_nothing_says_how_much_was_tried(mechanism):
         assert verdict.holds is True
         assert verdict.margin <= TOLERANCE
         assert verdict.sentence.startswith("not refuted by ")
-        assert "search over lies" in verdict.method
+        assert "search over misreports" in verdict.method
 
 
 def test_lies_about_eligible_servers_are_searched():
@@ -162,10 +162,10 @@ def test_lies_about_eligible_servers_are_searched():
         few = instance.eligible.sum(axis=1)[instance.arcs.user] == 1
         return Allocation(instance, np.where(few, 2.0, 0.5) / instance.arcs.demand[:, 0], residuals={"definition": 0.0})
 
-    found = _Search(two, generous, None, "strategyproofness", TOLERANCE, 0).verdict(40, 1)
+    found = _MisreportSearch(two, generous, None, "strategyproofness", TOLERANCE, 0).verdict(40, 1)
     assert found.holds is False
     assert found.witness["misreport"].eligible[0] in ((True, False), (False, True))
-    assert found.witness["misreport"].demands == (None,), "the truth is told where that is enough"
+    assert found.witness["misreport"].demands == (None,), "what need not be false is reported truthfully"
 
 
 def test_groups_are_found_where_one_is_not_enough():
@@ -177,8 +177,8 @@ def test_groups_are_found_where_one_is_not_enough():
         amount = 2.0 if paid else 1.0
         return Allocation(instance, amount / instance.arcs.demand[:, 0], residuals={"definition": 0.0})
 
-    alone = _Search(two, conspiracy, None, "strategyproofness", TOLERANCE, 0).verdict(60, 1)
-    together = _Search(two, conspiracy, None, "group-strategyproofness", TOLERANCE, 0).verdict(200, 2)
+    alone = _MisreportSearch(two, conspiracy, None, "strategyproofness", TOLERANCE, 0).verdict(60, 1)
+    together = _MisreportSearch(two, conspiracy, None, "group-strategyproofness", TOLERANCE, 0).verdict(200, 2)
     assert alone.holds is True
     assert together.holds is False
     assert together.property == "group-strategyproofness"

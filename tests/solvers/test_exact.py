@@ -17,7 +17,7 @@ from tolerances import EXACT, RESIDUAL, ROUNDING
 
 import fairalloc.solvers.exact.programs as exact_method
 from fairalloc.analysis import Failure, certify, parse_certificate
-from fairalloc.analysis.certificates.proofs import log_value
+from fairalloc.analysis.certificates.bounds import log_value
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -395,7 +395,7 @@ def test_a_wrong_proof_is_not_certified(monkeypatch):
         first = solution.proof[0]
         return replace(solution, proof=(replace(first, prices=tuple(2 * p for p in first.prices)), *solution.proof[1:]))
 
-    monkeypatch.setattr("fairalloc.analysis.certificates.certify.solve_exactly", cheat)
+    monkeypatch.setattr("fairalloc.analysis.certificates.construct.solve_exactly", cheat)
     failure = certify(WANG, "drfh")
     assert isinstance(failure, Failure)
     assert failure.reason == "the certificate is wrong: a worth is not the cost of the cheapest task at the prices of its round"

@@ -15,7 +15,7 @@ from pyomo.contrib.solver.common.factory import SolverFactory
 from tolerances import BARGAINING, EXACT, LEVELSET, RESIDUAL, ROUNDING, SHARES, TRAJECTORY
 
 from fairalloc.analysis import Failure, certify, check, parse_certificate
-from fairalloc.analysis.solution_set import corners, solution_set
+from fairalloc.analysis.solution_set import polytope_vertices, solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.njc import OBJECTIVES, requests
@@ -306,7 +306,7 @@ def test_pruning_loses_nothing(seed):
         frozenset(chosen)
         for size in range(min(d.R, domain.N) + 1)
         for chosen in combinations(range(d.R), size)
-        if corners(d.lowest(chosen), [ONE] * domain.N, [rows[j] for j in chosen], rows)
+        if polytope_vertices(d.lowest(chosen), [ONE] * domain.N, [rows[j] for j in chosen], rows)
     }
     found = dict(enumerated(NJC, d, (), Limits()))
     assert set(found) == filled
@@ -563,12 +563,12 @@ def test_the_set_does_not_depend_on_names_and_units():
     assert set(solution_set(other).vertices) == base
 
 
-def test_corners_of_a_cut_cube():
+def test_vertices_of_a_cut_cube():
     third = [({0: ONE, 1: ONE, 2: ONE}, ONE)]
-    assert len(corners([ZERO] * 3, [ONE] * 3, [], [])) == 8
-    assert sorted(corners([ZERO] * 3, [ONE] * 3, third, [])) == [tasks(0, 0, 1), tasks(0, 1, 0), tasks(1, 0, 0)]
-    assert len(corners([ZERO] * 3, [ONE] * 3, [], [({0: ONE, 1: ONE, 2: ONE}, Fraction(3, 2))])) == 10
-    assert corners([ZERO] * 3, [ONE] * 3, third, [({0: -ONE}, Fraction(-2))]) == []
+    assert len(polytope_vertices([ZERO] * 3, [ONE] * 3, [], [])) == 8
+    assert sorted(polytope_vertices([ZERO] * 3, [ONE] * 3, third, [])) == [tasks(0, 0, 1), tasks(0, 1, 0), tasks(1, 0, 0)]
+    assert len(polytope_vertices([ZERO] * 3, [ONE] * 3, [], [({0: ONE, 1: ONE, 2: ONE}, Fraction(3, 2))])) == 10
+    assert polytope_vertices([ZERO] * 3, [ONE] * 3, third, [({0: -ONE}, Fraction(-2))]) == []
 
 
 def test_too_large_for_all_solutions():

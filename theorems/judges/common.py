@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certify import Failure, certify
-from fairalloc.analysis.certificates.proofs import LeximinCertificate, nb_gap
+from fairalloc.analysis.certificates.bounds import nb_gap
+from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE

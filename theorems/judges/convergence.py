@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.game import Server
-from fairalloc.analysis.certificates.proofs import dyadic
-from fairalloc.analysis.solution_set import corners
+from fairalloc.analysis.certificates.game import ExactServer
+from fairalloc.analysis.solution_set import polytope_vertices
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals, as_ball, exact_arcs
+from fairalloc.models.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import unit
 from fairalloc.solvers.method import ACCURACY
@@ -47,7 +46,7 @@ def vertices(instance: Instance, here: Sequence[int]) -> list[Rationals]:
     load = [dict(exact_arcs(instance).load[a]) for a in here]
     used = sorted({row for part in load for row in part})
     rows = [({k: part[row] for k, part in enumerate(load) if row in part}, Fraction(1)) for row in used]
-    return corners([ZERO] * len(here), [1 / max(part.values()) for part in load], [], rows)
+    return polytope_vertices([ZERO] * len(here), [1 / max(part.values()) for part in load], [], rows)
 
 
 def arcs_of_servers(instance: Instance) -> list[list[int]]:
@@ -69,7 +68,7 @@ def gain(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -> tup
         i = int(instance.arcs.server[here[0]])
         alpha, A, B = (_of_server(parameters, name, i) for name in ("alpha", "A", "B"))
         if alpha == np.inf:
-            gap = Server.of(arcs, instance, i, here, x, [z[a] for a in here]).bottleneck_gap()
+            gap = ExactServer.of(arcs, instance, i, here, x, [z[a] for a in here]).bottleneck_gap()
             low, high = max(low, gap), max(high, gap)
             continue
         worth = [_marginal(z[a], max(p for _, p in arcs.load[a]), alpha, A, B) for a in here]
@@ -98,7 +97,7 @@ def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> 
         if A:
             ball += (as_ball(Fraction(str(A)) / z).log() * as_ball(Fraction(str(alpha)))).exp()
         ball *= as_ball(part)
-        return dyadic(ball.lower()), dyadic(ball.upper())
+        return point_as_fraction(ball.lower()), point_as_fraction(ball.upper())
 
 
 def at_rest(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:

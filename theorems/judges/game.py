@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certify import Failure, certify
-from fairalloc.analysis.certificates.game import ResidualCertificate, Server
-from fairalloc.analysis.certificates.proofs import BoundsCertificate, Certificate
+from fairalloc.analysis.certificates.bounds import BoundsCertificate
+from fairalloc.analysis.certificates.certificate import Certificate
+from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.game import ExactServer, ResidualCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreports import gains, useful
@@ -178,7 +179,7 @@ def _gap(h: Holdings, i: int) -> float:
     here = np.flatnonzero(instance.arcs.server == i).tolist()
     x, units = list(h.x), unit(instance, arcs)
     return (
-        float(Server.of(arcs, instance, i, here, x, [h.tasks[arcs.user[a]] / units[a] for a in here]).bottleneck_gap())
+        float(ExactServer.of(arcs, instance, i, here, x, [h.tasks[arcs.user[a]] / units[a] for a in here]).bottleneck_gap())
         if here
         else 0.0
     )

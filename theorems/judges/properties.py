@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fairalloc.analysis.properties.checks import check
-from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, Answer, leaving, misreporting
+from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, AllocationRule, leaving, misreporting
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import InstanceError
 from fairalloc.theorems.cases import Case
@@ -12,13 +12,13 @@ from fairalloc.theorems.cases import Case
 __all__ = ["judge"]
 
 
-def judge(property: str) -> Callable[[Case, Answer], Verdict]:  # noqa: A002
+def judge(property: str) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
     """A judge of a case and of `answer`, as theorems/judges/trials.py wants it, for any property here or in checks.py.
 
     Properties of an allocation are checked of the answer to what is told; the margin is exact where the answer is.
     """
 
-    def judged(case: Case, answer: Answer) -> Verdict:
+    def judged(case: Case, answer: AllocationRule) -> Verdict:
         if property == "population-monotonicity":
             return leaving(case.instance, answer)
         if property in MECHANISM_PROPERTIES:

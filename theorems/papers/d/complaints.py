@@ -19,7 +19,7 @@ from itertools import combinations, product
 from typing import Any, TypeAlias
 
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.solution_set import corners, polytopes
+from fairalloc.analysis.solution_set import polytope_vertices, polytopes
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
@@ -116,7 +116,7 @@ def domain_corners(route: Route, d: Requests) -> list[Rationals]:
     """The vertices of the set of feasible allocations, in the manner of the route."""
     if route is by_polytopes:
         rows = [({i: part[j] for i, part in enumerate(d.parts) if j in part}, ONE) for j in range(d.R)]
-        return sorted(corners([ZERO] * len(d.parts), [ONE] * len(d.parts), [], rows))
+        return sorted(polytope_vertices([ZERO] * len(d.parts), [ONE] * len(d.parts), [], rows))
     ends = [{ZERO, ONE}] * len(d.parts)
     return sorted(x for x in _solutions(d, ends) if min(x) >= 0 and max(x) <= 1 and max(loads(d, x)) <= 1)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certify import Failure, certify
+from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.instance import Instance

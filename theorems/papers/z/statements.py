@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certify import certify
-from fairalloc.analysis.certificates.proofs import BoundsCertificate
+from fairalloc.analysis.certificates.bounds import BoundsCertificate
+from fairalloc.analysis.certificates.construct import certify
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.market import market
 from fairalloc.analysis.properties.checks import TOLERANCE

@@ -11,19 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairalloc.analysis.certificates.game import SEEN, LevelsCertificate, ResidualCertificate, residual_proof
-from fairalloc.analysis.certificates.proofs import (
-    STEP,
-    BoundsCertificate,
-    Certificate,
-    JustifiedCertificate,
-    LeximinCertificate,
-    ProgramCertificate,
-    Refuted,
-    justified,
-    log_value,
-    nb_gap,
-)
+from fairalloc.analysis.certificates.bounds import STEP, BoundsCertificate, log_value, nb_gap
+from fairalloc.analysis.certificates.certificate import Certificate, Refuted
+from fairalloc.analysis.certificates.game import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
+from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE, on_instance
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
@@ -211,7 +204,7 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
 
 def _visible(game: Game, kappa: Floats) -> Floats:
     """The prices of finite servers without those that nobody would notice."""
-    seen = game.parts(kappa) > 10 * float(SEEN)
+    seen = game.parts(kappa) > 10 * float(VISIBLE)
     return np.where(game.finite[:, None] & seen, kappa, 0.0)
 
 

@@ -1,0 +1,93 @@
+r"""The certificate of Nash bargaining: bounds on the optimal value of sum_n w_n log u_n, which is not rational.
+
+With W = sum w and s_n = q_n + z_n > 0, for every feasible u'
+
+    sum_n w_n log u'_n  <=  sum_n w_n log u_n + gap,    gap = sum p + sum_n z_n T_n - 2 W + sum_n w_n^2 / (s_n u_n)
+
+because w log u' - s u' is largest at u' = w / s, and log r <= r - 1 with r = w_n / (s_n u_n). The gap has no logarithms and is 0
+exactly at the optimum. The value sum_n w_n log u_n itself is enclosed in ball arithmetic.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from fairalloc.analysis.certificates.certificate import Certificate, dual_bound, feasible, require
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
+
+__all__ = ["STEP", "BoundsCertificate", "log_value", "nb_gap"]
+
+STEP = Fraction(1, 10**15)
+"""The value at x is rounded down to a multiple of this."""
+
+
+@dataclass(frozen=True)
+class BoundsCertificate(Certificate):
+    """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb.
+
+    Attributes
+    ----------
+    prices, limits : p and z of the gap
+    gap : how much any feasible allocation can exceed x, proved without logarithms
+    lower, upper : bounds on the optimal value, apart by the gap and 2 STEP for rounding the logarithms
+    """
+
+    kind: ClassVar[str] = "bounds"
+
+    prices: Rationals
+    limits: Rationals
+    gap: Fraction
+    lower: Fraction
+    upper: Fraction
+
+    @property
+    def claim(self) -> str:
+        """Both bounds and their distance."""
+        low, high, width = (float(value) for value in (self.lower, self.upper, self.upper - self.lower))
+        return f"the optimal value is between {low:.15g} and {high:.15g}, gap {width:.2g}"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, NashBargaining), f"{self.mechanism!r} has no such bounds")
+        arcs, weights = exact_arcs(domain), domain.exact.weights
+        tasks = feasible(arcs, self.x)
+        require(all(u > 0 for u in tasks), "a user has no task")
+        require(self.gap == nb_gap(arcs, weights, tasks, self.prices, self.limits), "the gap is not that of x and the prices")
+        least, most = log_value(weights, tasks)
+        require(self.lower <= least and most <= self.lower + 2 * STEP, "the lower bound is not the value at x, rounded down")
+        require(self.upper == self.lower + 2 * STEP + self.gap, "the upper bound is not the lower bound and the gap")
+
+
+def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Rationals, limits: Rationals) -> Fraction:
+    """The gap sum p + sum z T - 2 W + sum_n w_n^2 / (s_n u_n) between the value at x and an upper bound on the optimum.
+
+    Parameters
+    ----------
+    arcs : the arcs of the instance in rationals
+    weights : (N,) w
+    tasks : (N,) u > 0, of a feasible allocation
+    prices : (K R,) p >= 0, in parts of capacity
+    limits : (N,) z >= 0, the prices of max_tasks; 0 for users without a limit
+
+    Returns
+    -------
+    The gap, >= 0, in units of w
+
+    Raises
+    ------
+    Refuted : where the prices prove no bound, because the tasks of a user cost nothing
+    """
+    costs, bound = dual_bound(arcs, prices, limits)
+    require(all(s > 0 for s in costs), "the tasks of a user cost nothing")
+    return bound - 2 * sum(weights) + sum(w * w / (s * u) for w, s, u in zip(weights, costs, tasks, strict=True))
+
+
+def log_value(weights: Rationals, tasks: Rationals) -> tuple[Fraction, Fraction]:
+    """Rationals around sum_n w_n log u_n, much closer together than STEP."""
+    from flint import ctx
+
+    with ctx.workprec(256):
+        total = sum((as_ball(w) * as_ball(u).log() for w, u in zip(weights, tasks, strict=True)), as_ball(0))
+        return point_as_fraction(total.lower()), point_as_fraction(total.upper())

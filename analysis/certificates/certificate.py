@@ -1,0 +1,138 @@
+"""What all certificates share: the class, the outcome of its verification, and the checks that every kind makes.
+
+A certificate is a set of rational numbers. `verify(instance)` compares them with the exact data of the instance by additions,
+multiplications and comparisons only, so it does not matter who made the certificate, nor by which method.
+
+Notation of all kinds: prices p >= 0 (K R,) in parts of capacity, q_n(p) the cost of user n's cheapest task, u_n its tasks, T_n
+its max_tasks. Every kind first checks that x is feasible.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, is_dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import ExactArcs, Rationals
+
+__all__ = ["SCHEMA", "Certificate", "Refuted", "check_prices", "dual_bound", "feasible", "require", "short"]
+
+SCHEMA = "fairalloc-certificate/1"
+METHOD = "rational arithmetic, no solver"
+
+
+class Refuted(Exception):  # noqa: N818 (a finding, not an error)
+    """A number of a certificate is wrong, or no certificate could be made; the text says which or why."""
+
+
+@dataclass(frozen=True)
+class Certificate(ABC):
+    """A proof for one allocation of one mechanism.
+
+    Attributes
+    ----------
+    mechanism : its id
+    x : (A,) the exact tasks on the arcs
+    about : what the numbers were compared with when the certificate was made; not part of the proof
+    """
+
+    kind: ClassVar[str]
+
+    mechanism: str
+    x: Rationals
+    about: str = field(default="", compare=False, kw_only=True)
+
+    def verify(self, instance: Instance) -> Verdict:
+        """Check every number against the exact data of the instance; the verdict's sentence names the first that is wrong."""
+        item = find_mechanism(self.mechanism)
+        try:
+            self._check(item, item.domain(instance))
+        except Refuted as fault:
+            return Verdict(self.mechanism, False, np.inf, f"the certificate is wrong: {fault}", METHOD)
+        return Verdict(self.mechanism, True, 0.0, f"certified: {self.claim}", METHOD)
+
+    @abstractmethod
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        """Compare every number with the exact data of `domain`; Refuted names the first that is wrong."""
+
+    @property
+    @abstractmethod
+    def claim(self) -> str:
+        """What is proved, in words."""
+
+    def document(self) -> dict[str, Any]:
+        """The certificate as a JSON document; rationals are strings, users and arcs are numbered as in the instance."""
+        return {"schema": SCHEMA, "kind": self.kind, **_plain(self)}
+
+    def __str__(self) -> str:
+        return f"{self.mechanism}: {self.claim}" + (f"; {self.about}" if self.about else "")
+
+
+# ---- checks that several kinds make -----------------------------------------------------------------------------------
+
+
+def require(condition: bool, fault: str) -> None:
+    """Raise Refuted with the sentence `fault` unless the condition holds."""
+    if not condition:
+        raise Refuted(fault)
+
+
+def feasible(arcs: ExactArcs, x: Rationals) -> Rationals:
+    """(N,) the tasks of every user; Refuted where x (A,) is not feasible."""
+    require(len(x) == len(arcs.user), f"x has {len(x)} entries, but the instance has {len(arcs.user)} arcs")
+    require(all(value >= 0 for value in x), "x is negative on an arc")
+    require(all(load <= 1 for load in arcs.loads(x)), "a capacity is exceeded")
+    tasks = arcs.tasks(x)
+    fits = all(limit is None or u <= limit for u, limit in zip(tasks, arcs.limits, strict=True))
+    require(fits, "a user runs more than its max_tasks")
+    return tasks
+
+
+def check_prices(arcs: ExactArcs, prices: Rationals) -> None:
+    require(len(prices) == arcs.rows, f"there are {len(prices)} prices, but {arcs.rows} capacities")
+    require(all(p >= 0 for p in prices), "a price is negative")
+
+
+def dual_bound(arcs: ExactArcs, prices: Rationals, limits: Rationals) -> tuple[list[Fraction], Fraction]:
+    """Weak duality: the bound sum_ir p_ir + sum_n z_n T_n on sum_n s_n u_n of any feasible u.
+
+    Parameters
+    ----------
+    arcs : the arcs of the instance in rationals
+    prices : (K R,) p >= 0, in parts of capacity
+    limits : (N,) z >= 0, 0 for users without a limit
+
+    Returns
+    -------
+    (N,) s_n = q_n + z_n, what a task of each user costs, and the bound
+
+    Raises
+    ------
+    Refuted : where a price is negative, missing, or belongs to a limit that does not exist
+    """
+    check_prices(arcs, prices)
+    require(len(limits) == len(arcs.limits), f"there are {len(limits)} prices of limits, but {len(arcs.limits)} users")
+    require(all(z >= 0 for z in limits), "the price of a limit is negative")
+    require(not any(z and t is None for z, t in zip(limits, arcs.limits, strict=True)), "a limit that is not there has a price")
+    costs = [q + z for q, z in zip(arcs.cheapest(prices), limits, strict=True)]
+    return costs, sum(prices, Fraction(0)) + sum(z * t for z, t in zip(limits, arcs.limits, strict=True) if t is not None)
+
+
+def _plain(value: Any) -> Any:
+    """Rationals as strings, dataclasses as objects, tuples as lists."""
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def short(value: Fraction) -> str:
+    """The rational itself where it is short, else its first digits."""
+    text = str(value)
+    return text if len(text) <= 16 else f"{float(value):.9g}.."

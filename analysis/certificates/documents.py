@@ -1,0 +1,56 @@
+"""Reading certificates from JSON; `Certificate.document()` writes them."""
+
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from typing import Any, cast, get_args, get_origin, get_type_hints
+
+from fairalloc.analysis.certificates.bounds import BoundsCertificate
+from fairalloc.analysis.certificates.certificate import SCHEMA, Certificate
+from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCertificate
+from fairalloc.analysis.certificates.justified import JustifiedCertificate
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.program import ProgramCertificate
+from fairalloc.models.instance import InstanceError
+from fairalloc.models.numbers import rational, shown
+
+__all__ = ["KINDS", "parse_certificate"]
+
+KINDS: dict[str, type[Certificate]] = {
+    cls.kind: cls
+    for cls in (
+        LeximinCertificate,
+        ProgramCertificate,
+        BoundsCertificate,
+        JustifiedCertificate,
+        LevelsCertificate,
+        ResidualCertificate,
+    )
+}
+"""The classes by the field "kind" of a document."""
+
+
+def parse_certificate(document: Any) -> Certificate:
+    """The certificate in a JSON document as `document()` writes it; nothing in it is believed before `verify`."""
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("kind") not in KINDS:
+        raise InstanceError(
+            f"the certificate is {shown(document)}, but it must be an object of schema {SCHEMA!r} and a known kind"
+        )
+    return cast(Certificate, _read(KINDS[document["kind"]], document))
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """A value of type `kind` from what `_plain` made of it."""
+    if kind is Fraction:
+        return rational(value, "a number of the certificate")
+    if is_dataclass(kind):
+        types = {f.name: get_type_hints(kind)[f.name] for f in fields(kind)}
+        if not isinstance(value, dict) or not set(types) <= set(value):
+            raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be an object with {', '.join(types)}")
+        return cast(Any, kind)(**{name: _read(part, value[name]) for name, part in types.items()})
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be a list")
+        return tuple(_read(get_args(kind)[0], item) for item in value)
+    if type(value) is not kind:
+        raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be of type {kind.__name__}")
+    return value

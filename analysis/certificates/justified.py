@@ -1,0 +1,61 @@
+"""The certificate of an allocation without justified complaints (D (1)-(2), formulations/njc.py).
+
+For each user it holds either that the user runs all its tasks, or the full resource of which the user gets the largest part, and
+that part, which must be at least the user's entitlement.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
+
+__all__ = ["JustifiedCertificate", "justified"]
+
+
+@dataclass(frozen=True)
+class JustifiedCertificate(Certificate):
+    """Why the complaint of each user is not justified.
+
+    Attributes
+    ----------
+    bottleneck : (N,) the full resource of which the user gets most, the first of several; -1 for one who runs all its tasks
+    part : (N,) how much of that resource it gets; of its tasks, all = 1
+    entitled : (N,) e_n, what it is entitled to
+    """
+
+    kind: ClassVar[str] = "justified"
+
+    bottleneck: tuple[int, ...]
+    part: Rationals
+    entitled: Rationals
+
+    @property
+    def claim(self) -> str:
+        """How many users run all their tasks, and how many have a bottleneck."""
+        content = self.bottleneck.count(-1)
+        return f"no justified complaints, {content} users run all their tasks, {len(self.bottleneck) - content} have a bottleneck"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, NoJustifiedComplaints), f"{self.mechanism!r} is not about complaints")
+        arcs, total = exact_arcs(domain), sum(domain.exact.weights)
+        feasible(arcs, self.x)
+        parts = tuple(w / total for w in domain.exact.weights)
+        require(self.entitled == parts, "an entitlement is not the user's part of all weights")
+        require((self.bottleneck, self.part) == justified(arcs, self.x), "a bottleneck or a part of it is not that of x")
+        for user, j, part, e in zip(domain.users, self.bottleneck, self.part, self.entitled, strict=True):
+            require(j == -1 or part >= e, f"user {user!r} has a justified complaint")
+
+
+def justified(arcs: ExactArcs, x: Rationals) -> tuple[tuple[int, ...], Rationals]:
+    """For each user of a pool the bottleneck and the part of a JustifiedCertificate; part 0 of resource 0 where there is none."""
+    full = {j for j, load in enumerate(arcs.loads(x)) if load == 1}
+    found = []
+    for load, value, limit in zip(arcs.load, x, arcs.limits, strict=True):
+        shares = [(part * value, -j) for j, part in load if j in full]
+        found.append((Fraction(1), 1) if value == limit else max(shares, default=(Fraction(0), 0)))
+    return tuple(-j for _, j in found), tuple(part for part, _ in found)
