@@ -2,8 +2,8 @@
 assumption.
 
 Samples are small and made of few numbers: ties, zeros, equal servers and equal users are the rule, because claims break where
-a maximum is attained twice or a resource is not demanded at all. `enforce` changes a draft so that it satisfies the assumptions;
-samples, moves of the search and steps of shrinking all pass through it, and `admits` then decides.
+a maximum is attained twice or a resource is not demanded at all. `impose` changes a draft so that it satisfies the assumptions;
+samples, moves of the search and steps of shrinking all pass through it, and `satisfied_by` then decides.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -73,19 +73,19 @@ class Hypotheses:
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions; `lies` = the most users who lie together."""
         draft = _Sampler(self, rng).draft(most)
-        self.tell(rng, draft, misreports)
+        self.draw_misreports(rng, draft, misreports)
         return draft
 
-    def tell(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
+    def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
         """Give some users new lies, and the others none; then make the draft satisfy the assumptions."""
-        chosen = _chosen(rng, len(draft.users), misreports)
+        chosen = _random_users(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
             user.reported = user.reported_placement = None
             if n in chosen:
-                self.misreport(rng, draft, n)
-        self.enforce(draft)
+                self.draw_misreport(rng, draft, n)
+        self.impose(draft)
 
-    def misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
+    def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
         """Give a user a new lie: about its demands, its eligible servers where these matter, or both."""
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
@@ -93,11 +93,11 @@ class Hypotheses:
         user.reported = sampler.reported(user, others) if about & 1 else None
         user.reported_placement = sampler.reported_placement(user) if about & 2 else None
 
-    def enforce(self, draft: Draft) -> None:
+    def impose(self, draft: Draft) -> None:
         """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
         for user in draft.users:
             for rows in _demand_rows(user):
-                _filled(rows, self)
+                _valid_demands(rows, self)
             user.weight[0] = Fraction(1) if self.equal_weights else user.weight[0]
             user.limit[0] = None if self.unlimited else user.limit[0]
             user.placement = [True] * len(user.placement) if self.everywhere else user.placement
@@ -108,10 +108,10 @@ class Hypotheses:
             draft.capacities = [list(draft.capacities[0]) for _ in draft.capacities]
             draft.counts = [draft.counts[0]] * len(draft.counts)
         if self.everywhere:
-            _provided(draft)
+            _every_resource_on_servers(draft)
         _feasible(draft)
 
-    def admits(self, case: Case) -> bool:
+    def satisfied_by(self, case: Case) -> bool:
         """Whether the case satisfies the assumptions, and what is told does so as far as it can; decided in rationals."""
         instance = case.instance
         fits = len(case.points) == self.points and all(_is_feasible(instance, point) for point in case.points)
@@ -121,14 +121,14 @@ class Hypotheses:
         if case.misreport is None:
             return True
         try:
-            return self._free()._holds(case.reported)
+            return self._of_reports()._holds(case.reported)
         except InstanceError:
             return False
 
     def _holds(self, instance: Instance) -> bool:
         return self.users <= instance.N and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
 
-    def _free(self) -> "Hypotheses":
+    def _of_reports(self) -> "Hypotheses":
         """What a report must satisfy: liars may well break a bottleneck."""
         return replace(self, bottleneck=False, server_bottleneck=False)
 
@@ -200,7 +200,7 @@ def _demand_rows(user: DraftUser) -> list[list[list[Fraction]]]:
     return [user.demands, *user.own.values(), *([user.reported] if user.reported is not None else [])]
 
 
-def _filled(rows: list[list[Fraction]], hypotheses: Hypotheses) -> None:
+def _valid_demands(rows: list[list[Fraction]], hypotheses: Hypotheses) -> None:
     """Demands that are not zero, positive or of sum 1 where that is assumed."""
     for row in rows:
         if hypotheses.positive:
@@ -231,7 +231,7 @@ def _bottlenecks(draft: Draft, same: bool) -> None:
             capacity[s] = max(capacity[s], need)
 
 
-def _provided(draft: Draft) -> None:
+def _every_resource_on_servers(draft: Draft) -> None:
     """Every server has some of what anybody demands."""
     rows = [row for user in draft.users for part in _demand_rows(user) for row in part]
     for r in range(len(draft.capacities[0])):
@@ -266,7 +266,7 @@ def _feasible(draft: Draft) -> None:
 # ---- samples --------------------------------------------------------------------------------------------------------
 
 
-def _chosen(rng: np.random.Generator, count: int, most: int) -> list[int]:
+def _random_users(rng: np.random.Generator, count: int, most: int) -> list[int]:
     """Between one and `most` of `count`; none where most is 0."""
     size = int(rng.integers(1, min(most, count) + 1)) if most else 0
     return sorted(rng.permutation(count)[:size].tolist())

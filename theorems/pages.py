@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.engine.witnesses import Evidences, packaged
+from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Statement
 
@@ -28,7 +28,7 @@ def write_statements_page(path: str | Path) -> None:
     Path(path).write_text(statements_page(all_statements(), packaged()), encoding="utf-8")
 
 
-def statements_page(statements: Mapping[str, Statement], known: Evidences) -> str:
+def statements_page(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
     """The page as Markdown."""
     parts = [_HEAD]
     for paper in PAPERS:
@@ -38,7 +38,7 @@ def statements_page(statements: Mapping[str, Statement], known: Evidences) -> st
     return "\n".join(parts)
 
 
-def _entry(item: Statement, known: Evidences) -> str:
+def _entry(item: Statement, known: WitnessRecord) -> str:
     lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
     about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
     lines.append(
@@ -54,7 +54,7 @@ def _entry(item: Statement, known: Evidences) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _status(item: Statement, known: Evidences) -> str:
+def _status(item: Statement, known: WitnessRecord) -> str:
     last = known.searched.get(item.id)
     if last is None:
         return "not searched yet"

@@ -74,15 +74,17 @@ class Statement:
         """Whether a violation supports the claim instead of refuting it."""
         return self.quantifier == "some"
 
-    def admits(self, case: Case) -> bool:
+    def applies_to(self, case: Case) -> bool:
         """Whether the claim is about this case, decided in rationals."""
         misreporters = 0 if case.misreport is None else len(case.misreport.users)
-        return (misreporters > 0) == (self.misreports > 0) and misreporters <= self.misreports and self.hypotheses.admits(case)
+        return (
+            (misreporters > 0) == (self.misreports > 0) and misreporters <= self.misreports and self.hypotheses.satisfied_by(case)
+        )
 
     def violated(self, case: Case) -> Verdict | None:
         """The exact verdict of an admitted case that violates the property; None where it is not one."""
         try:
-            verdict = self.confirm(case) if self.admits(case) else None
+            verdict = self.confirm(case) if self.applies_to(case) else None
         except InstanceError:
             return None
         return verdict if verdict is not None and verdict.holds is False else None

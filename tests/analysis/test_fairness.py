@@ -248,7 +248,7 @@ def samples(hypotheses, count, seed=0):
     rng, found = np.random.default_rng(seed), []
     while len(found) < count:
         case = hypotheses.sample(rng).case()
-        found += [case.instance] if hypotheses.admits(case) else []
+        found += [case.instance] if hypotheses.satisfied_by(case) else []
     return found
 
 

@@ -15,7 +15,7 @@ from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.properties import judge
+from fairalloc.theorems.judges.properties import property_judge
 
 SINGLE = example("zarchy-ex3").instance  # one resource: d = 1 and 1/2
 PROP7 = example("zarchy-prop7").instance
@@ -263,17 +263,17 @@ def test_the_others_stay_as_they_are():
 
 def test_judges_of_every_kind():
     prop4 = Case(example("wang-prop4").instance)
-    assert judge("sharing-incentive")(prop4, exactly("drfh")).holds is False
-    assert judge("weak-sharing-incentive")(prop4, exactly("drfh")).holds is True
-    assert judge("population-monotonicity")(prop4, exactly("drfh")).holds is True
+    assert property_judge("sharing-incentive")(prop4, exactly("drfh")).holds is False
+    assert property_judge("weak-sharing-incentive")(prop4, exactly("drfh")).holds is True
+    assert property_judge("population-monotonicity")(prop4, exactly("drfh")).holds is True
     misreport = Case(SINGLE, Misreport((1,), (vector(1),), (None,)))
     for name in ("strategyproofness", "group-strategyproofness"):
-        verdict = judge(name)(misreport, exactly("lmmf"))
+        verdict = property_judge(name)(misreport, exactly("lmmf"))
         assert (verdict.holds, verdict.property) == (False, name)
         with pytest.raises(InstanceError, match="nobody lies"):
-            judge(name)(Case(SINGLE), exactly("lmmf"))
+            property_judge(name)(Case(SINGLE), exactly("lmmf"))
     with pytest.raises(InstanceError, match="single-resource-fairness is not about this case"):
-        judge("single-resource-fairness")(prop4, exactly("drfh"))
+        property_judge("single-resource-fairness")(prop4, exactly("drfh"))
 
 
 def test_properties_of_allocations_are_checked_of_the_mechanisms_own():

@@ -12,11 +12,11 @@ from fairalloc.formulations import mechanism as find
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.engine.attack import GOALS, Program, heavier
+from fairalloc.theorems.engine.attack import VIOLATIONS, WeightProgram, worst_weights
 from fairalloc.theorems.engine.search import Limit, Search, seeded
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.common import held
-from fairalloc.theorems.judges.properties import judge
+from fairalloc.theorems.judges.common import holdings_of
+from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import attempted
 from fairalloc.theorems.registry import all_statements
 
@@ -33,7 +33,7 @@ def samples(hypotheses, count, seed=0, misreports=0):
             case = hypotheses.sample(rng, misreports).case()
         except InstanceError:
             continue
-        if hypotheses.admits(case):
+        if hypotheses.satisfied_by(case):
             found.append(case)
     return found
 
@@ -43,7 +43,7 @@ def test_every_corner_is_an_answer_again(mechanism):
     """Tasks of the program's point are those of the mechanism at the program's weights, or an answer by its residual."""
     rng, moved = np.random.default_rng(5), 0
     for case in samples(ONE if mechanism == "drf" else PLACED, 7, seed=3):
-        program = Program(case, mechanism)
+        program = WeightProgram(case, mechanism)
         answer = program.answer(case.instance)
         found = program.largest(rng.normal(size=answer.x.size) @ answer.x)
         assert found is not None
@@ -67,7 +67,7 @@ def residual(mechanism, instance, x):
 def test_every_point_for_njc_is_an_njc_allocation():
     rng, moved = np.random.default_rng(2), 0
     for case in samples(Hypotheses(users=2, one_server=True, unlimited=False), 12, seed=1):
-        program = Program(case, "njc")
+        program = WeightProgram(case, "njc")
         answer = program.answer(case.instance)
         found = program.largest(rng.normal(size=answer.x.size) @ answer.x)
         assert found is not None
@@ -93,11 +93,11 @@ def test_the_program_says_how_large_the_violation_is(mechanism, name, misreports
     """At the case's own weights the program's violations are at most the judge's margin, and the largest of them is it."""
     seen = 0
     for case in samples(PLACED, 5, seed=7, misreports=misreports):
-        program = Program(case, mechanism)
+        program = WeightProgram(case, mechanism)
         fixed = case.instance.weights / case.instance.weights.sum()
         program.constraints += [program.w == fixed]
-        values = [found[0] for violation in GOALS[name](program) if (found := program.largest(violation)) is not None]
-        margin = attempted(mechanism, judge(name))(case).margin
+        values = [found[0] for violation in VIOLATIONS[name](program) if (found := program.largest(violation)) is not None]
+        margin = attempted(mechanism, property_judge(name))(case).margin
         if name == "pareto":
             assert (max(values) > LINEAR) == (margin > LINEAR)
         else:
@@ -111,7 +111,7 @@ def test_the_weights_of_the_worst_lie_are_found():
     misreport = Misreport((1,), (((Fraction(1, 2), Fraction(1)),),), (None,))
     case = Case(Instance([[2, 1], [0, 1]], [[2, 2]], weights=[1, 10]), misreport)
     claim = STATEMENTS["D.S4.strategyproof"]
-    worse = heavier(case, "njc", "strategyproofness")
+    worse = worst_weights(case, "njc", "strategyproofness")
     assert worse is not None
     assert claim.trial(worse).margin > claim.trial(case).margin
     assert claim.violated(worse) is not None
@@ -121,18 +121,18 @@ def test_no_program_where_violations_are_not_linear():
     several = Case(Instance([[[1, 2], [2, 1]], [[1, 1]]], [[1, 1]]))
     limited = Case(Instance([[1], [1]], [[1]], max_tasks=[1, None]))
     plain = Case(Instance([[1], [1]], [[1]]))
-    assert heavier(several, "lmmf", "envy-freeness") is None
-    assert heavier(limited, "tsf", "envy-freeness") is None
-    assert heavier(plain, "tsf", "non-wastefulness") is None
-    assert heavier(plain, "njc", "envy-freeness") is None, "a bundle for a unit of entitlement is no linear function"
-    assert heavier(plain, "tsf", "strategyproofness") is None, "nobody lies"
-    assert heavier(plain, "tsf", "envy-freeness") is not None
+    assert worst_weights(several, "lmmf", "envy-freeness") is None
+    assert worst_weights(limited, "tsf", "envy-freeness") is None
+    assert worst_weights(plain, "tsf", "non-wastefulness") is None
+    assert worst_weights(plain, "njc", "envy-freeness") is None, "a bundle for a unit of entitlement is no linear function"
+    assert worst_weights(plain, "tsf", "strategyproofness") is None, "nobody lies"
+    assert worst_weights(plain, "tsf", "envy-freeness") is not None
 
 
 def test_what_a_bundle_is_worth():
     instance = Instance([[1, 2], [2, 1]], [[4, 4], [4, 4]], eligible=[[1, 0], [1, 1]])
     assert useful(instance, instance, 1, 0).tolist() == [0.0, 0.5, 0.0], "user 1 may not use server 2"
-    h = held(solve(instance, "tsf"))
+    h = holdings_of(solve(instance, "tsf"))
     worth = useful(instance, instance, 1, 0) @ h.x
     assert worth == pytest.approx(h.utilities(0, h.bundles[1:2])[0], rel=ROUNDING)
 
@@ -150,7 +150,7 @@ def test_it_is_not_so_where_a_mechanism_looks_at_single_servers():
     """On two servers the weights of drf-per-server decide on each: a corner is a guess, and the test of corners can fail."""
     rng, worst = np.random.default_rng(0), 0.0
     for case in samples(Hypotheses(users=2, everywhere=True), 12, seed=0):
-        program = Program(case, "drf-per-server")
+        program = WeightProgram(case, "drf-per-server")
         answer = program.answer(case.instance)
         found = program.largest(rng.normal(size=case.instance.N) @ program.w + rng.normal(size=answer.x.size) @ answer.x)
         assert found is not None

@@ -15,9 +15,9 @@ from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.papers.d import judges as say
+from fairalloc.theorems.papers.d import judges
 from fairalloc.theorems.papers.d.barrier import along, central, point
-from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_corners
+from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_vertices
 from fairalloc.theorems.papers.d.statements import POINT, USERS
 from fairalloc.theorems.registry import all_statements
 
@@ -45,7 +45,7 @@ def test_both_ways_find_the_same_allocations():
         assert set(vertices) <= set(found)
         for axis in range(len(d.parts)):
             assert [f({x[axis] for x in vertices}) for f in (min, max)] == [f({x[axis] for x in found}) for f in (min, max)]
-        assert domain_corners(by_polytopes, d) == domain_corners(by_equations, d)
+        assert domain_vertices(by_polytopes, d) == domain_vertices(by_equations, d)
 
 
 def test_a_complaint_is_seen_in_every_allocation_that_is_perturbed():
@@ -80,30 +80,30 @@ SMALL = Instance([["1/10"], [1]], [[1]], max_tasks=[1, 1])
 @pytest.mark.parametrize(
     ("gap", "instance", "right", "wrong"),
     [
-        (say.expense, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
-        (say.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (say.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
-        (say.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
-        (say.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
-        (say.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
-        (say.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
-        (say.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
-        (say.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (say.common_bottleneck, SMALL, (1, "9/10"), None),
+        (judges.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
+        (judges.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (judges.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
+        (judges.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
+        (judges.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
+        (judges.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
+        (judges.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
+        (judges.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
+        (judges.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (judges.common_bottleneck, SMALL, (1, "9/10"), None),
     ],
 )
 def test_margins_can_fail(gap, instance, right, wrong):
     d = data(Case(instance))
-    assert not gap(d, say.numbers(*right))[0] > 0
+    assert not gap(d, judges.rationals(*right))[0] > 0
     if wrong is not None:
-        margin, sentence = gap(d, say.numbers(*wrong))
+        margin, sentence = gap(d, judges.rationals(*wrong))
         assert margin > 0
         assert sentence.startswith(("at x = ", "x = "))
 
 
 def test_a_resource_that_is_not_dominant_for_all_is_seen():
     d = data(Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])))
-    assert say.common_bottleneck(d, say.numbers("2/3", "2/3"))[0] > 0
+    assert judges.common_bottleneck(d, judges.rationals("2/3", "2/3"))[0] > 0
 
 
 def test_the_matrix_of_13_is_what_power_series_give():
@@ -122,11 +122,11 @@ def test_two_routes_to_points_of_the_trajectory():
     for case in cases(USERS, 10, seed=2):
         d = data(case)
         path = njc_ode.Path(d, Limits())
-        for x in say.trajectory(d, 1e-3).x[2::6]:
+        for x in judges.trajectory(d, 1e-3).x[2::6]:
             assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
         x = central(d, 10.0)
-        assert say.fulfils_12(d, path, x) < ROUNDING * 1e3
-        assert say.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
+        assert judges.fulfils_12(d, path, x) < ROUNDING * 1e3
+        assert judges.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
 
 
 @pytest.mark.parametrize("name", [name for name, item in STATEMENTS.items() if item.quantifier == "one"])

@@ -30,7 +30,7 @@ from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.engine import laboratory
 from fairalloc.theorems.engine.findings import Store
-from fairalloc.theorems.engine.investigate import KIN, investigate
+from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.search import measure, search
 from fairalloc.theorems.engine.witnesses import packaged, verify_witness, witnesses_of, write_witnesses
@@ -109,25 +109,25 @@ def test_samples_satisfy_an_assumption_and_others_do_not(name):
     free = replace(ANY, parameters={}, points=0, users=2)
     assumed = replace(free, **{name: True})
     made = samples(assumed, 60)
-    assert sum(assumed.admits(case) for case in made) > 30
-    assert not all(assumed.admits(case) for case in samples(free, 60)), "the test can fail"
-    assert all(free.admits(case) for case in made)
+    assert sum(assumed.satisfied_by(case) for case in made) > 30
+    assert not all(assumed.satisfied_by(case) for case in samples(free, 60)), "the test can fail"
+    assert all(free.satisfied_by(case) for case in made)
     assert name in assumed.dropped()
 
 
 def test_points_are_feasible_and_an_overload_is_not_admitted():
     for case in samples(ANY, 30):
-        assert ANY.admits(case)
-        assert not ANY.admits(replace(case, points=case.points[:1]))
-        assert not ANY.admits(replace(case, parameters={"alpha": 3}))
+        assert ANY.satisfied_by(case)
+        assert not ANY.satisfied_by(replace(case, points=case.points[:1]))
+        assert not ANY.satisfied_by(replace(case, parameters={"alpha": 3}))
         if any(case.points[0]):
-            assert not ANY.admits(replace(case, points=(tuple(10**6 * x for x in case.points[0]), case.points[1])))
+            assert not ANY.satisfied_by(replace(case, points=(tuple(10**6 * x for x in case.points[0]), case.points[1])))
 
 
 def test_all_the_assumptions_of_the_papers_are_sampled():
     for statement in STATEMENTS.values():
         made = samples(statement.hypotheses, 40, statement.misreports)
-        assert sum(statement.admits(case) for case in made) > 10, statement.id
+        assert sum(statement.applies_to(case) for case in made) > 10, statement.id
 
 
 # ---- search ---------------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_a_hypothesis_that_is_needed_is_found_with_its_case():
     finding = investigate(claim, seconds=20, trials=200)
     assert finding.status == "held"
     assert set(finding.needed) == {"one_resource"}
-    assert not claim.admits(finding.needed["one_resource"])
+    assert not claim.applies_to(finding.needed["one_resource"])
 
 
 def wide(case):
@@ -298,7 +298,7 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
     path = tmp_path / "findings.sqlite"
     assert verify([first], budget=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
     found = verify([second, other], budget=5, trials=30, jobs=1, store=path)
-    assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "kin")
+    assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "related")
     assert found["K.3"].status == "held"
 
 
@@ -612,7 +612,7 @@ def test_no_witness_of_the_package_refutes_what_it_calls_held():
         claim = STATEMENTS[name]
         if last["status"] != "held" or claim.quantifier in ("one", "some"):
             continue
-        for case in known.of(claim)[KIN]:
+        for case in known.of(claim)[RELATED]:
             assert claim.violated(parse_case(case)) is None, name
             tried += 1
     assert tried > 20
@@ -674,13 +674,15 @@ def test_witnesses_serve_their_kin():
     known = laboratory._Known(w for w in packaged().witnesses if w["statement"] == "K.2.2.tsf.sharing")
     misreports = [w for w in packaged().witnesses if w["statement"] == "Z.P6"]
     known.add(misreports)
-    assert known.of(STATEMENTS["Z.T1.GSP"])[KIN] == [w["case"] for w in misreports], "strategyproofness follows from the other"
-    cases = [parse_case(case) for case in known.of(claim)[KIN]]
+    assert known.of(STATEMENTS["Z.T1.GSP"])[RELATED] == [w["case"] for w in misreports], (
+        "strategyproofness follows from the other"
+    )
+    cases = [parse_case(case) for case in known.of(claim)[RELATED]]
     assert cases
-    assert not known.of(STATEMENTS["W.P1"])[KIN]
-    finding = investigate(claim, trials=1, known={KIN: cases})
-    assert (finding.status, finding.searched["source"]) == ("refuted", "kin")
-    other = investigate(claim, trials=1, known={KIN: [Case(Instance([[1], [1]], [[1]]))]})
+    assert not known.of(STATEMENTS["W.P1"])[RELATED]
+    finding = investigate(claim, trials=1, known={RELATED: cases})
+    assert (finding.status, finding.searched["source"]) == ("refuted", "related")
+    other = investigate(claim, trials=1, known={RELATED: [Case(Instance([[1], [1]], [[1]]))]})
     assert other.case is None
 
 
@@ -699,7 +701,7 @@ def test_shrinking_may_try_a_limit_of_0():
     case = Case(Instance([[1], [1]], [[1]], max_tasks=["1/2", "1/2"]), points=((Fraction(1, 2), Fraction(0)),))
     draft = Draft.of(case)
     draft.users[0].limit[0] = Fraction(0)
-    Hypotheses(unlimited=False, points=1).enforce(draft)
+    Hypotheses(unlimited=False, points=1).impose(draft)
     with pytest.raises(InstanceError, match="max_tasks"):
         draft.case()
 

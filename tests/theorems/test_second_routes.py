@@ -21,8 +21,7 @@ from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.engine.witnesses import packaged, parse_case
 from fairalloc.theorems.judges import convergence
 from fairalloc.theorems.papers.d import judges as judges_d
-from fairalloc.theorems.papers.k import lemma_3 as stuck
-from fairalloc.theorems.papers.k import problem_1, problem_3, problem_3_in_floats
+from fairalloc.theorems.papers.k import lemma_3, problem_1, problem_3, problem_3_in_floats
 from fairalloc.theorems.papers.k import statements as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1
@@ -84,7 +83,7 @@ def samples(statement, count, seed=0):
             case = statement.hypotheses.sample(rng, statement.misreports).case()
         except InstanceError:
             continue
-        made += [case] if statement.admits(case) else []
+        made += [case] if statement.applies_to(case) else []
     return made
 
 
@@ -114,7 +113,7 @@ def scaled(factor):
 def test_no_statement_is_confirmed_by_what_tried_it():
     again = [s.id for s in STATEMENTS.values() if s.quantifier != "one" and parts(s.trial) == parts(s.confirm)]
     assert again == []
-    assert parts(convergence.at_rest("ps-dsf", "ps-mfa")) == parts(convergence.at_rest("ps-dsf", "ps-mfa")), "it can fail"
+    assert parts(convergence.converges("ps-dsf", "ps-mfa")) == parts(convergence.converges("ps-dsf", "ps-mfa")), "it can fail"
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -157,7 +156,7 @@ def test_violations_are_seen_by_both_routes(name, wrong, right):
 def test_lemma_1_of_k_with_another_merit(monkeypatch):
     assert seen("K.L1", SOLVED) == seen("K.L1", UNSOLVED) == (True, True)
     monkeypatch.setattr(problem_3, "root", lambda _: None)
-    monkeypatch.setattr(problem_3_in_floats.Point, "value", 1.0)
+    monkeypatch.setattr(problem_3_in_floats.MeritPoint, "value", 1.0)
     assert seen("K.L1", SOLVED) == (False, False)
     assert STATEMENTS["K.L1"].trial(SOLVED).margin > 0
 
@@ -177,24 +176,24 @@ NUMBERS = {"f1": F(7, 24), "f2": F(17, 144), "price": F(2)}
 def test_lemma_3_of_k_with_other_directions(monkeypatch):
     case = witness("K.E111")
     assert problem_3.descent(case).holds, "v_x is not 0"
-    monkeypatch.setattr(problem_3.Point, "moves", lambda *_: False)
+    monkeypatch.setattr(problem_3.ExactMeritPoint, "moves", lambda *_: False)
     assert not problem_3.descent(case).holds
 
 
 def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
     finding = investigate(STATEMENTS["K.L3"], seconds=20.0, trials=3000)
     assert (finding.status, finding.searched["source"]) == ("refuted", "search")
-    assert not problem_3.descent(stuck.constructed(finding.case.parameters)).holds
+    assert not problem_3.descent(lemma_3.constructed(finding.case.parameters)).holds
 
 
 def test_other_numbers_make_no_point_for_lemma_3():
     """The construction says so by its slacks; where it says nothing of the kind, rationals at the point agree."""
     seen_ = Counter()
-    for values in product(*stuck.FAMILY.values()):
-        case = Case(Instance([[1]], [[1]]), parameters=dict(zip(stuck.FAMILY, values, strict=True)))
+    for values in product(*lemma_3.FAMILY.values()):
+        case = Case(Instance([[1]], [[1]]), parameters=dict(zip(lemma_3.FAMILY, values, strict=True)))
         try:
-            wanted = stuck.tried(case).holds
-            found = stuck.confirmed(case).holds
+            wanted = lemma_3.tried(case).holds
+            found = lemma_3.confirmed(case).holds
         except InstanceError:  # no such point: a user has less than no task at server 3, or no weight fits
             continue
         seen_[wanted, found] += 1
@@ -204,13 +203,13 @@ def test_other_numbers_make_no_point_for_lemma_3():
 
 def test_lemma_3_of_k_fails_where_only_prices_move_that_psi_does_not_see():
     """Psi rises along v whatever the step; with the price of one server changed a little, something descends again."""
-    case = stuck.constructed(NUMBERS)
+    case = lemma_3.constructed(NUMBERS)
     assert not problem_3.descent(case).holds
-    at = problem_3_in_floats.Direction(case)
+    at = problem_3_in_floats.PsMfaDirection(case)
     assert np.abs(at.v_x).max() <= ROUNDING * 10
     assert np.abs(at.by_price[at.v_price > 1e-3]).max() <= ROUNDING * 10, "what moves is what Psi does not see"
     assert at.v_price.max() > 0.01
-    point, x = problem_3.Point.of(case), np.array([float(v) for v in case.points[0]])
+    point, x = problem_3.ExactMeritPoint.of(case), np.array([float(v) for v in case.points[0]])
     slopes, now = point.by_x(), {row: float(v) for row, v in point.price.items()}
     v = {row: float(point.beta(row, slopes)) for row in point.full}
     steps = [{row: now.get(row, 0.0) + eta * rate for row, rate in v.items()} for eta in (0.0, 0.1, 1.0, 10.0, 100.0)]
@@ -224,12 +223,12 @@ def test_lemma_3_of_k_fails_where_only_prices_move_that_psi_does_not_see():
 def test_theorem_1_of_k_with_another_utility(monkeypatch):
     case = replace(UNSOLVED, points=(UNSOLVED.points[0], (F(1), F(1))), parameters={"alpha": 2})
     assert seen("K.T1", case) == (True, True)
-    slope, risen = problem_1.Move.slope, problem_1._risen
-    monkeypatch.setattr(problem_1.Move, "slope", lambda self: slope(self) / 8)
+    slope, risen = problem_1.Reallocation.slope, problem_1._risen
+    monkeypatch.setattr(problem_1.Reallocation, "slope", lambda self: slope(self) / 8)
     monkeypatch.setattr(problem_1, "_risen", lambda *args: 8 * risen(*args))
     assert seen("K.T1", case) == (False, False)
-    monkeypatch.setattr(problem_1.Move, "slope", slope)
-    monkeypatch.setattr(problem_1.Move, "gained", lambda *_: F(-1))
+    monkeypatch.setattr(problem_1.Reallocation, "slope", slope)
+    monkeypatch.setattr(problem_1.Reallocation, "gained", lambda *_: F(-1))
     monkeypatch.setattr(problem_1, "_risen", lambda *_: -1.0)
     assert seen("K.T1", case) == (False, False), "(16) is positive and no move gains"
 
@@ -239,9 +238,9 @@ def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
     case = Case(example("khamse-fig3").instance, parameters={"alpha": alpha})
     assert seen("K.3.1.existence", case) == (True, True)
     x = convergence.rational(case.instance, solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha).x)
-    low, high = convergence.gain(case.instance, x, case.parameters)
+    low, high = convergence.gain_left(case.instance, x, case.parameters)
     assert 0 <= low <= high < 1e-6
-    low, high = convergence.gain(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
+    low, high = convergence.gain_left(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
     assert 0.09 < low <= high < 0.11
     monkeypatch.setattr(problem_1, "solve", scaled(0.9))
     monkeypatch.setattr(problem_1, "exact_levels", convergence.rational)
@@ -260,8 +259,8 @@ def test_a_run_that_ends_elsewhere_is_seen(name, monkeypatch):
 def test_numbers_of_two_solves_that_differ(monkeypatch):
     case = Case(Instance([[1], [1]], [[2]]), parameters={"alpha": 2, "A": 1, "B": 1})
     assert seen("K.T7.bottleneck", case) == (True, True)
-    certain = problem_1.certain
-    monkeypatch.setattr(problem_1, "certain", lambda *args: SimpleNamespace(**_halved(certain(*args))))
+    certified = problem_1.certified
+    monkeypatch.setattr(problem_1, "certified", lambda *args: SimpleNamespace(**_halved(certified(*args))))
     found = iter([[1.0, 1.0], [1.0, 1.1]])
     monkeypatch.setattr(claims_k, "solve", lambda *_args, **_own: SimpleNamespace(residual=0.0, tasks=np.array(next(found))))
     assert seen("K.T7.bottleneck", case) == (False, False)
@@ -275,7 +274,7 @@ def _halved(h):
 
 def test_corollary_1_of_p_without_its_second_condition(monkeypatch):
     assert seen("P.C1", UNSOLVED) == (True, True)
-    monkeypatch.setattr(algorithm_1, "_unshared", lambda *_: True)
+    monkeypatch.setattr(algorithm_1, "_condition_15", lambda *_: True)
     assert seen("P.C1", UNSOLVED) == (False, False)
 
 
@@ -290,8 +289,8 @@ def test_minima_that_fall_are_seen(monkeypatch):
 
 def _rises(case):
     """Whether some server has two updates in a row in the first round."""
-    places, user = algorithm_1.Place.all_of(case.instance), exact_arcs(case.instance).user
-    x = algorithm_1._drf_on_each(case.instance, places)
+    places, user = algorithm_1.ServerInRationals.all_of(case.instance), exact_arcs(case.instance).user
+    x = algorithm_1._drf_on_each_server(case.instance, places)
     return any(len(set(algorithm_1._procedure(place, x, user))) > 1 for place in places)
 
 
@@ -320,9 +319,9 @@ def test_too_many_steps_and_wrong_prices_are_seen(monkeypatch):
 def test_without_dummies_somebody_who_has_it_all_complains(monkeypatch):
     case = Case(Instance([[1], [2]], [[4]], max_tasks=[1, 1]), points=((F(1), F(1)),))
     assert seen("D.S5.dummies", case) == (True, True)
-    loudest = judges_d._loudest
+    largest = judges_d._largest_complaint
     monkeypatch.setattr(judges_d, "with_dummies", lambda d: tuple(tuple(p.get(j, F(0)) for j in range(d.R)) for p in d.parts))
-    monkeypatch.setattr(judges_d, "_loudest", lambda x, r, e, content: loudest(x, r[:, :1], e, content))
+    monkeypatch.setattr(judges_d, "_largest_complaint", lambda x, r, e, content: largest(x, r[:, :1], e, content))
     assert seen("D.S5.dummies", case) == (False, False)
 
 
@@ -360,7 +359,7 @@ def merit(case, x, price):
 
 def test_derivatives_of_the_merit_are_those_of_difference_quotients():
     for case in (c for c in samples(STATEMENTS["K.E111"], 60, 3) if all(exact_arcs(c.instance).tasks(c.points[0]))):
-        point = problem_3.Point.of(case)
+        point = problem_3.ExactMeritPoint.of(case)
         x, price = np.array([float(v) for v in point.x]), {row: float(v) for row, v in point.price.items()}
         scale = 1 + max(float(abs(f)) for f in point.f) ** 2 + max(float(v) for v in point.rise) ** 2
         for a, slope in enumerate(point.by_x()):
@@ -382,7 +381,7 @@ def test_the_projection_is_that_of_least_squares():
         price = {r: F(1) for r in normals if rng.random() < 0.5}
         g = [Surd.of(int(a), F(int(b))) for a, b in rng.integers(1, 6, (users, 2)) * [[1, 1]]]
         g = [v * F(int(rng.choice([-1, 1]))) for v in g]
-        point = problem_3.Point((), (), (), (), (), (), tuple(normals), price)
+        point = problem_3.ExactMeritPoint((), (), (), (), (), (), tuple(normals), price)
         v = next(point._projections(g, normals))
         d = np.array([[float(x) for x in row] for row in normals.values()]).reshape(-1, users).T
         near = projected(np.array([float(x) for x in g]), d, np.array([r in price for r in normals], dtype=bool))

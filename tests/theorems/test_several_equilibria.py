@@ -15,14 +15,14 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.papers.k import statements as claims_k
-from fairalloc.theorems.papers.k.lemma_4 import assumption_2, constructed, mirror, stalled, tried
-from fairalloc.theorems.papers.k.several_equilibria import apart, strict, two_solutions, two_solutions_exactly
+from fairalloc.theorems.papers.k.lemma_4 import assumption_2, constructed, first_server, lemma_4_at, tried
+from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best, two_solutions, two_solutions_exactly
 
 F = Fraction
 
 STATEMENTS = {item.id: item for item in claims_k.statements}
 NUMBERS = {"f1": F(5, 12), "f3": F(84, 13), "y": F(1), "g": F(16), "F": F(1, 25), "k": F(3, 2), "b": F(1, 2)}
-STALLED = constructed(NUMBERS)
+LEMMA_4_CASE = constructed(NUMBERS)
 TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
 
 
@@ -39,9 +39,9 @@ def test_search_refutes_uniqueness_from_scratch(name):
 
 def test_both_corners_are_equilibria_for_the_residual_too():
     """Rational optimality conditions against weak duality in floating point, which is another code and needs no corner."""
-    pair = apart(TWO)
+    pair = two_best(TWO)
     game = Game(TWO.instance, 10, 1, float(pair.B))
-    points = [strict(TWO, each, pair.B) for each in pair.corners]
+    points = [strict_solution(TWO, each, pair.B) for each in pair.solutions]
     arcs = exact_arcs(TWO.instance)
     assert {arcs.tasks(x) for x in points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
     for x in points:
@@ -53,9 +53,9 @@ def test_both_corners_are_equilibria_for_the_residual_too():
 
 
 def test_a_corner_that_is_no_equilibrium_is_refused():
-    pair = apart(TWO)
-    assert any(strict(TWO, each, 4 * pair.B) is None for each in pair.corners)
-    assert any(strict(replace(TWO, parameters={"alpha": 2}), each, pair.B) is None for each in pair.corners)
+    pair = two_best(TWO)
+    assert any(strict_solution(TWO, each, 4 * pair.B) is None for each in pair.solutions)
+    assert any(strict_solution(replace(TWO, parameters={"alpha": 2}), each, pair.B) is None for each in pair.solutions)
 
 
 @pytest.mark.parametrize("capacities", [[[2, 1], [2, 1]], [[2, 1], [1, "13/10"]], [[9, 1], [1, 2]]])
@@ -80,7 +80,7 @@ def test_free_multipliers_and_proved_uniqueness_are_not_tried(demands, capacitie
 
 
 def test_methods_find_one_of_the_equilibria():
-    pair = apart(TWO)
+    pair = two_best(TWO)
     found = solve(TWO.instance, "alpha-pf-vds", accuracy="high", alpha=10, A=1, B=float(pair.B))
     assert found.residual <= RESIDUAL
     assert min(abs(found.tasks - v).max() for v in (2 / 3, 3 / 4)) <= RECOVERED
@@ -91,7 +91,7 @@ def test_methods_find_one_of_the_equilibria():
 
 def merit(x, prices):
     """Psi (K 37) of the constructed point in floating point, from (31) and (35) alone, without (38)."""
-    system, parameters = STALLED.instance, STALLED.parameters
+    system, parameters = LEMMA_4_CASE.instance, LEMMA_4_CASE.parameters
     A, B, total, user, server = float(parameters["A"]), float(parameters["B"]), 0.0, system.arcs.user, system.arcs.server
     tasks = np.bincount(user, x, system.N)
     demands = np.array([rows[0] for rows in system.demands], dtype=float)
@@ -114,9 +114,9 @@ def slope(function, at, step=1e-6):
 
 
 def test_lemma_4_differences_of_psi_and_least_squares_agree_that_nothing_moves():
-    system = STALLED.instance
-    x = np.array([float(v) for v in STALLED.points[0]])
-    prices = np.array([float(v) for v in STALLED.parameters["prices"]]).reshape(system.K, system.R)
+    system = LEMMA_4_CASE.instance
+    x = np.array([float(v) for v in LEMMA_4_CASE.points[0]])
+    prices = np.array([float(v) for v in LEMMA_4_CASE.parameters["prices"]]).reshape(system.K, system.R)
     by_x = slope(lambda at: merit(at, prices), x)
     by_price = slope(lambda at: merit(x, at), prices)
     demands = np.array([rows[0] for rows in system.demands], dtype=float)
@@ -139,11 +139,11 @@ def test_lemma_4_differences_of_psi_and_least_squares_agree_that_nothing_moves()
 
 
 def test_lemma_4_is_refuted_in_rationals_under_assumption_2():
-    assert assumption_2(STALLED.instance)
-    assert min(min(row) for row in STALLED.instance.exact.capacities) > 0
-    verdict = stalled(STALLED)
+    assert assumption_2(LEMMA_4_CASE.instance)
+    assert min(min(row) for row in LEMMA_4_CASE.instance.exact.capacities) > 0
+    verdict = lemma_4_at(LEMMA_4_CASE)
     assert verdict.holds is False
-    assert verdict.margin == float(max(abs(v) for v in mirror(NUMBERS).gradient))
+    assert verdict.margin == float(max(abs(v) for v in first_server(NUMBERS).gradient))
 
 
 def test_lemma_4_search_finds_such_a_point():
@@ -160,20 +160,20 @@ def test_lemma_4_other_numbers_make_no_such_point():
 
 
 def test_lemma_4_a_perturbed_point_moves_or_is_refused():
-    prices = list(STALLED.parameters["prices"])
+    prices = list(LEMMA_4_CASE.parameters["prices"])
     right = prices[14]
     prices[14] += Fraction(5, 12)  # user 4, with x = 1, now pays f = 5/12: 13/12 is the root
-    moved = stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+    moved = lemma_4_at(replace(LEMMA_4_CASE, parameters=dict(LEMMA_4_CASE.parameters) | {"prices": tuple(prices)}))
     assert moved.holds is True
     prices[14], prices[1] = right, Fraction(1, 10)
     with pytest.raises(InstanceError, match="irrational"):
-        stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
+        lemma_4_at(replace(LEMMA_4_CASE, parameters=dict(LEMMA_4_CASE.parameters) | {"prices": tuple(prices)}))
     prices[1], prices[2] = Fraction(0), Fraction(1)  # a price of a resource that is not full
     with pytest.raises(InstanceError, match="38"):
-        stalled(replace(STALLED, parameters=dict(STALLED.parameters) | {"prices": tuple(prices)}))
-    alone = replace(STALLED, instance=STALLED.instance.replace(eligible=np.ones((4, 3), dtype=bool)))
+        lemma_4_at(replace(LEMMA_4_CASE, parameters=dict(LEMMA_4_CASE.parameters) | {"prices": tuple(prices)}))
+    alone = replace(LEMMA_4_CASE, instance=LEMMA_4_CASE.instance.replace(eligible=np.ones((4, 3), dtype=bool)))
     with pytest.raises(InstanceError, match="Assumption 2"):
-        stalled(alone)
+        lemma_4_at(alone)
 
 
 # ---- Lemma 2 for g' = z^-alpha, whose equilibria are irrational: interval arithmetic -----------------------------------
@@ -285,16 +285,18 @@ def test_lemma_2_fails_for_powers_too():
 
 
 def test_intervals_agree_with_rationals_at_the_corners():
-    pair = apart(TWO)
-    for each in pair.corners:
-        x = strict(TWO, each, pair.B)
-        full = [(i, r) for i, corner in enumerate(each) for r in corner.full]
+    pair = two_best(TWO)
+    for each in pair.solutions:
+        x = strict_solution(TWO, each, pair.B)
+        full = [(i, r) for i, solution in enumerate(each) for r in solution.full]
         tasks = isolated(TWO.instance, [float(v) for v in x], full, 10, pair.B)
         assert all(tasks[n].contains(ball(value)) for n, value in enumerate(exact_arcs(TWO.instance).tasks(x)))
 
 
 def test_intervals_refuse_what_is_no_equilibrium():
     assert isolated(POWER, *LOW, 2) is None
-    pair = apart(TWO)
-    points = [(strict(TWO, each, pair.B), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.corners]
+    pair = two_best(TWO)
+    points = [
+        (strict_solution(TWO, each, pair.B), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.solutions
+    ]
     assert None in [isolated(TWO.instance, [float(v) for v in x], full, 10, 4 * pair.B) for x, full in points]

@@ -36,7 +36,7 @@ from fairalloc.theorems.judges.trials import Undecided, answered
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["GOALS", "heavier"]
+__all__ = ["VIOLATIONS", "worst_weights"]
 
 METHOD = {"ps-dsf": ALGORITHM}
 """The method, where it is not the fastest one: that at whose answers the claims are tried (judges/game.py, `fair`)."""
@@ -52,7 +52,7 @@ NEAR = 1e-7
 
 
 @dataclass(frozen=True)
-class Answer:
+class VariableAnswer:
     """Tasks as a variable (A,), what they are at the case itself, and the numbers of that allocation."""
 
     x: "cp.Variable"
@@ -75,7 +75,7 @@ class Answer:
         return own @ self.x
 
 
-class Program:
+class WeightProgram:
     """Weights (N,), the answers that keep to them, and their constraints."""
 
     def __init__(self, case: Case, mechanism: str) -> None:
@@ -86,13 +86,13 @@ class Program:
         self.w = cp.Variable(case.instance.N, name="w")
         self.constraints = [cp.sum(self.w) == 1, self.w >= LEAST / case.instance.N]
 
-    def answer(self, instance: Instance, users: Any = slice(None)) -> Answer:
+    def answer(self, instance: Instance, users: Any = slice(None)) -> VariableAnswer:
         """The mechanism's answer to an instance that has these of the users."""
         import cvxpy as cp
 
         parameters = tuple(self.case.parameters.items())
         allocation = answered(self.mechanism, METHOD.get(self.mechanism), parameters, instance)
-        answer = Answer(cp.Variable(len(allocation.instance.arcs), nonneg=True), allocation)
+        answer = VariableAnswer(cp.Variable(len(allocation.instance.arcs), nonneg=True), allocation)
         w = self.w[users]
         self.constraints += _complaints(answer, w) if self.mechanism == "njc" else _pattern(answer, self.total * w)
         return answer
@@ -109,7 +109,7 @@ class Program:
         return None if self.w.value is None else (float(problem.value), np.asarray(self.w.value))
 
 
-def _pattern(answer: Answer, w: "cp.Expression") -> list[Any]:
+def _pattern(answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
     """The same tasks for a unit of weight, idle arcs and full capacities; w as in the instance."""
     import cvxpy as cp
 
@@ -124,7 +124,7 @@ def _pattern(answer: Answer, w: "cp.Expression") -> list[Any]:
     ]
 
 
-def _complaints(answer: Answer, w: "cp.Expression") -> list[Any]:
+def _complaints(answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
     """A full request, or at least w_i of a full resource; the one arc of a user carries its tasks."""
     import cvxpy as cp
 
@@ -151,7 +151,7 @@ def _complaints(answer: Answer, w: "cp.Expression") -> list[Any]:
 Violations: TypeAlias = Iterator["cp.Expression"]
 
 
-def pareto(program: Program) -> Violations:
+def pareto(program: WeightProgram) -> Violations:
     """Another allocation y in which nobody has less, and what all gain together."""
     import cvxpy as cp
 
@@ -161,7 +161,7 @@ def pareto(program: Program) -> Violations:
     yield (1 / answer.alone[arcs.user]) @ (y - answer.x)
 
 
-def sharing(program: Program) -> Violations:
+def sharing(program: WeightProgram) -> Violations:
     """What a user runs with its part of every server, and what it has."""
     answer = program.answer(program.case.reported)
     for n in range(answer.instance.N):
@@ -169,7 +169,7 @@ def sharing(program: Program) -> Violations:
         yield (whole * program.w[n] - answer.tasks(n)) / answer.alone[n]
 
 
-def envy(program: Program) -> Violations:
+def envy(program: WeightProgram) -> Violations:
     """What n runs with the bundle of m, for a unit of m's weight as with a unit of its own."""
     answer = program.answer(program.case.reported)
     instance = answer.instance
@@ -179,7 +179,7 @@ def envy(program: Program) -> Violations:
         yield (better - rate[n] * program.w[m]) / answer.alone[n]
 
 
-def misreporting(program: Program) -> Violations:
+def misreporting(program: WeightProgram) -> Violations:
     """The smallest gain of those who lie."""
     import cvxpy as cp
 
@@ -192,7 +192,7 @@ def misreporting(program: Program) -> Violations:
     yield cp.min(cp.hstack(gains))
 
 
-def leaving(program: Program) -> Violations:
+def leaving(program: WeightProgram) -> Violations:
     """What one user loses when another leaves."""
     truth = program.case.instance
     before = program.answer(truth)
@@ -204,7 +204,7 @@ def leaving(program: Program) -> Violations:
         program.constraints = common
 
 
-GOALS: Mapping[str, Callable[[Program], Violations]] = {
+VIOLATIONS: Mapping[str, Callable[[WeightProgram], Violations]] = {
     "pareto": pareto,
     "sharing-incentive": sharing,
     "envy-freeness": envy,
@@ -215,7 +215,7 @@ GOALS: Mapping[str, Callable[[Program], Violations]] = {
 """The violations that are linear, by the property."""
 
 
-def heavier(case: Case, mechanism: str, name: str) -> Case | None:
+def worst_weights(case: Case, mechanism: str, name: str) -> Case | None:
     """The case with the weights of the largest violation; None where there is no program, or it is not solved.
 
     Programs are for one demand vector a user, and without limits except for njc.
@@ -223,11 +223,11 @@ def heavier(case: Case, mechanism: str, name: str) -> Case | None:
     instances = (case.instance, case.reported)
     one_way = all(instance.single_variant for instance in instances)
     unlimited = mechanism == "njc" or all(np.isinf(instance.max_tasks).all() for instance in instances)
-    if name not in GOALS or not (one_way and unlimited) or (mechanism == "njc" and name == "envy-freeness"):
+    if name not in VIOLATIONS or not (one_way and unlimited) or (mechanism == "njc" and name == "envy-freeness"):
         return None
-    program = Program(case, mechanism)
+    program = WeightProgram(case, mechanism)
     try:
-        found = [best for violation in GOALS[name](program) if (best := program.largest(violation)) is not None]
+        found = [best for violation in VIOLATIONS[name](program) if (best := program.largest(violation)) is not None]
     except (InstanceError, Undecided):  # the mechanism does not take the parameters of the case, or has no answer
         return None
     if not found:

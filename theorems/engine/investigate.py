@@ -7,16 +7,16 @@ from math import inf
 from typing import Any
 
 from fairalloc.theorems.cases import Case, Draft
-from fairalloc.theorems.engine.search import Found, Limit, Search, measure, seeded
+from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import Finding, Statement, Status
 
-__all__ = ["ENOUGH", "KIN", "investigate"]
+__all__ = ["ENOUGH", "RELATED", "investigate"]
 
 ENOUGH = 20
 """Fewer cases than this decide nothing."""
 
-KIN = "kin"
+RELATED = "related"
 """Key of known cases that violate the same property of the same mechanism, but were found for another statement."""
 
 MAIN = 0.6
@@ -63,13 +63,13 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     given += [("printed", case) for case in [statement.printed] if case is not None]
     found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
     failed = len(given) - len(found)
-    kin = known.get(KIN, ()) if not found else ()
-    found += [("kin", made) for case in kin if (made := _confirmed(statement, case)) is not None]
+    related = known.get(RELATED, ()) if not found else ()
+    found += [("related", made) for case in related if (made := _confirmed(statement, case)) is not None]
     if found:  # what is left to find is a smaller one
         main.limit = Limit(trials, seconds / 2)
     if (new := main.run()) is not None:
         found.insert(0, ("search", new))
-    found = [(name, main.shrunk(made) if name in ("printed", "kin") else made) for name, made in found]
+    found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
     searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
     if best is not None:
@@ -111,12 +111,12 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     return Finding(statement.id, "held", f"not refuted in {tried}", main.trials, searched, needed=needed)
 
 
-def _confirmed(statement: Statement, case: Case) -> Found | None:
+def _confirmed(statement: Statement, case: Case) -> Violation | None:
     try:
         verdict = statement.violated(case)
     except Exception:  # a check that fails on one case confirms nothing, which is counted, and must not end the others
         return None
-    return None if verdict is None else Found(Draft.of(case), case, verdict, 0)
+    return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)
 
 
 def _counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:

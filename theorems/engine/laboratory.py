@@ -25,7 +25,7 @@ from fairalloc.models.instance import InstanceError
 from fairalloc.runs.processes import start_server
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.engine.findings import Store
-from fairalloc.theorems.engine.investigate import KIN, investigate
+from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
@@ -126,7 +126,7 @@ class _Known:
         """Those of a statement by the hypothesis they do without, and its kin's: of the same property, or one that it implies."""
         own = self._cases.get(statement.id, {})
         implied = {arrow.premise: arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES}.get(statement.property)
-        kin = [
+        related = [
             case
             for other in all_statements().values()
             if statement.mechanism == other.mechanism != "" and other.id != statement.id
@@ -134,7 +134,7 @@ class _Known:
             for cases in list(self._cases.get(other.id, {}).values())
             for case in cases
         ]
-        return own | {KIN: [case for k, case in enumerate(kin) if case not in kin[:k]]}
+        return own | {RELATED: [case for k, case in enumerate(related) if case not in related[:k]]}
 
 
 class _Share:

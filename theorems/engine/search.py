@@ -23,11 +23,11 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.theorems.cases import Case, Draft, Slot
-from fairalloc.theorems.engine.attack import heavier
+from fairalloc.theorems.engine.attack import worst_weights
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["Found", "Limit", "Search", "measure", "search", "seeded"]
+__all__ = ["Limit", "Search", "Violation", "measure", "search", "seeded"]
 
 SAMPLES = 16
 """Samples of a restart, from the worst of which it climbs."""
@@ -50,7 +50,7 @@ Move: TypeAlias = Callable[[Draft], Draft]
 
 
 @dataclass(frozen=True)
-class Found:
+class Violation:
     """A confirmed violation: the case, its exact verdict, and the trial at which it was first seen."""
 
     draft: Draft
@@ -94,13 +94,13 @@ class Search:
         self.sizes: Counter[tuple[int, int, int]] = Counter()
         self._last: tuple[Draft | None, Instance | None] = None, None
 
-    def run(self) -> Found | None:
+    def run(self) -> Violation | None:
         """Search until a violation is confirmed and shrunk, or the limit is reached."""
         found = self._first(MOST, self.limit)
         if found is None:
             return None
         found = self.shrunk(found)
-        while (smaller := self._smaller(found)) is not None:
+        while (smaller := self._of_smaller_size(found)) is not None:
             found = self.shrunk(smaller)
         return found
 
@@ -111,14 +111,14 @@ class Search:
 
     # ---- finding
 
-    def _first(self, most: tuple[int, int, int], limit: Limit) -> Found | None:
+    def _first(self, most: tuple[int, int, int], limit: Limit) -> Violation | None:
         while not limit.reached(self.drawn):
             found = self._restart(most, limit)
             if found is not None:
                 return found
         return None
 
-    def _smaller(self, found: Found) -> Found | None:
+    def _of_smaller_size(self, found: Violation) -> Violation | None:
         """A violation of smaller size, looked for with a part of what is left."""
         n, k, r = found.draft.size
         caps = [(n - 1, *MOST[1:]), (n, k - 1, MOST[2]), (n, k, r - 1)]
@@ -131,7 +131,7 @@ class Search:
                 return smaller
         return None
 
-    def _restart(self, most: tuple[int, int, int], limit: Limit) -> Found | None:
+    def _restart(self, most: tuple[int, int, int], limit: Limit) -> Violation | None:
         best, score = None, -inf
         for draft in self._samples(most):
             margin, found = self._tried(draft)
@@ -142,7 +142,7 @@ class Search:
         if best is None or score == -inf:
             return None
         top, score, found = self._climb(best, score, limit)
-        return found or self._attacked(top) or self._hidden(top, score)
+        return found or self._at_worst_weights(top) or self._below_tolerance(top, score)
 
     def _samples(self, most: tuple[int, int, int]) -> Iterator[Draft]:
         """Samples of the hypotheses; where users lie, each truth with several lies."""
@@ -152,16 +152,16 @@ class Search:
             yield draft
             for _ in range(MISREPORTS - 1 if misreports else 0):
                 other = draft.copy()
-                hypotheses.tell(self.rng, other, misreports)
+                hypotheses.draw_misreports(self.rng, other, misreports)
                 yield other
 
-    def _climb(self, draft: Draft, score: float, limit: Limit) -> tuple[Draft, float, Found | None]:
+    def _climb(self, draft: Draft, score: float, limit: Limit) -> tuple[Draft, float, Violation | None]:
         """Where single changes lead from a draft and the margin there, or the violation on the way."""
         failed, again = 0, None
         while failed < PATIENCE and not limit.reached(self.drawn):
             move = again or _move(self.rng, draft, self.statement)
             changed = move(draft.copy())
-            self.statement.hypotheses.enforce(changed)
+            self.statement.hypotheses.impose(changed)
             margin, found = self._tried(changed)
             if found is not None:
                 return changed, margin, found
@@ -171,28 +171,28 @@ class Search:
                 draft, score = changed, margin
         return draft, score, None
 
-    def _hidden(self, draft: Draft, score: float) -> Found | None:
+    def _below_tolerance(self, draft: Draft, score: float) -> Violation | None:
         """The violation that floating point takes for rounding, where rationals confirm it."""
         if not ROUNDING < score <= TOLERANCE:
             return None
         case = draft.case()
         exact = self._checked(self.statement.violated, case)
-        return None if exact is None else Found(draft, case, exact, self.trials)
+        return None if exact is None else Violation(draft, case, exact, self.trials)
 
-    def _attacked(self, draft: Draft) -> Found | None:
+    def _at_worst_weights(self, draft: Draft) -> Violation | None:
         """The violation, if there is one, at the weights that a program finds worst (attack.py)."""
         statement = self.statement
         if statement.hypotheses.equal_weights or not statement.mechanism:
             return None
-        case = heavier(draft.case(), statement.mechanism, statement.property)
+        case = worst_weights(draft.case(), statement.mechanism, statement.property)
         if case is None:
             return None
         self.programs += 1
         changed = Draft.of(case)
-        statement.hypotheses.enforce(changed)
+        statement.hypotheses.impose(changed)
         return self._tried(changed)[1]
 
-    def _tried(self, draft: Draft) -> tuple[float, Found | None]:
+    def _tried(self, draft: Draft) -> tuple[float, Violation | None]:
         """The margin of a draft, and the violation where it is a confirmed one."""
         tried = self._trial(draft)
         if tried is None:
@@ -208,7 +208,7 @@ class Search:
         if exact is None:
             self.unconfirmed.append(case)
             return 0.0, None
-        return verdict.margin, Found(draft, case, exact, self.trials)
+        return verdict.margin, Violation(draft, case, exact, self.trials)
 
     def _trial(self, draft: Draft) -> tuple[Case, Verdict] | None:
         """The case and its verdict in floating point; None where the claim is not about it."""
@@ -219,7 +219,7 @@ class Search:
             return None
         self._last = draft, case.instance
         with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
-            verdict = self._checked(self.statement.trial, case) if self.statement.admits(case) else None
+            verdict = self._checked(self.statement.trial, case) if self.statement.applies_to(case) else None
         return None if verdict is None else (case, verdict)
 
     def _checked(self, check: Callable[[Case], Verdict | None], case: Case) -> Verdict | None:
@@ -234,39 +234,39 @@ class Search:
 
     # ---- shrinking
 
-    def shrunk(self, found: Found) -> Found:
+    def shrunk(self, found: Violation) -> Violation:
         """The smallest violation that single steps lead to; every step is confirmed."""
         before = None
         while before != (before := measure(found.draft)):
-            for step in (_taken_out, _plain, _scaled, _together):
-                found = self._exhausted(step, found)
-            found = self._simpler_numbers(found)
+            for step in (_deletions, _simplifications, _rescalings, _replacements):
+                found = self._repeated(step, found)
+            found = self._with_simpler_numbers(found)
             if before == measure(found.draft):
                 break
         return found
 
-    def _exhausted(self, step: Callable[[Draft], Iterator[Draft]], found: Found) -> Found:
+    def _repeated(self, step: Callable[[Draft], Iterator[Draft]], found: Violation) -> Violation:
         """Take a step for as long as one of its drafts is a smaller violation."""
         while True:
-            candidates = (self._still(draft, found) for draft in step(found.draft))
+            candidates = (self._smaller_violation(draft, found) for draft in step(found.draft))
             smaller = next((candidate for candidate in candidates if candidate is not None), None)
             if smaller is None:
                 return found
             found = smaller
 
-    def _simpler_numbers(self, found: Found) -> Found:
+    def _with_simpler_numbers(self, found: Violation) -> Violation:
         k = 0
         while k < len(slots := list(found.draft.slots())):
-            candidates = (self._still(_with(found.draft, k, value), found) for value in _simpler(slots[k].value))
+            candidates = (self._smaller_violation(_with(found.draft, k, value), found) for value in _simpler(slots[k].value))
             smaller = next((candidate for candidate in candidates if candidate is not None), None)
             found, k = (smaller, k) if smaller is not None else (found, k + 1)
         return found
 
-    def _still(self, draft: Draft, found: Found) -> Found | None:
+    def _smaller_violation(self, draft: Draft, found: Violation) -> Violation | None:
         """The draft, made to satisfy the hypotheses, where it is a smaller confirmed violation."""
         if not draft.users or not draft.capacities or not draft.capacities[0] or self.limit.overdue:
             return None
-        self.statement.hypotheses.enforce(draft)
+        self.statement.hypotheses.impose(draft)
         if not measure(draft) < measure(found.draft):
             return None
         tried = self._trial(draft)
@@ -276,7 +276,7 @@ class Search:
         return None if exact is None else replace(found, draft=draft, case=tried[0], verdict=exact)
 
 
-def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Found | None, Search]:
+def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Violation | None, Search]:
     """Look for a violation of the property; the smallest found and the search with its counts.
 
     Parameters
@@ -358,7 +358,7 @@ def _misreport_move(rng: np.random.Generator, draft: Draft, statement: Statement
     )
 
     def move(changed: Draft) -> Draft:
-        statement.hypotheses.misreport(rng, changed, n)
+        statement.hypotheses.draw_misreport(rng, changed, n)
         return changed
 
     return move
@@ -419,7 +419,7 @@ def _complexity(value: Fraction | int) -> int:
     return abs(value.numerator) + value.denominator
 
 
-def _taken_out(draft: Draft) -> Iterator[Draft]:
+def _deletions(draft: Draft) -> Iterator[Draft]:
     """Without a user, a server, a resource, a variant or a lie."""
     n_users, n_servers, n_resources = draft.size
     yield from (draft.without_user(n) for n in range(n_users))
@@ -435,7 +435,7 @@ def _taken_out(draft: Draft) -> Iterator[Draft]:
                 yield _changed(draft, lambda made, n=n, v=v: made.users[n].reported.pop(v))  # type: ignore[misc]
 
 
-def _plain(draft: Draft) -> Iterator[Draft]:
+def _simplifications(draft: Draft) -> Iterator[Draft]:
     """Without a limit, a placement constraint, demands of its own, or servers of a class beyond the first."""
     for n, user in enumerate(draft.users):
         if user.limit[0] is not None:
@@ -450,7 +450,7 @@ def _plain(draft: Draft) -> Iterator[Draft]:
         yield _changed(draft, lambda made, i=i: made.counts.__setitem__(i, 1))  # type: ignore[misc]
 
 
-def _scaled(draft: Draft) -> Iterator[Draft]:
+def _rescalings(draft: Draft) -> Iterator[Draft]:
     """A resource or all tasks of a user or all weights in other units, in which the numbers are small integers."""
     for r in range(draft.size[2]):
         column = [row for row in _all_rows(draft) if row[r]]
@@ -464,7 +464,7 @@ def _scaled(draft: Draft) -> Iterator[Draft]:
     yield _changed(draft, lambda made: _multiply([user.weight for user in made.users], 0, factor))
 
 
-def _together(draft: Draft) -> Iterator[Draft]:
+def _replacements(draft: Draft) -> Iterator[Draft]:
     """All numbers of one value replaced by a simpler one, so that ties stay ties."""
     for value in sorted({slot.value for slot in draft.slots()}, key=_complexity, reverse=True):
         for simpler in _simpler(value):

@@ -19,7 +19,7 @@ from fairalloc.models.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.statement import Finding, Statement, verdict_document
 
-__all__ = ["Evidences", "Witness", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
+__all__ = ["Witness", "WitnessRecord", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
 
 SCHEMA = "fairalloc-witnesses/1"
 SAME = 1e-6
@@ -81,39 +81,39 @@ def _variant(statement: Statement, without: str) -> Statement:
 
 
 @dataclass(frozen=True)
-class Evidences:
+class WitnessRecord:
     """What a file holds: witnesses, and by statement the last status with its trials, seed and seconds."""
 
     witnesses: list[Witness] = field(default_factory=list)
     searched: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def packaged() -> Evidences:
+def packaged() -> WitnessRecord:
     """What comes with the package."""
     return _read(json.loads(files("fairalloc.theorems.engine").joinpath("witnesses.json").read_text(encoding="utf-8")))
 
 
-def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> Evidences:
+def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:
     """Put what was found into a file, in place of what it says of these statements; what it then holds.
 
     Statements that are no more are dropped.
     """
-    old = _read(read_json(path)) if Path(path).exists() else Evidences()
+    old = _read(read_json(path)) if Path(path).exists() else WitnessRecord()
     new = {finding.statement: finding for finding in findings}
     kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
     searched = {name: last for name, last in old.searched.items() if name in statements}
     for name, finding in new.items():
         kept += witnesses_of(statements[name], finding)
         searched[name] = {"status": finding.status, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
-    result = Evidences(sorted(kept, key=_key), dict(sorted(searched.items())))
+    result = WitnessRecord(sorted(kept, key=_key), dict(sorted(searched.items())))
     write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
     return result
 
 
-def _read(document: Any) -> Evidences:
+def _read(document: Any) -> WitnessRecord:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InstanceError(f"the witnesses are not of schema {SCHEMA!r}")
-    return Evidences(list(document["witnesses"]), dict(document["searched"]))
+    return WitnessRecord(list(document["witnesses"]), dict(document["searched"]))
 
 
 def _key(witness: Witness) -> tuple[str, str]:

@@ -27,32 +27,32 @@ from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, attempted
 
 __all__ = [
     "Row",
+    "about_mechanism",
     "as_one_pool",
-    "asked",
-    "bargained",
-    "certain",
+    "certified",
     "few_rounds",
-    "filled",
-    "furthest",
-    "happiest",
-    "held",
+    "holdings_of",
+    "is_nash_bargain",
     "leximin",
     "leximin_in",
-    "numbers",
-    "ruling",
+    "max_min_fair",
+    "maximum_worth",
+    "printed_numbers",
+    "progressive_filling",
     "strict_misreporting",
+    "verdict_of",
 ]
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """What it is, how it is printed, and what it is."""
 
 
-def held(allocation: Allocation) -> Holdings:
+def holdings_of(allocation: Allocation) -> Holdings:
     """The numbers of an allocation, in rationals where it has them."""
     return Holdings(allocation, allocation.x_exact is not None)
 
 
-def certain(instance: Instance, name: str) -> Holdings:
+def certified(instance: Instance, name: str) -> Holdings:
     """A mechanism's certified rational answer."""
     certificate = certify(instance, name)
     if isinstance(certificate, Failure):
@@ -61,13 +61,13 @@ def certain(instance: Instance, name: str) -> Holdings:
     return Holdings(Allocation(mechanism(name).home(instance), x, name, "certificate", x_exact=certificate.x), True)
 
 
-def ruling(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
+def verdict_of(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
     """The verdict of a margin: positive is a violation."""
     holds = not margin > (0 if h.exact else TOLERANCE)
     return Verdict(name, bool(holds), float(margin), sentence, "rational arithmetic" if h.exact else "floating point")
 
 
-def furthest(h: Holdings, worth: Any, floors: Any) -> Any:
+def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
     """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
     instance, arcs = h.instance, h.instance.arcs
     limited = np.flatnonzero(np.isfinite(instance.max_tasks))
@@ -85,7 +85,7 @@ def furthest(h: Holdings, worth: Any, floors: Any) -> Any:
     return best.value
 
 
-def asked(mechanism: str, judge: Judge) -> dict[str, Any]:
+def about_mechanism(mechanism: str, judge: Judge) -> dict[str, Any]:
     """How a statement about a mechanism is tried and confirmed; a violation in floats that rationals deny is none.
 
     The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
@@ -145,18 +145,18 @@ def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
     """
 
     def judge(case: Case, answer: Answer) -> Verdict:
-        h = held(answer(case.reported))
+        h = holdings_of(answer(case.reported))
         rate = h.array(list(unit(h.instance))) / h.weights
         v, slack = rate * h.tasks, 1 if h.exact else 1 - 1e-9
         gains = []
         for n in range(h.instance.N):
             only = h.zeros(h.instance.N)
             only[n] = 1 / h.alone[n]
-            gains.append(furthest(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
+            gains.append(maximum_worth(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
         n = int(np.argmax([float(g) for g in gains]))
         user, tasks = h.instance.users[n], float(h.tasks[n])
         sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"
-        return ruling(h, "leximin", gains[n], sentence)
+        return verdict_of(h, "leximin", gains[n], sentence)
 
     return judge
 
@@ -165,37 +165,37 @@ leximin = leximin_in(lambda instance: [Fraction(1)] * instance.N)
 """Lexicographic max-min fairness of the numbers of tasks (Z Def 1)."""
 
 
-def happiest(case: Case, answer: Answer) -> Verdict:
+def max_min_fair(case: Case, answer: Answer) -> Verdict:
     """The least number of tasks is as large as it can be (Z II-B, MMF)."""
-    h = held(answer(case.reported))
-    most = (certain(h.instance, "mmf") if h.exact else held(solve(h.instance, "mmf"))).tasks.min()
-    return ruling(h, "max-min", (most - h.tasks.min()) / h.alone.min(), f"the poorest runs {h.tasks.min()} tasks of {most}")
+    h = holdings_of(answer(case.reported))
+    most = (certified(h.instance, "mmf") if h.exact else holdings_of(solve(h.instance, "mmf"))).tasks.min()
+    return verdict_of(h, "max-min", (most - h.tasks.min()) / h.alone.min(), f"the poorest runs {h.tasks.min()} tasks of {most}")
 
 
 def strict_misreporting(case: Case, answer: Answer) -> Verdict:
     """Of those who lie together, somebody loses where somebody gains: the strong form of group strategyproofness."""
     if case.misreport is None:
         raise InstanceError("nobody lies")
-    h, reported = held(answer(case.instance)), held(answer(case.reported))
+    h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     users = list(case.misreport.users)
     after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]
     gains = [(u - h.tasks[n]) / h.alone[n] for n, u in zip(users, after, strict=True)]
     harmless = min(gains) >= (0 if h.exact else -TOLERANCE)
     sentence = ", ".join(f"{h.instance.users[n]!r} runs {u} for {h.tasks[n]}" for n, u in zip(users, after, strict=True))
-    return ruling(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by lying user {sentence}")
+    return verdict_of(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by lying user {sentence}")
 
 
 def as_one_pool(case: Case, answer: Answer) -> Verdict:
     """Everybody runs what progressive filling of the pooled resources gives it (W Propositions 6 and 7, W 4.5.3)."""
-    h = held(answer(case.reported))
-    expected = filled(case.reported)
+    h = holdings_of(answer(case.reported))
+    expected = progressive_filling(case.reported)
     worst: tuple[Any, int] = max((abs(u - e) / g, n) for n, (u, e, g) in enumerate(zip(h.tasks, expected, h.alone, strict=True)))
     n = worst[1]
     sentence = f"user {h.instance.users[n]!r} runs {h.tasks[n]} tasks, and {expected[n]} in one pool"
-    return ruling(h, "reduction", worst[0], sentence)
+    return verdict_of(h, "reduction", worst[0], sentence)
 
 
-def filled(instance: Instance) -> list[Fraction]:
+def progressive_filling(instance: Instance) -> list[Fraction]:
     """(N,) tasks by progressive filling of dominant shares in one pool of all resources, in rationals and without a solver."""
     exact, share = instance.exact, global_dominant_share(instance)
     q = instance.counts.tolist()
@@ -220,7 +220,7 @@ def filled(instance: Instance) -> list[Fraction]:
 # ---- printed numbers ------------------------------------------------------------------------------------------------
 
 
-def numbers(rows: Callable[[Case], Sequence[Row]]) -> Callable[[Case], Verdict]:
+def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Callable[[Case], Verdict]:
     """The check of numbers as they are printed: decimals to the last digit that is printed, fractions exactly."""
 
     def confirm(case: Case) -> Verdict:
@@ -240,7 +240,7 @@ def _distance(printed: str, value: Fraction) -> Fraction:
     return max(Fraction(0), abs(value - Fraction(printed)) - allowed)
 
 
-def bargained(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
+def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
     """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
     arcs = exact_arcs(instance)
     feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)

@@ -24,7 +24,7 @@ from fairalloc.solvers.method import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import fitted
 
-__all__ = ["arcs_of_servers", "at_rest", "ended", "gain", "rational", "vertices"]
+__all__ = ["arcs_of_servers", "converges", "converges_exactly", "gain_left", "rational", "vertices"]
 
 ZERO = Fraction(0)
 
@@ -55,7 +55,7 @@ def arcs_of_servers(instance: Instance) -> list[list[int]]:
     return [np.flatnonzero(server == i).tolist() for i in range(instance.K) if (server == i).any()]
 
 
-def gain(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
+def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
     """Bounds on the largest relative gain that (16) leaves to a server at tasks x (A,), all users served.
 
     Where alpha = infinity, the gap of P Theorem 1 (formulations/game/game.py), which is rational.
@@ -100,7 +100,7 @@ def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> 
         return point_as_fraction(ball.lower()), point_as_fraction(ball.upper())
 
 
-def at_rest(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
+def converges(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
     """The method ends at an answer: its residual keeps the promise; a run that is cut off decides nothing."""
     allowed = {"low": 1e-3, "mid": 1e-6, "high": 1e-9}[accuracy]
 
@@ -115,7 +115,7 @@ def at_rest(name: str, method: str, accuracy: str = "low") -> Callable[[Case], V
     return check
 
 
-def ended(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
+def converges_exactly(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
     """The method ends at an answer: another run, and what it leaves by (16), or by P Theorem 1 for ps-dsf, in rationals.
 
     What is proved to be more than is allowed is a violation, and what is proved to be less is none.
@@ -128,7 +128,7 @@ def ended(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Ver
         if not found.has_point or not all(exact_arcs(case.instance).tasks(rational(case.instance, found.x))):
             return Verdict("convergence", None, np.nan, "not decided: a user has nothing", "a run")
         parameters = {"alpha": "inf"} if name == "ps-dsf" else own
-        low, high = gain(case.instance, rational(case.instance, found.x), parameters)
+        low, high = gain_left(case.instance, rational(case.instance, found.x), parameters)
         far, near = low > allowed, high <= allowed
         cut = found.termination in ("iteration_limit", "time_limit")
         holds = True if near else False if far and not cut else None

@@ -29,21 +29,21 @@ from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import exact_levels, unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certain, furthest, held, ruling
+from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
 
 __all__ = [
     "ALGORITHM",
-    "equilibria",
-    "every_alpha",
-    "fair",
-    "hard_misreporting",
+    "about_equilibria",
+    "about_ps_dsf",
     "least_served",
     "limit_rate",
+    "misreporting_for_every_choice",
     "missing",
-    "ordered",
+    "not_rising_in_alpha",
     "proportional",
     "same_as_fds",
+    "same_as_ps_dsf",
     "shares",
     "utilisation",
 ]
@@ -56,7 +56,7 @@ ALGORITHM = "psdsf-algorithm-1"
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
 
 
-def equilibria(judge: Judge) -> dict[str, Any]:
+def about_equilibria(judge: Judge) -> dict[str, Any]:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     return {"trial": partial(_tried, judge), "confirm": partial(_sure, judge), "mechanism": "alpha-pf-vds"}
 
@@ -119,26 +119,28 @@ def _sure(judge: Judge, case: Case) -> Verdict:
 
 def proportional(case: Case, answer: Answer) -> Verdict:
     """No feasible y has sum_n phi_n (y_n - x_n) / x_n > 0 (K 62): one linear program."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     total = h.weights.sum()
-    best = furthest(h, h.weights / h.tasks, h.zeros(h.instance.N))
+    best = maximum_worth(h, h.weights / h.tasks, h.zeros(h.instance.N))
     gain = (best - total) / total
-    return ruling(h, "proportional fairness", gain, f"relative changes of another allocation add up to {float(gain):.3g} sum phi")
+    return verdict_of(
+        h, "proportional fairness", gain, f"relative changes of another allocation add up to {float(gain):.3g} sum phi"
+    )
 
 
 def same_as_fds(case: Case, answer: Answer) -> Verdict:
     """With one server, the equilibrium is alpha-fair by dominant shares: fds, another program and other solvers."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     other = solve(h.instance, "fds", alpha=case.parameters["alpha"])
     if not other.residual <= TOLERANCE:
         raise Undecided(f"the residual of the fds allocation is {other.residual:.1e}")
     off = max(abs(float(a) - b) / b for a, b in zip(h.tasks, other.tasks, strict=True))
-    return ruling(h, "reduction", max(0.0, off - 1e-3), f"tasks differ by {off:.1e}, relative")
+    return verdict_of(h, "reduction", max(0.0, off - 1e-3), f"tasks differ by {off:.1e}, relative")
 
 
 def limit_rate(case: Case, answer: Answer) -> Verdict:
     """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha: see K.T2.limit."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     if any(float(a) < float(z) for a, z in zip(_per_arc(case, h.instance, "A", 1.0), shares(h), strict=True)):
         raise InstanceError("a share is larger than A (K Corollary 3)")
     game = Game(h.instance, np.inf)
@@ -147,7 +149,7 @@ def limit_rate(case: Case, answer: Answer) -> Verdict:
     alpha = float(case.parameters["alpha"])
     bound = np.log(h.instance.R * (1 + ratio) / least) / alpha
     gap = max(_gap(h, i) for i in range(h.instance.K))
-    return ruling(
+    return verdict_of(
         h, "limit", gap - bound, f"the gap of PS-DSF is {gap:.3g} at alpha = {alpha:g}, and at most {bound:.3g} by the rate"
     )
 
@@ -185,7 +187,7 @@ def _gap(h: Holdings, i: int) -> float:
     )
 
 
-def every_alpha(domain: Callable[[Instance], Instance] = lambda instance: instance) -> dict[str, Any]:
+def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> dict[str, Any]:
     """Problem 1 and PS-DSF have the same solutions: both ways, on the instance or on another one made of it (K Theorems 4, 5).
 
     Tried: the residual of each one's answer in the other's definition. Confirmed: the optimality conditions of Problem 1 at the
@@ -209,7 +211,7 @@ def every_alpha(domain: Callable[[Instance], Instance] = lambda instance: instan
 
     def confirm(case: Case) -> Verdict:
         instance, alpha = domain(case.instance), case.parameters["alpha"]
-        h = certain(instance, "ps-dsf")
+        h = certified(instance, "ps-dsf")
         worst = max(_kkt(h, i, int(alpha)) for i in set(instance.arcs.server.tolist()))
         sentence = f"with the price of the largest served share somebody is off by {float(worst):.3g}, relative"
         return Verdict("coincidence", worst <= 0, float(worst), sentence, "optimality conditions in rationals")
@@ -227,7 +229,7 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
-def fair(judge: Judge) -> dict[str, Any]:
+def about_ps_dsf(judge: Judge) -> dict[str, Any]:
     """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
 
     A property of the mechanism is one of every PS-DSF allocation. Algorithm I starts from DRF on each server and so ends at other
@@ -255,14 +257,16 @@ def fair(judge: Judge) -> dict[str, Any]:
 
 def least_served(case: Case, answer: Answer) -> Verdict:
     """Who has tasks on a server has the least share of all who are eligible there (K 6.2, before (58))."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     z, server = shares(h), h.instance.arcs.server
     gaps = [min(h.x[a] / h.gamma[a], 1 - min(z[server == server[a]]) / z[a]) for a in range(len(z))]
     worst = max(gaps)
-    return ruling(h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share")
+    return verdict_of(
+        h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share"
+    )
 
 
-def hard_misreporting(case: Case, answer: Answer) -> Verdict:
+def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
     """A lie counts only if the liar's worst PS-DSF allocation after it is better than its best one before it.
 
     Both are optima of the mixed-integer program of ps_dsf.py; in rationals their patterns are made exact, and the gain is the
@@ -273,13 +277,13 @@ def hard_misreporting(case: Case, answer: Answer) -> Verdict:
     honest, reported = answer(case.instance), answer(case.reported)
     (n,) = case.misreport.users
     gain = gains(case.instance, case.misreport, honest, reported)[0][n]
-    h = held(honest)
+    h = holdings_of(honest)
     if not gain > (0 if h.exact else TOLERANCE):
-        return ruling(h, "strategyproofness", gain, f"user {h.instance.users[n]!r} gains nothing")
+        return verdict_of(h, "strategyproofness", gain, f"user {h.instance.users[n]!r} gains nothing")
     before, after = _extreme(case.instance, n, None, True), _extreme(reported.instance, n, case.instance, False)
     hard = gains(case.instance, case.misreport, _like(before, h), _like(after, h))[0][n]
     sentence = f"user {h.instance.users[n]!r} gains {float(hard):.3g} of a server in its worst allocation against its best before"
-    return ruling(h, "strategyproofness", min(gain, hard), sentence)
+    return verdict_of(h, "strategyproofness", min(gain, hard), sentence)
 
 
 def _like(allocation: Allocation, h: Holdings) -> Allocation:
@@ -317,11 +321,11 @@ def utilisation(h: Holdings) -> Any:
     return sum(loads[some]) / int(some.sum())
 
 
-def ordered(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> dict[str, Any]:
+def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> dict[str, Any]:
     """`measure` does not rise with alpha."""
 
     def verdict(answer: Callable[[Any], Allocation]) -> Verdict:
-        found = [held(answer(alpha)) for alpha in alphas]
+        found = [holdings_of(answer(alpha)) for alpha in alphas]
         values = [measure(h) for h in found]
         rise = max(later - earlier for earlier, later in pairwise(values))
         sentence = ", ".join(f"{float(v):.6g} at alpha = {alpha}" for v, alpha in zip(values, alphas, strict=True))

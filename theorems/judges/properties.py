@@ -9,10 +9,10 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import InstanceError
 from fairalloc.theorems.cases import Case
 
-__all__ = ["judge"]
+__all__ = ["property_judge"]
 
 
-def judge(property: str) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
+def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
     """A judge of a case and of `answer`, as theorems/judges/trials.py wants it, for any property here or in checks.py.
 
     Properties of an allocation are checked of the answer to what is told; the margin is exact where the answer is.

@@ -9,9 +9,9 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.published import example
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import Row, asked, certain, numbers
-from fairalloc.theorems.judges.game import fair, hard_misreporting
-from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.common import Row, about_mechanism, certified, printed_numbers
+from fairalloc.theorems.judges.game import about_ps_dsf, misreporting_for_every_choice
+from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 ANY = Hypotheses(users=2)
@@ -36,14 +36,14 @@ SAYS = {
 }
 
 
-def under(hypotheses: Hypotheses, name: str) -> Hypotheses:
+def assuming(hypotheses: Hypotheses, name: str) -> Hypotheses:
     """The hypotheses with what the property itself assumes."""
     return replace(
         hypotheses, bottleneck=hypotheses.bottleneck or name == BF, one_resource=hypotheses.one_resource or name == SRF
     )
 
 
-def claimed(
+def property_claim(
     id_: str,
     place: str,
     mechanism: str,
@@ -54,16 +54,16 @@ def claimed(
     **more: Any,
 ) -> Statement:
     """That a mechanism has, or has not, a property."""
-    check = asked(mechanism, asking(name))
+    check = about_mechanism(mechanism, property_judge(name))
     if mechanism == "ps-dsf":
-        check = fair(hard_misreporting if name == SP else asking(name))
+        check = about_ps_dsf(misreporting_for_every_choice if name == SP else property_judge(name))
     says = SAYS[name] if holds else f"does not satisfy: {SAYS[name]}"
     return Statement(
         id=id_,
         text=f"{mechanism} {says}.",
         place=place,
         quantifier="all" if holds else "some",
-        hypotheses=under(hypotheses, name),
+        hypotheses=assuming(hypotheses, name),
         misreports=1 if name == SP else 0,
         printed=printed,
         property=name,
@@ -72,19 +72,19 @@ def claimed(
     )
 
 
-def one(id_: str, text: str, place: str, case: Case, confirm: Callable[[Case], Verdict], **more: Any) -> Statement:
+def printed_claim(id_: str, text: str, place: str, case: Case, confirm: Callable[[Case], Verdict], **more: Any) -> Statement:
     """A claim about one printed case."""
     return Statement(id_, text, place, "one", confirm, confirm, printed=case, **more)
 
 
-def tasks_of(mechanism: str, *printed: str) -> Callable[[Case], Verdict]:
+def printed_tasks(mechanism: str, *printed: str) -> Callable[[Case], Verdict]:
     """The check of printed tasks."""
 
     def rows(case: Case) -> Sequence[Row]:
-        h = certain(case.instance, mechanism)
+        h = certified(case.instance, mechanism)
         return [(f"x_{n + 1}", text, h.tasks[n]) for n, text in enumerate(printed)]
 
-    return numbers(rows)
+    return printed_numbers(rows)
 
 
 def monopoly(instance: Instance, n: int, i: int) -> Fraction:
@@ -96,7 +96,7 @@ def monopoly(instance: Instance, n: int, i: int) -> Fraction:
     return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)
 
 
-PROOFS = {
+PS_DSF_PROOFS = {
     EF: "At a server i of n that m uses, the bottleneck r of n is full. If d_mr = 0, n can run nothing with what m has there. "
     "Else z_ni >= z_mi, that is gamma_ni / gamma_mi <= (x_n / phi_n) (phi_m / x_m); and as m has at most the part x_mi / "
     "gamma_mi of every resource, phi_n / phi_m times that lets n run at most (phi_n / phi_m) gamma_ni x_mi / gamma_mi <= x_n "
@@ -112,7 +112,7 @@ PROOFS = {
     "with at most a given amount hold all of rho on all servers they may use.",
 }
 
-LEXIMIN = {
+LEXIMIN_PROOFS = {
     PO: "An answer is lexicographic: no share v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n. A Pareto "
     "improvement would raise one and lower none.",
     EF: "No v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n, and d_m >= t d_n gives sigma_m >= t "
@@ -129,7 +129,7 @@ LEXIMIN = {
 }
 """Of drf, drfh and tsf with one demand vector a user, whatever the demands, weights, placement and limits."""
 
-EQUAL = (
+EQUAL_DIVISION = (
     "The part phi_n / sum phi of every server for everybody gives everybody the share x_n / (phi_n gamma_n) = 1 / sum phi. The "
     "least share is as large as it can be, so nobody has less than that."
 )
@@ -141,10 +141,10 @@ ONE_BOTTLENECK = (
     "are equal, and the resource is full."
 )
 
-DRF = {**LEXIMIN, SI: EQUAL, BF: ONE_BOTTLENECK, SRF: ONE_BOTTLENECK}
+DRF_PROOFS = {**LEXIMIN_PROOFS, SI: EQUAL_DIVISION, BF: ONE_BOTTLENECK, SRF: ONE_BOTTLENECK}
 """Of drf on one server."""
 
-FILLING = (
+UNIQUE_BY_FILLING = (
     "One answer at most has no share that can be raised without lowering one that is at most as large: where two differ, let n "
     "have the least share in either of all users whose shares differ; the other answer raises it and lowers nobody with at most "
     "as much. Progressive filling gives such an answer: who is not at its limit demands a full resource that nobody with a "

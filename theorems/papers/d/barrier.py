@@ -27,11 +27,11 @@ from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_a
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, data, loads
 
-__all__ = ["Point", "along", "barrier_value", "central", "point", "with_dummies"]
+__all__ = ["TrajectoryPoint", "along", "barrier_value", "central", "point", "with_dummies"]
 
 
 @dataclass(frozen=True)
-class Point:
+class TrajectoryPoint:
     """A point inside of D with the entitlements of the trajectory on which it is.
 
     Attributes
@@ -77,7 +77,7 @@ def with_dummies(d: Requests) -> tuple[Rationals, ...]:
     )
 
 
-def point(case: Case) -> Point:
+def point(case: Case) -> TrajectoryPoint:
     """The case's point, halved so that it is inside; InstanceError where a user has nothing, so that (7) has no e_i > 0."""
     d = data(case)
     tasks = exact_arcs(case.instance).tasks(case.points[0])
@@ -87,10 +87,10 @@ def point(case: Case) -> Point:
     r = with_dummies(d)
     s = tuple(1 - load for load in (*loads(d, x), *x))
     worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]
-    return Point(x, tuple(w / sum(worth) for w in worth), r, s)
+    return TrajectoryPoint(x, tuple(w / sum(worth) for w in worth), r, s)
 
 
-def along(at: Point, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+def along(at: TrajectoryPoint, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
     """Derivatives along v by power series: of - log s_j (m,), of x_i nu_i (N,), and of nu_i (N,)."""
     from flint import fmpq_series
 

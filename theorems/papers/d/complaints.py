@@ -31,18 +31,18 @@ from fairalloc.theorems.judges.trials import Answer, attempted, proved
 __all__ = [
     "ONE",
     "ZERO",
-    "Finding",
-    "Gap",
-    "Judge",
+    "AllocationMargin",
+    "MarginAndSentence",
     "Route",
-    "Trials",
+    "RouteJudge",
+    "TrialAndConfirm",
     "beside_drf",
     "brackets",
     "by_equations",
     "by_polytopes",
     "complaint",
     "data",
-    "domain_corners",
+    "domain_vertices",
     "for_every",
     "full",
     "loads",
@@ -53,12 +53,12 @@ __all__ = [
 ZERO, ONE = Fraction(0), Fraction(1)
 
 Route: TypeAlias = Callable[[Requests], list[Rationals]]
-Finding: TypeAlias = tuple[Any, str]
+MarginAndSentence: TypeAlias = tuple[Any, str]
 """A signed margin, positive = violation, and the sentence that says what was seen."""
-Gap: TypeAlias = Callable[[Requests, Rationals], Finding | None]
+AllocationMargin: TypeAlias = Callable[[Requests, Rationals], MarginAndSentence | None]
 """What a claim says of one allocation; None = it says nothing of it."""
-Judge: TypeAlias = Callable[[Case, Route], Finding]
-Trials: TypeAlias = tuple[Callable[[Case], Verdict], Callable[[Case], Verdict]]
+RouteJudge: TypeAlias = Callable[[Case, Route], MarginAndSentence]
+TrialAndConfirm: TypeAlias = tuple[Callable[[Case], Verdict], Callable[[Case], Verdict]]
 """`trial` and `confirm` of a statement."""
 
 
@@ -112,7 +112,7 @@ def by_equations(d: Requests) -> list[Rationals]:
     return sorted(x for x in _solutions(d, values) if complaint(d, x) == 0)
 
 
-def domain_corners(route: Route, d: Requests) -> list[Rationals]:
+def domain_vertices(route: Route, d: Requests) -> list[Rationals]:
     """The vertices of the set of feasible allocations, in the manner of the route."""
     if route is by_polytopes:
         rows = [({i: part[j] for i, part in enumerate(d.parts) if j in part}, ONE) for j in range(d.R)]
@@ -157,17 +157,17 @@ def without(d: Requests, j: int) -> Requests:
 # ---- trials and confirmations -----------------------------------------------------------------------------------------
 
 
-def two_ways(judge: Judge) -> Trials:
+def two_ways(judge: RouteJudge) -> TrialAndConfirm:
     """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations."""
     return partial(_judged, judge, by_polytopes), partial(_judged, judge, by_equations)
 
 
-def for_every(gap: Gap) -> Trials:
+def for_every(gap: AllocationMargin) -> TrialAndConfirm:
     """What a claim says of every NJC allocation."""
     return two_ways(partial(_worst, gap))
 
 
-def _worst(gap: Gap, case: Case, route: Route) -> Finding:
+def _worst(gap: AllocationMargin, case: Case, route: Route) -> MarginAndSentence:
     d = data(case)
     found = [made for x in route(d) if (made := gap(d, x)) is not None]
     if not found:
@@ -175,18 +175,18 @@ def _worst(gap: Gap, case: Case, route: Route) -> Finding:
     return max(found, key=lambda made: made[0])
 
 
-def _judged(judge: Judge, route: Route, case: Case) -> Verdict:
+def _judged(judge: RouteJudge, route: Route, case: Case) -> Verdict:
     margin, sentence = judge(case, route)
     how = "double description" if route is by_polytopes else "rational arithmetic on solutions of equations"
     return Verdict("njc", not margin > 0, float(margin), sentence, how)
 
 
-def beside_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], Finding]) -> Trials:
+def beside_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], MarginAndSentence]) -> TrialAndConfirm:
     """A judgement of all NJC allocations and of the DRF allocation, in fractions of requests, which is certified to confirm."""
     return attempted("drf", partial(_beside, judge, by_polytopes)), proved("drf", partial(_beside, judge, by_equations))
 
 
-def _beside(judge: Callable[..., Finding], route: Route, case: Case, answer: Answer) -> Verdict:
+def _beside(judge: Callable[..., MarginAndSentence], route: Route, case: Case, answer: Answer) -> Verdict:
     d, allocation = data(case), answer(case.instance)
     margin, sentence = judge(d, route(d), fractions(d, allocation))
     exact = allocation.x_exact is not None

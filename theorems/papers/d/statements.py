@@ -23,11 +23,11 @@ from fairalloc.models.published import example
 from fairalloc.models.rationals import asset_share
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import attempted, proved
-from fairalloc.theorems.papers.d import judges as say
+from fairalloc.theorems.papers.d import judges
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
-    Trials,
+    TrialAndConfirm,
     beside_drf,
     brackets,
     by_polytopes,
@@ -38,7 +38,7 @@ from fairalloc.theorems.papers.d.complaints import (
     loads,
     two_ways,
 )
-from fairalloc.theorems.papers.d.judges import at_points, both_kinds, numbers, printed
+from fairalloc.theorems.papers.d.judges import at_points, both_kinds, printed, rationals
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 __all__ = ["statements"]
@@ -82,7 +82,7 @@ Facts = Sequence[tuple[str, bool]]
 
 
 def _greedy_steps(d: Requests) -> Facts:
-    first, second, third = numbers(1, 0, 0), numbers(1, "2/3", 0), numbers("3/4", 1, 0)
+    first, second, third = rationals(1, 0, 0), rationals(1, "2/3", 0), rationals("3/4", 1, 0)
     two = Requests(d.parts[:2], d.entitlement[:2], d.unit[:2], d.R)
     enough = [j for j, r in d.parts[1].items() if Fraction(2, 3) * r >= d.entitlement[1]]
     return [
@@ -122,7 +122,7 @@ def _fig2_njc(d: Requests) -> Facts:
 
 
 def _fig2_drf(d: Requests) -> Facts:
-    x = say.drf_of(d)
+    x = judges.drf_of(d)
     held = [[v * part[j] for j in range(2)] for v, part in zip(x, d.parts, strict=True)]
     share = Fraction(2, 5)
     return [("the allocation is (0.4, 0.08), (0.4, 0.08), (0.2, 0.4)", held == _fig2(share, share, share / 2))]
@@ -133,7 +133,7 @@ def _fig2(first: Fraction, second: Fraction, third: Fraction) -> list[list[Fract
 
 
 def _fig2_utilisation(d: Requests) -> Facts:
-    ours, other = sum(loads(d, by_polytopes(d)[0])), sum(loads(d, say.drf_of(d)))
+    ours, other = sum(loads(d, by_polytopes(d)[0])), sum(loads(d, judges.drf_of(d)))
     return [("NJC uses more than DRF, on the average of the resources", ours > other)]
 
 
@@ -141,22 +141,22 @@ def _middle_numbers(d: Requests) -> Facts:
     (x, *more) = by_polytopes(d)
     return [
         ("the first and the last resource are the bottlenecks", full(d, x) == [0, 3]),
-        ("NJC gives (1/2, 0, 0, 1) and (1/2, 1/2, 1/2, 0), and nothing else", not more and x == numbers(1, "1/2")),
-        ("DRF gives (1/3, 0, 0, 2/3) and (2/3, 2/3, 2/3, 0)", say.drf_of(d) == numbers("2/3", "2/3")),
+        ("NJC gives (1/2, 0, 0, 1) and (1/2, 1/2, 1/2, 0), and nothing else", not more and x == rationals(1, "1/2")),
+        ("DRF gives (1/3, 0, 0, 2/3) and (2/3, 2/3, 2/3, 0)", judges.drf_of(d) == rationals("2/3", "2/3")),
     ]
 
 
 def _middle_less(d: Requests) -> Facts:
-    ours, other = sum(loads(d, by_polytopes(d)[0])) / d.R, sum(loads(d, say.drf_of(d))) / d.R
+    ours, other = sum(loads(d, by_polytopes(d)[0])) / d.R, sum(loads(d, judges.drf_of(d))) / d.R
     return [(f"NJC's utilisation {ours} is lower than DRF's {other}", ours < other)]
 
 
 def _middle_limits(d: Requests) -> Facts:
-    ours, other = numbers(1, "1/2"), numbers("2/3", "2/3")
-    far, facts = [], [("the answers for two middle resources", say.drf_of(d) == other and complaint(d, ours) == 0)]
+    ours, other = rationals(1, "1/2"), rationals("2/3", "2/3")
+    far, facts = [], [("the answers for two middle resources", judges.drf_of(d) == other and complaint(d, ours) == 0)]
     for count in (2, 10, 50, 250):
         wide = data(Case(middle(count)))
-        facts.append((f"the answers for {count} middle resources", say.drf_of(wide) == other and complaint(wide, ours) == 0))
+        facts.append((f"the answers for {count} middle resources", judges.drf_of(wide) == other and complaint(wide, ours) == 0))
         m = count + 2
         used = [sum(loads(wide, x)) / m for x in (ours, other)]
         far.append((used[0] - Fraction(1, 2) == Fraction(1, m), used[1] - Fraction(2, 3) == Fraction(1, 3 * m)))
@@ -164,42 +164,42 @@ def _middle_limits(d: Requests) -> Facts:
 
 
 def _removal(d: Requests) -> Facts:
-    rest = say.reduced(d, 0)
+    rest = judges.reduced(d, 0)
     return [
-        ("the others are entitled to 0.4 and 0.6", rest.entitlement == numbers("2/5", "3/5")),
+        ("the others are entitled to 0.4 and 0.6", rest.entitlement == rationals("2/5", "3/5")),
         ("their requests are multiplied by 5/3", rest.parts[0][0] == Fraction(5, 3) * d.parts[1][0]),
     ]
 
 
 def _fig3(d: Requests) -> Facts:
-    load = loads(d, numbers("2/3", "11/12"))[0]
+    load = loads(d, rationals("2/3", "11/12"))[0]
     return [("(2/3, 11/12) uses 13/12 of resource 1", load == Fraction(13, 12))]
 
 
 def _fig5(d: Requests) -> Facts:
     found = by_polytopes(d)
     return [
-        ("2/3 x 0.6 = 0.4 and 2/3 x 0.9 = 0.6 fill the resource", loads(d, numbers("3/5", "9/10")) == (ONE,)),
-        ("(0.6, 0.9) is the NJC allocation", found == [numbers("3/5", "9/10")]),
+        ("2/3 x 0.6 = 0.4 and 2/3 x 0.9 = 0.6 fill the resource", loads(d, rationals("3/5", "9/10")) == (ONE,)),
+        ("(0.6, 0.9) is the NJC allocation", found == [rationals("3/5", "9/10")]),
     ]
 
 
 def _fig5_ratios(d: Requests) -> Facts:
     facts = []
-    for ratio in numbers("9/4", 3, 10, 1000):
+    for ratio in rationals("9/4", 3, 10, 1000):
         for turned in (False, True):
             e = (1 / (1 + ratio), ratio / (1 + ratio))
             (x, *more) = by_polytopes(Requests(d.parts, e[::-1] if turned else e, d.unit, d.R))
             x = x[::-1] if turned else x
-            facts.append((f"with the ratio {ratio} one user is granted all", not more and x == numbers("1/2", 1)))
+            facts.append((f"with the ratio {ratio} one user is granted all", not more and x == rationals("1/2", 1)))
             facts.append((f"with the ratio {ratio} the other gets more than its entitlement", x[0] * Fraction(2, 3) > e[0]))
     return facts
 
 
 def _segment(d: Requests) -> Facts:
     found = by_polytopes(d)
-    ends = [numbers("1/2", "1/2", "1/2"), numbers("7/10", "3/10", "3/10")]
-    inside = [tuple((1 - t) * a + t * b for a, b in zip(*ends, strict=True)) for t in numbers(0, "1/3", "1/2", "9/10", 1)]
+    ends = [rationals("1/2", "1/2", "1/2"), rationals("7/10", "3/10", "3/10")]
+    inside = [tuple((1 - t) * a + t * b for a, b in zip(*ends, strict=True)) for t in rationals(0, "1/3", "1/2", "9/10", 1)]
     return [
         ("all solutions are (z, 1 - z, 1 - z), 1/2 <= z <= 7/10", found == ends and all(complaint(d, x) == 0 for x in inside)),
         ("both resources are bottlenecks in all of them", all(full(d, x) == [0, 1] for x in inside)),
@@ -208,24 +208,25 @@ def _segment(d: Requests) -> Facts:
 
 def _segment_weights(d: Requests) -> Facts:
     """X = (1/2, 1/2, 1/2), p = (2/5, 3/5) fulfil the optimality conditions of the market, where every trajectory ends."""
-    x, p = numbers("1/2", "1/2", "1/2"), numbers("2/5", "3/5")
+    x, p = rationals("1/2", "1/2", "1/2"), rationals("2/5", "3/5")
     market = [sum(p[j] * r for j, r in part.items()) == e / v for v, part, e in zip(x, d.parts, d.entitlement, strict=True)]
     market += [load == 1 for load in loads(d, x)]
     case = _example("dolev-segment")
     ends = [
-        say.trajectory(d, 1e-6, weighting=say.weighting(Case(case.instance, parameters={"heavy": h}))).x[-1] for h in (1, 5, 20)
+        judges.trajectory(d, 1e-6, weighting=judges.weighting(Case(case.instance, parameters={"heavy": h}))).x[-1]
+        for h in (1, 5, 20)
     ]
     far = max(float(abs(end - 0.5).max()) for end in ends)
     facts = [("the market's allocation is (1/2, 1/2, 1/2)", all(market))]
     other = f"weights 1, 5, 20 of the first resource give other ends than (1/2, 1/2, 1/2), which are {far:.0e} from it"
-    return [*facts, (other, far > say.NEAR * 100)]
+    return [*facts, (other, far > judges.NEAR * 100)]
 
 
 def _circle(d: Requests) -> Facts:
     x = (Fraction(1, 3),) * 4
     return [
         ("1/3 for all is a solution with four bottlenecks", complaint(d, x) == 0 and full(d, x) == [0, 1, 2, 3]),
-        ("all get more than their entitlement", all(v * r > e for v, part, e in say.users(d, x) for r in part.values())),
+        ("all get more than their entitlement", all(v * r > e for v, part, e in judges.users(d, x) for r in part.values())),
     ]
 
 
@@ -262,7 +263,7 @@ def _circle_best(d: Requests) -> Facts:
     return [("1/3 for all alone has the highest utilisation", best == [(Fraction(1, 3),) * 4])]
 
 
-def _one(name: str, text: str, place: str, case: Case, trials: Trials, **more: Any) -> Statement:
+def _printed_claim(name: str, text: str, place: str, case: Case, trials: TrialAndConfirm, **more: Any) -> Statement:
     return Statement(f"D.{name}", text, place, "one", *trials, printed=case, **more)
 
 
@@ -274,7 +275,7 @@ _DEFINITION = [
         "Who requests less than its entitlement of every resource gets all it requests.",
         "D 3",
         "all",
-        *for_every(say.small_requests),
+        *for_every(judges.small_requests),
         POOL,
         proof="x_i r_ij <= r_ij < e_i for every j, so (2) leaves x_i = 1 only.",
     ),
@@ -283,7 +284,7 @@ _DEFINITION = [
         "Where all requests fit, everybody gets all it requests.",
         "D 3",
         "all",
-        *for_every(say.no_scarcity),
+        *for_every(judges.no_scarcity),
         POOL,
         proof="By (2) a user with x_i < 1 has a full j with x_i r_ij >= e_i > 0; but then load_j < sum_k r_kj <= 1, so j is "
         "not full.",
@@ -293,7 +294,7 @@ _DEFINITION = [
         "With a single bottleneck only users who request more than their entitlement of it are cut back.",
         "D 3",
         "all",
-        *for_every(say.cut_back),
+        *for_every(judges.cut_back),
         POOL,
         proof="If j alone is full, (2) gives x_i r_ij >= e_i > 0 where x_i < 1, and so r_ij > e_i.",
     ),
@@ -302,7 +303,7 @@ _DEFINITION = [
         "Giving a user more comes at the expense of others: NJC allocations are Pareto optimal.",
         "D 3; D 4, fourth attribute",
         "all",
-        *for_every(say.expense),
+        *for_every(judges.pareto),
         POOL,
         mechanism="njc",
         property="pareto",
@@ -313,7 +314,7 @@ _DEFINITION = [
         "The same where entitlements may be 0, as Theorem 1 allows.",
         "D 3 with the hypotheses of D Theorem 1",
         "all",
-        *for_every(say.expense),
+        *for_every(judges.pareto),
         ZEROS,
         note="a user with e_i = 0 has no complaint as soon as there is a bottleneck, even one it does not use",
     ),
@@ -322,7 +323,7 @@ _DEFINITION = [
         "Not every Pareto optimal allocation is free of justified complaints.",
         "D 3",
         "some",
-        *two_ways(say.serial_is_fair),
+        *two_ways(judges.serial_is_fair),
         USERS,
         note="tried on the Pareto optimal allocations in which one user after the other takes all it can",
     ),
@@ -331,12 +332,12 @@ _DEFINITION = [
         "Satisfying the users one at a time does not work.",
         "D 3",
         "some",
-        *two_ways(say.greedy),
+        *two_ways(judges.greedy),
         USERS,
         printed=_example("dolev-greedy"),
         note="those before keep what they have",
     ),
-    _one(
+    _printed_claim(
         "S3.greedy-numbers",
         "The steps with three users: (1, 0, 0), x_2 <= 2/3, user 2's complaint, (3/4, 1, 0), and a solution exists.",
         "D 3",
@@ -360,7 +361,7 @@ _ATTRIBUTES = [
         "Every user is at least as well off as with its entitlement of each resource.",
         "D 4, first attribute",
         "all",
-        *for_every(say.sharing),
+        *for_every(judges.sharing),
         POOL,
         mechanism="njc",
         property="sharing-incentive",
@@ -372,7 +373,7 @@ _ATTRIBUTES = [
         "In a fair allocation the fraction y of its request that a user performs has y r_ij = e_i for some resource j.",
         "D 4, first attribute",
         "all",
-        *for_every(say.exact_entitlement),
+        *for_every(judges.exact_entitlement),
         POOL,
         note="what (2) gives is y r_ij >= e_i, or y = 1; the conclusion stands",
     ),
@@ -381,7 +382,7 @@ _ATTRIBUTES = [
         "Users do not benefit from lying about their needs, in particular not by another profile.",
         "D 4, second attribute",
         "all",
-        *two_ways(say.misreporting),
+        *two_ways(judges.misreporting),
         USERS,
         misreports=1,
         mechanism="njc",
@@ -393,7 +394,7 @@ _ATTRIBUTES = [
         "Asking for less with the same profile does not help.",
         "D 4, second attribute",
         "all",
-        *two_ways(say.scaled_request),
+        *two_ways(judges.scaled_request),
         _factors("1/2", "3/4", "1/4", "9/10"),
         proof=_SAME_PROFILE,
     ),
@@ -402,7 +403,7 @@ _ATTRIBUTES = [
         "Asking for more with the same profile does not help.",
         "D 4, second attribute",
         "all",
-        *two_ways(say.scaled_request),
+        *two_ways(judges.scaled_request),
         _factors("2", "3/2", "5"),
         proof=_SAME_PROFILE,
     ),
@@ -411,7 +412,7 @@ _ATTRIBUTES = [
         "Lying can harm the liar.",
         "D 4, second attribute",
         "some",
-        *two_ways(say.harm),
+        *two_ways(judges.harm),
         POOL,
         misreports=1,
     ),
@@ -420,7 +421,7 @@ _ATTRIBUTES = [
         "No user prefers another user's allocation.",
         "D 4, third attribute",
         "all",
-        *for_every(say.envy),
+        *for_every(judges.envy),
         EQUALS,
         mechanism="njc",
         property="envy-freeness",
@@ -431,8 +432,8 @@ _ATTRIBUTES = [
         "Where the trajectory ends, at the market's allocation, no user prefers another user's allocation.",
         "true instead of D 4, third attribute",
         "all",
-        attempted("nb", say.market_envy),
-        proved("nb", say.market_envy),
+        attempted("nb", judges.market_envy),
+        proved("nb", judges.market_envy),
         EQUALS,
         proof="At the prices p of njc.py (c) n with x_n < 1 has e_n = x_n sum_j p_j r_nj > 0, and what m holds costs at most "
         "e_m = e_n. So if y r_nj <= x_m r_mj for all j, then y sum_j p_j r_nj <= e_n, and y <= x_n. With x_n = 1 nobody "
@@ -443,7 +444,7 @@ _ATTRIBUTES = [
         "A user who prefers another's allocation could gain by mimicking the other's requirements.",
         "D 4, third attribute",
         "all",
-        *two_ways(say.mimicry),
+        *two_ways(judges.envy_by_imitation),
         EQUALS,
         note="why envy-freeness should follow from strategyproofness; refuted where an allocation after it gives no gain",
     ),
@@ -452,7 +453,7 @@ _ATTRIBUTES = [
 # ---- section 4: beside DRF ----------------------------------------------------------------------------------------------
 
 _BESIDE_DRF = [
-    _one(
+    _printed_claim(
         "S4.counting",
         "20%, 7% and 37% of three resources count as 64/300 in asset fairness, 37/100 in DRF, 20/100 if the cpu is full.",
         "D 4",
@@ -464,26 +465,26 @@ _BESIDE_DRF = [
         "Under DRF each user is constrained by a resource that is a bottleneck.",
         "D 4, after Ghodsi et al.",
         "all",
-        *beside_drf(say.drf_meets_a_bottleneck),
+        *beside_drf(judges.drf_meets_a_bottleneck),
         POOL,
         proof="If no resource that a user with x_i < 1 uses is full, it can have more and nobody less: the shares, sorted, "
         "would be lexicographically larger.",
     ),
-    _one(
+    _printed_claim(
         "S4.fig2-njc",
         "Fig. 2: NJC gives (1/3, 2/30) twice and (1/3, 2/3).",
         "D 4, Fig. 2",
         _example("dolev-fig2"),
         printed(_fig2_njc),
     ),
-    _one(
+    _printed_claim(
         "S4.fig2-drf",
         "Fig. 2: DRF gives (0.4, 0.08) twice and (0.2, 0.4).",
         "D 4, Fig. 2",
         _example("dolev-fig2"),
         printed(_fig2_drf),
     ),
-    _one(
+    _printed_claim(
         "S4.fig2-utilisation",
         "Fig. 2: NJC leads to a higher overall utilisation than DRF.",
         "D 4",
@@ -495,7 +496,7 @@ _BESIDE_DRF = [
         "If all users have the same dominant resource, DRF and NJC are equivalent.",
         "D 4",
         "all",
-        *beside_drf(say.same_as_drf),
+        *beside_drf(judges.same_as_drf),
         COMMON,
     ),
     Statement(
@@ -503,7 +504,7 @@ _BESIDE_DRF = [
         "They are if also everybody requests at least its entitlement of that resource.",
         "true instead of D 4",
         "all",
-        *beside_drf(say.same_as_drf_if_asked),
+        *beside_drf(judges.same_as_drf_if_asked),
         Hypotheses(one_server=True, unlimited=False, bottleneck=True, users=2),
         proof="Let j be dominant for all. Where x_i < 1 some k is full with x_i r_ik >= e_i; so 1 = load_k <= load_j, j is "
         "full too, and x_i r_ij >= e_i. Where x_i = 1 this is r_ij >= e_i. The sum is load_j <= 1 = sum e, so x_i = e_i "
@@ -515,7 +516,7 @@ _BESIDE_DRF = [
         "The common dominant resource is the only bottleneck.",
         "D 4",
         "all",
-        *for_every(say.common_bottleneck),
+        *for_every(judges.common_bottleneck),
         COMMON,
         note='"only" up to other resources that are dominant for all as well',
         proof="Let j be dominant for all and k full. 1 = load_k <= load_j <= 1, and since all x_i > 0 by (2), r_ik = r_ij for "
@@ -526,7 +527,7 @@ _BESIDE_DRF = [
         "NJC's utilisation can be higher than DRF's.",
         "D 4",
         "some",
-        *beside_drf(say.uses_less_than_drf),
+        *beside_drf(judges.uses_less_than_drf),
         EQUALS,
         printed=_example("dolev-fig2"),
     ),
@@ -535,19 +536,19 @@ _BESIDE_DRF = [
         "NJC's utilisation is not guaranteed to be higher than DRF's.",
         "D 4",
         "some",
-        *beside_drf(say.uses_more_than_drf),
+        *beside_drf(judges.uses_more_than_drf),
         EQUALS,
         printed=Case(middle(3)),
         note="the printed case with one more of its middle resources",
     ),
-    _one(
+    _printed_claim(
         "S4.utilisation-numbers",
         "The counter-example on utilisation: bottlenecks, NJC's and DRF's allocations.",
         "D 4",
         _example("dolev-utilisation"),
         printed(_middle_numbers),
     ),
-    _one(
+    _printed_claim(
         "S4.utilisation-printed",
         "In the counter-example as printed, with four resources, NJC's utilisation is lower than DRF's.",
         "D 4",
@@ -555,7 +556,7 @@ _BESIDE_DRF = [
         printed(_middle_less),
         note="both are 3/4; with a third middle resource it is so",
     ),
-    _one(
+    _printed_claim(
         "S4.utilisation-limits",
         "With many middle resources the average utilisation tends to 1/2 and 2/3.",
         "D 4",
@@ -567,8 +568,8 @@ _BESIDE_DRF = [
         "DRF allocations can be found by an incremental algorithm.",
         "D 4, after Ghodsi et al.",
         "run",
-        attempted("drf", say.incremental),
-        proved("drf", say.incremental),
+        attempted("drf", judges.incremental),
+        proved("drf", judges.incremental),
         POOL,
     ),
 ]
@@ -581,7 +582,7 @@ _EXISTENCE = [
         "A fair allocation exists.",
         "D Theorem 1",
         "all",
-        *two_ways(say.existence),
+        *two_ways(judges.existence),
         ZEROS,
         proof="For e > 0 the market's optimum is one (njc.py). For e >= 0 let e(k) > 0 tend to e: on a subsequence x(k) "
         "converges, the same resources are full and each user has the same reason, x_i(k) = 1 or x_i(k) r_ij >= e_i(k), "
@@ -592,8 +593,8 @@ _EXISTENCE = [
         "With a dummy resource for each user x_i = 1 needs no case of its own.",
         "D 5",
         "all",
-        say.dummies_in_floats,
-        say.dummies,
+        judges.dummies_in_floats,
+        judges.dummies,
         POINT,
         proof="The dummy of i is full exactly if x_i = 1. Then i has 1 >= e_i of it, and it is no reason for others, who have "
         "0 < e_k of it.",
@@ -603,8 +604,8 @@ _EXISTENCE = [
         "The same where entitlements may be 0, as Theorem 1 allows.",
         "D 5 with the hypotheses of D Theorem 1",
         "all",
-        say.dummies_in_floats,
-        say.dummies,
+        judges.dummies_in_floats,
+        judges.dummies,
         replace(ZEROS, points=1),
         note="the dummy that one user fills is a bottleneck, which is all that a user with e_i = 0 asks for",
     ),
@@ -613,7 +614,7 @@ _EXISTENCE = [
         "A resource whose requests sum to less than 1 can be ignored.",
         "D 5.1, first assumption",
         "all",
-        *two_ways(say.ignored),
+        *two_ways(judges.slack_resource_removed),
         POOL,
         proof="Whatever x <= 1 is, its load is below 1: (1) holds for it, and (2) never refers to it.",
     ),
@@ -623,7 +624,7 @@ _EXISTENCE = [
         "entitlements and requests renormalised, are solutions.",
         "D 5.1, second assumption",
         "all",
-        *two_ways(say.satisfied),
+        *two_ways(judges.satisfied_removed),
         USERS,
         proof="With x_1 = 1 the load of j is r_1j + (1 - r_1j) times its load in the smaller problem: at most 1, and 1 "
         "exactly where that is. There x_k r_kj / (1 - r_1j) >= e_k / (1 - e_1) gives x_k r_kj >= e_k, since r_1j < e_1 "
@@ -634,7 +635,7 @@ _EXISTENCE = [
         "What such a user leaves of each resource is at least the entitlement of each other user.",
         "D 5.1, second assumption",
         "all",
-        *two_ways(say.room_for_entitlements),
+        *two_ways(judges.room_for_entitlements),
         USERS,
         proof="If user 1 is the modest one, 1 - r_1j > 1 - e_1 = sum of the other e >= e_k.",
     ),
@@ -643,11 +644,11 @@ _EXISTENCE = [
         "The renormalised problem is one of Theorem 1 again, with requests of at most 1.",
         "D 5.1, second assumption",
         "all",
-        *two_ways(say.renormalised_requests),
+        *two_ways(judges.renormalised_requests),
         USERS,
         note="D's own example multiplies requests by 5/3; the theorem and its proof do not need r_ij <= 1",
     ),
-    _one(
+    _printed_claim(
         "S5.1.removal",
         "With e = (0.5, 0.2, 0.3), and 0.4 of resource 1 for user 1: 0.4 and 0.6, and requests times 5/3.",
         "D 5.1",
@@ -659,7 +660,7 @@ _EXISTENCE = [
         "A solution of a system without a dominated inequality solves the original.",
         "D 5.1, third assumption",
         "all",
-        *two_ways(say.dominated),
+        *two_ways(judges.dominated_removed),
         POOL,
         proof="It is feasible by domination; its bottlenecks stay full, so all that answers a user by (2) is still there.",
     ),
@@ -668,7 +669,7 @@ _EXISTENCE = [
         "Depending on the order of removal of dominated inequalities different systems may remain.",
         "D 5.1, third assumption",
         "some",
-        *two_ways(say.order_of_names),
+        *two_ways(judges.order_of_names),
         POOL,
         note="true of copies of one inequality only, see D.S5.1.order.true",
     ),
@@ -677,13 +678,13 @@ _EXISTENCE = [
         "The inequalities that remain do not depend on the order: only which of equal ones do.",
         "true beside D 5.1",
         "all",
-        *two_ways(say.order_of_rows),
+        *two_ways(judges.order_of_rows),
         POOL,
         proof="D has interior points, so an inequality without which D grows gives a facet, and one facet has one inequality "
         "with the right side 1, up to copies. So exactly the facets remain, each once, but for those of 0 <= x_i <= 1, "
         "which always stay.",
     ),
-    _one(
+    _printed_claim(
         "S5.2.fig3",
         "Fig. 3: (2/3, 11/12) would use 13/12 of resource 1.",
         "D 5.2, Fig. 3",
@@ -695,7 +696,7 @@ _EXISTENCE = [
         "The region of legal allocations is a simplex.",
         "D 5.2",
         "all",
-        *two_ways(say.simplex),
+        *two_ways(judges.simplex),
         POOL,
         note="read as: it has N + 1 vertices; D prints the hull of N points, which never has an interior",
     ),
@@ -704,7 +705,7 @@ _EXISTENCE = [
         "A solution lies on the boundary: some resource or dummy resource is full.",
         "D 5.2",
         "all",
-        *for_every(say.on_boundary),
+        *for_every(judges.on_boundary),
         POOL,
         proof="Otherwise J(x) is empty and all x_i < 1, so that (2) holds for nobody.",
     ),
@@ -713,7 +714,7 @@ _EXISTENCE = [
         "For given bottlenecks I, J(x) = I and (3) are a system of linear equations and inequalities.",
         "D 5.2",
         "all",
-        *for_every(say.linear),
+        *for_every(judges.linear),
         POOL,
         proof="J(x) = I says load_j = 1 for j in I and load_j < 1 for others; (3) says x_i max_{j in I} r_ij >= e_i, as x_i "
         ">= 0.",
@@ -723,7 +724,7 @@ _EXISTENCE = [
         "With two users the solution is unique, and so are the bottlenecks.",
         "D 5.3",
         "all",
-        *two_ways(say.unique_for_two),
+        *two_ways(judges.unique_for_two),
         USERS,
         proof="Of two solutions, by D.S3.pareto, let x_1 < x'_1 and x_2 > x'_2. At x a full j has x_1 r_1j >= e_1, so x_2 "
         "r_2j <= e_2; as load_j is not larger at x', A / x_1 <= B / x_2 with A = (x'_1 - x_1) e_1 and B = (x_2 - x'_2) "
@@ -735,7 +736,7 @@ _EXISTENCE = [
         "The same where entitlements may be 0, as Theorem 1 allows.",
         "D 5.3 with the hypotheses of D Theorem 1",
         "all",
-        *two_ways(say.unique_for_two),
+        *two_ways(judges.unique_for_two),
         replace(ZEROS, users=2),
         note="a user with e_i = 0 has no complaint as soon as there is a bottleneck, whatever it gets",
     ),
@@ -744,12 +745,14 @@ _EXISTENCE = [
         "With more than two users the solution need not be unique.",
         "D 5.3, D 5.5",
         "some",
-        *two_ways(say.unique_for_more),
+        *two_ways(judges.unique_for_more),
         THREE,
         printed=_example("dolev-segment"),
     ),
-    _one("S5.3.fig5", "Fig. 5: (0.6, 0.9) for e = (0.4, 0.6).", "D 5.3, Fig. 5", _example("dolev-fig5"), printed(_fig5)),
-    _one(
+    _printed_claim(
+        "S5.3.fig5", "Fig. 5: (0.6, 0.9) for e = (0.4, 0.6).", "D 5.3, Fig. 5", _example("dolev-fig5"), printed(_fig5)
+    ),
+    _printed_claim(
         "S5.3.fig5-ratios",
         "Fig. 5: if e_2 / e_1 > 2, user 2 is given all, and user 1 the rest, more than its entitlement; if < 1/2 the opposite.",
         "D 5.3, Fig. 5",
@@ -773,8 +776,8 @@ _TRAJECTORY = [
         "f is positive in the interior of D and diverges as x tends to the boundary.",
         "D Remark 1",
         "all",
-        say.barrier_grows,
-        say.barrier_signs,
+        judges.barrier_grows,
+        judges.barrier_signs,
         POINT,
         note="not at the part of the boundary where some x_i = 0 and nothing is full; the trajectory does not come there",
     ),
@@ -783,7 +786,7 @@ _TRAJECTORY = [
         "Level sets of f are hypersurfaces with one unit normal at each point.",
         "D Remark 3, Definition 2",
         "all",
-        *at_points(say.steep),
+        *at_points(judges.gradient_not_zero),
         POINT,
         proof="Inside of D df/dx_i >= 1 / (1 - x_i) > 0 by the dummy of i, so the implicit function theorem applies; the "
         "normal is the gradient's direction.",
@@ -793,7 +796,7 @@ _TRAJECTORY = [
         "The gradient of f is proportional to (6).",
         "D (6)",
         "all",
-        *at_points(say.gradient),
+        *at_points(judges.gradient),
         POINT,
         proof="The derivative of - log(1 - sum_k x_k r_kj) in x_i is r_ij / (1 - sum_k x_k r_kj).",
     ),
@@ -802,7 +805,7 @@ _TRAJECTORY = [
         "f(x) = 0 only at the origin, where the trajectory starts.",
         "D Remark 4",
         "all",
-        *both_kinds(say.starts_at_zero),
+        *both_kinds(judges.starts_at_zero),
         POINT,
         proof="f is a sum of terms >= 0, all 0 at x = 0, and a dummy's, - log(1 - x_i), is 0 only at x_i = 0. On the "
         "trajectory f(x(0)) = 0.",
@@ -812,7 +815,7 @@ _TRAJECTORY = [
         "(6) and (7) give (8).",
         "D Remark 5",
         "all",
-        *at_points(say.equation_8),
+        *at_points(judges.equation_8),
         POINT,
         proof="They give sum_j x_i r_ij / s_j = c e_i; by sum e = 1, c = sum_j sum_k x_k r_kj / s_j: this is (8).",
     ),
@@ -821,7 +824,7 @@ _TRAJECTORY = [
         "(11) differentiated: sum_k x'_k r_kj / (1 - sum_k x_k r_kj) = 1, for each j as there is no sum over j.",
         "D, after (12)",
         "all",
-        *at_points(say.printed_11),
+        *at_points(judges.printed_11),
         POINT,
     ),
     Statement(
@@ -829,7 +832,7 @@ _TRAJECTORY = [
         "(11) differentiated: the sum over j of these terms is 1.",
         "true instead of D, after (12)",
         "all",
-        *at_points(say.summed_11),
+        *at_points(judges.summed_11),
         POINT,
         proof="(11) is - sum_j log s_j = t with s_j = 1 - sum_k x_k r_kj, and s'_j = - sum_k x'_k r_kj.",
     ),
@@ -838,7 +841,7 @@ _TRAJECTORY = [
         "(12) differentiated, with both sums over j = 1..m: sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i.",
         "D (13), its indices put right",
         "all",
-        *at_points(say.equation_13),
+        *at_points(judges.equation_13),
         POINT,
         proof="(12) is x_i sum_j b_ij = c e_i with b_ij = r_ij / s_j, of which the derivative is r_ij sum_k x'_k r_kj / s_j^2 = "
         "b_ij sum_k b_kj x'_k.",
@@ -848,7 +851,7 @@ _TRAJECTORY = [
         "The matrix of (13) is symmetric (and positive definite).",
         "D Lemma 4, proof",
         "all",
-        *at_points(say.symmetric),
+        *at_points(judges.symmetric),
         POINT,
         note="it is diag(x) times a symmetric positive definite matrix, which does as well",
     ),
@@ -857,7 +860,7 @@ _TRAJECTORY = [
         "(13) has a unique solution for dc/dt = 1, and multiplied by a (positive) constant it fulfils the normalisation.",
         "D Lemma 4, proof",
         "all",
-        *at_points(say.unique_velocity),
+        *at_points(judges.unique_velocity),
         POINT,
         proof="For x > 0 the matrix is diag(x) (diag(nu / x) + B B^T), regular since nu > 0 by the dummies. With its solution "
         "v and nu = c e / x by (12), nu v = c (sum nu_i v_i^2 / x_i + |B^T v|^2) > 0, so v / (nu v) has f' = 1. At x = "
@@ -868,8 +871,8 @@ _TRAJECTORY = [
         "There is a trajectory that fulfils (11) and (12).",
         "D Lemma 4",
         "all",
-        say.exists_by_integration,
-        say.exists_by_newton,
+        judges.exists_by_integration,
+        judges.exists_by_newton,
         POOL,
         proof="For c > 0 sum e log x - f(x) / c is strictly concave, and -inf on the boundary of D: one x(c) maximises it, "
         "fulfils (12) and is continuous in c. Other c have other x by (12), and adding what two maxima say of each "
@@ -881,8 +884,8 @@ _TRAJECTORY = [
         "A subsequence of the trajectory converges to the boundary of D.",
         "D Lemma 2",
         "all",
-        say.boundary_by_integration,
-        say.boundary_by_newton,
+        judges.boundary_by_integration,
+        judges.boundary_by_newton,
         POOL,
         proof="D is compact, so a subsequence converges. Of the m terms of f(x(t)) = t one is at least t / m, so the least "
         "spare part s is at most exp(-t / m), and m / c by c = sum_j (1 - s_j) / s_j: it is 0 in the limit.",
@@ -892,8 +895,8 @@ _TRAJECTORY = [
         "All of the trajectory converges, to the market's allocation.",
         'true beyond D Lemma 2, "may not tend to a limit"',
         "all",
-        say.limit_by_integration,
-        say.limit_by_newton,
+        judges.limit_by_integration,
+        judges.limit_by_newton,
         POOL,
         proof=_CONVERGES,
     ),
@@ -902,8 +905,8 @@ _TRAJECTORY = [
         "Where the trajectory ends is a fair allocation.",
         "D Lemma 3",
         "all",
-        say.limit_is_fair_by_integration,
-        say.limit_is_fair_by_newton,
+        judges.limit_is_fair_by_integration,
+        judges.limit_is_fair_by_newton,
         POOL,
         mechanism="njc",
         property="njc",
@@ -914,7 +917,7 @@ _TRAJECTORY = [
         "For a bottleneck j the limit exists only if the numerator x_i r_ij - e_i vanishes as well.",
         "D Lemma 3, proof",
         "all",
-        *two_ways(say.vanishing_numerators),
+        *two_ways(judges.vanishing_numerators),
         POOL,
         note="only the sum over the bottlenecks has to stay bounded; the proof needs that not all numerators are negative",
     ),
@@ -923,8 +926,8 @@ _TRAJECTORY = [
         "Integration of the trajectory approximates a fair allocation with a controllable error.",
         "D 5.4",
         "run",
-        say.limit_is_fair_by_integration,
-        say.limit_is_fair_by_newton,
+        judges.limit_is_fair_by_integration,
+        judges.limit_is_fair_by_newton,
         ACCURACIES,
         note="where a full resource has no price, doubles may end before 1e-6 (solvers/njc/ode.py): not decided",
     ),
@@ -933,14 +936,14 @@ _TRAJECTORY = [
 # ---- section 5.5 ----------------------------------------------------------------------------------------------------------
 
 _SEVERAL = [
-    _one(
+    _printed_claim(
         "S5.5.segment",
         "r = (1, 1), (0, 1), (1, 0), e = (0.5, 0.3, 0.2): (z, 1 - z, 1 - z) for 0.5 <= z <= 0.7, both resources are full.",
         "D 5.5",
         _example("dolev-segment"),
         printed(_segment),
     ),
-    _one(
+    _printed_claim(
         "S5.5.weights",
         "Weighting factors in f could lead to other solutions in this example.",
         "D 5.5",
@@ -953,26 +956,26 @@ _SEVERAL = [
         "Whatever weights the terms of f have, the trajectory ends at the same allocation.",
         "true instead of D 5.5",
         "all",
-        say.limit_by_integration,
-        say.limit_by_newton,
+        judges.limit_by_integration,
+        judges.limit_by_newton,
         HEAVY,
         proof=_CONVERGES,
     ),
-    _one(
+    _printed_claim(
         "S5.5.circle",
         "The circle: 1/3 for all is a solution, all resources are full, all get more than their entitlement.",
         "D 5.5",
         _example("dolev-circle"),
         printed(_circle),
     ),
-    _one(
+    _printed_claim(
         "S5.5.circle-six",
         "Two users with 1/4 and two with 3/8 are solutions; two resources are full, others used to 0.875.",
         "D 5.5",
         _example("dolev-circle"),
         printed(_circle_six),
     ),
-    _one(
+    _printed_claim(
         "S5.5.circle-all",
         "There are 6 additional solutions.",
         "D 5.5",
@@ -985,11 +988,11 @@ _SEVERAL = [
         "The set of bottlenecks is not unique.",
         "D 5.5",
         "some",
-        *two_ways(say.one_bottleneck_set),
+        *two_ways(judges.one_bottleneck_set),
         THREE,
         printed=_example("dolev-circle"),
     ),
-    _one(
+    _printed_claim(
         "S5.5.utilisation",
         "Among the solutions of the circle the highest utilisation prefers 1/3 for all.",
         "D 5.5",

@@ -41,7 +41,7 @@ FAMILY: Mapping[str, tuple[Fraction, ...]] = {
 
 
 @dataclass(frozen=True)
-class Server:
+class Lemma3Server:
     """Server 1: demands (1, d) for t, h of both users, x_n, the least weight and the largest; the least relative slack."""
 
     d: Fraction
@@ -52,7 +52,7 @@ class Server:
     least: Fraction
 
 
-def server(numbers: Mapping[str, Fraction]) -> Server:
+def first_server(numbers: Mapping[str, Fraction]) -> Lemma3Server:
     """What the numbers of FAMILY determine; InstanceError where d = 1.
 
     Squares of weights w are such that w^2 gamma_n / x_n^2 = h_n for 1 < gamma_n < what t lets user n run alone.
@@ -68,12 +68,12 @@ def server(numbers: Mapping[str, Fraction]) -> Server:
     low = max(h[0] / (1 + d), h[1] * d / (1 + d)) * tasks**2
     high = min(h) * tasks**2
     slacks = (d - 1, 1 + d - d**2, -S, -(a1 + S), tasks / 2 - 1, high / low - 1)
-    return Server(d, h, tasks, (low, high), price, min(slacks))
+    return Lemma3Server(d, h, tasks, (low, high), price, min(slacks))
 
 
 def constructed(numbers: Mapping[str, Fraction]) -> Case:
     """The point of the module's docstring for numbers of FAMILY."""
-    at = server(numbers)
+    at = first_server(numbers)
     weight = root_between(*at.squares)
     if weight is None:
         raise InstanceError("no simple weight will do")
@@ -95,7 +95,7 @@ def constructed(numbers: Mapping[str, Fraction]) -> Case:
 
 def tried(case: Case) -> Verdict:
     """Lemma 3 at the point that the parameters of a case determine, by its slacks."""
-    margin = max(F(-1), server(case.parameters).least)
+    margin = max(F(-1), first_server(case.parameters).least)
     return Verdict("descent", not margin > 0, float(margin), f"the least slack is {float(margin):.3g}", "the construction")
 
 

@@ -1,4 +1,4 @@
-r"""A point at which PS-MFA stops although nothing is solved: v = 0 and grad_x Psi != 0 under Assumption 2 (K Lemma 4).
+r"""A point at which PS-MFA stops without being at a solution: v = 0 and grad_x Psi != 0 under Assumption 2 (K Lemma 4).
 
 In K's own units, with psi = psi_FB^2 / 2 and psi_FB(a, b) = rho - a - b, rho = sqrt(a^2 + b^2) (K 35-37), at every server i
 
@@ -19,12 +19,16 @@ price, > 0 if beta_r > 0, and 0 where it has one. Where grad_x != 0, sum_r varsi
 varsigma_r > 0 and beta_r > 0, and by (115) sum_n psi_b grad_x = - sum_r varsigma_r dPsi/dlambda_r < 0. But summed over servers,
 with the weights A_i + B_i for alpha = 1, it is >= 0: psi_a psi_b >= 0, and of the rest (93) makes squares, as in (96).
 
-**The points** that are tried. Servers 1 and 2 are mirror images, with users 1 and 2 exchanged. At server 1 the resource t is
-full and priced, s is full and free, and every other one has room. User 1, only there, pays too much (f > 0), user 2, only at
-server 2, would pay too little; user 3 is at both. grad_x is orthogonal to d_t, as psi_b is; d_s = d_t - grad_x / 8 for them, and
-d_s = d_t for user 4, who is eligible at server 3 only and solved there. Three more resources set gamma of users 1 to 3. With
-B > 0 in (22) there is so much freedom that the equations are linear one after the other: a few rational numbers determine a
-point (`mirror`), and it refutes Lemma 4 where some slacks are positive. Random systems and points never satisfy the equations.
+**The points** that are tried. Servers 1 and 2 are mirror images, with users 1 and 2 exchanged.
+
+1. At server 1 the resource t is full and priced, s is full without a price, and every other one has slack.
+2. User 1, eligible only there, pays too much (f > 0), user 2, only at server 2, would pay too little; user 3 is at both.
+3. grad_x is orthogonal to d_t, as psi_b is, which determines h_31 and b_3 by two linear equations (`first_server`).
+4. d_s = d_t - grad_x / 8 for users 1 to 3, and d_s = d_t for user 4, who is eligible at server 3 only and solved there.
+5. Three more resources set gamma of users 1 to 3 (`constructed`).
+
+With B > 0 in (22) each equation is linear in one unknown after the other, so a few rational numbers determine a point. It refutes
+Lemma 4 where some slacks are positive. Random systems and points never satisfy the equations.
 """
 
 from collections.abc import Mapping
@@ -40,7 +44,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.theorems.cases import Case
 
-__all__ = ["FAMILY", "assumption_2", "confirmed", "constructed", "mirror", "root_between", "slopes", "stalled", "tried"]
+__all__ = ["FAMILY", "assumption_2", "confirmed", "constructed", "first_server", "lemma_4_at", "root_between", "slopes", "tried"]
 
 F = Fraction
 
@@ -59,10 +63,10 @@ FAMILY: Mapping[str, tuple[Fraction, ...]] = {
 
 
 @dataclass(frozen=True)
-class Mirror:
+class Lemma4Server:
     """Server 1, for users 1 to 3: tasks x, f (31), marginals h = g' / gamma, what B has of them b, the gradient.
 
-    least : the least relative slack of what a point must satisfy: b_3 > 0, h_3 > b_3, psi_b . grad < 0, and room for gamma
+    least : the least relative slack of what a point must satisfy: b_3 > 0, h_3 > b_3, psi_b . grad < 0, an interval for gamma
     scale : 1 / A^2
     """
 
@@ -75,7 +79,7 @@ class Mirror:
     scale: Fraction
 
 
-def mirror(numbers: Mapping[str, Fraction]) -> Mirror:
+def first_server(numbers: Mapping[str, Fraction]) -> Lemma4Server:
     """The server that the numbers of FAMILY determine: two linear equations give h_31 and b_3.
 
     dPsi/dlambda_t = 0 is linear in h_31, and beta_t = 0, given that, linear in the sums G_n of (93), so in b_3.
@@ -92,18 +96,18 @@ def mirror(numbers: Mapping[str, Fraction]) -> Mirror:
     last = -((a1 + G) * d[0] + (a2 + G) * d[1]) / d[2]
     part = 2 * h3 - (last - a3) * y / b3
     gradient = (a1 + G, a2 + G, last)
-    turned = [slope * own for slope, own in zip((b1, b2, b3), gradient, strict=True)]
+    products = [slope * own for slope, own in zip((b1, b2, b3), gradient, strict=True)]
     h, parts = (g, k, h3), (b, b, part)
     sizes = [(own - own_part) / own_part**2 if own_part else F(0) for own, own_part in zip(h, parts, strict=True)]
     full = d[0] + d[2] * y
-    turn = sum(turned, F(0)) / sum((abs(v) for v in turned), F(0))
-    slacks, scale = [part / h3, 1 - part / h3, -turn], F(1)
+    sum_of_products = sum(products, F(0)) / sum((abs(v) for v in products), F(0))
+    slacks, scale = [part / h3, 1 - part / h3, -sum_of_products], F(1)
     if min(sizes) > 0:  # x < gamma, which is less than what t allows
         low = max(v / size for v, size in zip(x, sizes, strict=True))
         high = min(full / v / size for v, size in zip(d, sizes, strict=True))
         slacks.append(high / low - 1)
         scale = (root_between(low, high) or F(1)) ** 2
-    return Mirror(x, f, h, parts, gradient, min(slacks), scale)
+    return Lemma4Server(x, f, h, parts, gradient, min(slacks), scale)
 
 
 def slopes(x: Fraction, f: Fraction) -> tuple[Fraction, Fraction]:
@@ -123,7 +127,7 @@ def root_between(low: Fraction, high: Fraction) -> Fraction | None:
 
 def constructed(numbers: Mapping[str, Fraction]) -> Case:
     """The point of the module's docstring for numbers of FAMILY."""
-    part = mirror(numbers)
+    part = first_server(numbers)
     t = [own + price for own, price in zip(part.h, part.f, strict=True)]  # d_t, as lambda_t = 1
     s = [own - slope / 8 for own, slope in zip(t, part.gradient, strict=True)]
     gamma = [part.scale * (own - b) / b**2 for own, b in zip(part.h, part.b, strict=True)]
@@ -153,14 +157,14 @@ def constructed(numbers: Mapping[str, Fraction]) -> Case:
 
 def tried(case: Case) -> Verdict:
     """Lemma 4 under Assumption 2 at the point that the parameters of a case determine, by its slacks."""
-    margin = max(F(-1), mirror(case.parameters).least)
+    margin = max(F(-1), first_server(case.parameters).least)
     return Verdict("direction", not margin > 0, float(margin), f"the least slack is {float(margin):.3g}", "the construction")
 
 
 def confirmed(case: Case) -> Verdict:
     """The same by all of Psi, (46)-(48) and a linear program, at the point as such."""
     point = constructed(case.parameters)
-    verdict, system = stalled(point), point.instance
+    verdict, system = lemma_4_at(point), point.instance
     sizes = f"{system.N} users, {system.K} servers and {system.R} resources"
     return replace(verdict, sentence=f"these numbers determine a point for {sizes}: {verdict.sentence}")
 
@@ -172,7 +176,7 @@ def assumption_2(instance: Instance) -> bool:
     return all(any(demands[n][0][r] and not placement[n, i] for n in range(instance.N)) for i, r in pairs)
 
 
-def stalled(case: Case) -> Verdict:
+def lemma_4_at(case: Case) -> Verdict:
     """Whether grad_x Psi = 0 wherever v = 0, at the case's point with its prices, in rationals.
 
     InstanceError where the point is not feasible (K 38-40), a root is irrational, or Assumption 2 does not hold.
@@ -181,10 +185,10 @@ def stalled(case: Case) -> Verdict:
     if not assumption_2(case.instance):
         raise InstanceError("everybody who demands a resource is eligible at a server: Assumption 2 does not hold")
     by_x, by_price = _gradient(case)
-    free = [k for k, v in enumerate(_directions(case, by_x, by_price)) if v]
+    moving = [k for k, v in enumerate(_directions(case, by_x, by_price)) if v]
     size = max(abs(v) for row in by_x for v in row)
-    if free:
-        return Verdict("direction", True, -1.0, f"v moves {len(free)} servers or prices", method)
+    if moving:
+        return Verdict("direction", True, -1.0, f"v moves {len(moving)} servers or prices", method)
     sentence = f"v = 0, and a component of the gradient by x is {float(size):.3g}"
     return Verdict("direction", size == 0, float(size), sentence, method)
 

@@ -5,7 +5,7 @@ r"""K 3.1, 3.2 and 4.4 at given tasks: what a server gains alone, (16), multipli
     (22)           g_i'(z) = (A_i / z)^alpha_i + B_i / z
 
 What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (judges/convergence.py). Nothing here uses
-prices but `multipliers`, whose prices are those of a linear program.
+prices but `bounded_multipliers`, whose prices are those of a linear program.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,12 +24,20 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import exact_levels, unit
 from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import bargained, certain
-from fairalloc.theorems.judges.convergence import arcs_of_servers, gain, rational, vertices
+from fairalloc.theorems.judges.common import certified, is_nash_bargain
+from fairalloc.theorems.judges.convergence import arcs_of_servers, gain_left, rational, vertices
 from fairalloc.theorems.judges.game import fitted, solved
 from fairalloc.theorems.judges.trials import Undecided
 
-__all__ = ["absent", "best_moves", "exists", "moves", "multipliers", "projection", "spending"]
+__all__ = [
+    "bounded_multipliers",
+    "bounded_multipliers_exactly",
+    "equilibrium_exists",
+    "projection_in_floats",
+    "theorem_1_by_program",
+    "theorem_1_by_vertices",
+    "unique_by_market",
+]
 
 ZERO = Fraction(0)
 
@@ -37,12 +45,12 @@ ZERO = Fraction(0)
 # ---- existence, and algorithms that end at an equilibrium ------------------------------------------------------------------
 
 
-def exists(case: Case) -> Verdict:
+def equilibrium_exists(case: Case) -> Verdict:
     """K 3.1: the servers take turns; where that ends, or at the default method's answer, no server gains 1e-6 by (16).
 
     For alpha = infinity an exact equilibrium next to it is found. No point refutes existence: what is not found is not decided.
     """
-    best = min((gain(case.instance, x, case.parameters)[1] for x in _ends(case)), default=Fraction(1))
+    best = min((gain_left(case.instance, x, case.parameters)[1] for x in _ends(case)), default=Fraction(1))
     margin = float(best) - 1e-6
     words = f"a server gains {float(best):.1e} at most"
     return Verdict("existence", True if margin <= 0 else None, margin, words, "vertices in rationals")
@@ -66,7 +74,7 @@ PARTS = 0.5 ** np.arange(60)
 """Of the way to the best y_i: some of them are small enough for (16) to tell the sign."""
 
 
-def best_moves(case: Case) -> Verdict:
+def theorem_1_by_program(case: Case) -> Verdict:
     """K Theorem 1: on the way to the best y_i of (16), found by a linear program, U_i rises iff (16) says so, and by no more.
 
     In floating point, at the case's first point. U_i is read at PARTS of the way.
@@ -103,7 +111,7 @@ def _risen(phi: Any, z: Any, change: Any, alpha: float) -> float:
     return float(phi * z ** (1 - alpha) @ np.expm1((1 - alpha) * np.log1p(change)) / (1 - alpha))
 
 
-def moves(case: Case) -> Verdict:
+def theorem_1_by_vertices(case: Case) -> Verdict:
     """K Theorem 1 in rationals: towards every vertex of every server, and towards the case's second point.
 
     U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive.
@@ -119,13 +127,13 @@ def moves(case: Case) -> Verdict:
         z = [tasks[arcs.user[a]] / units[a] for a in here]
         for aim in [*vertices(instance, here), [y[a] for a in here]]:
             step = [v - x[a] for v, a in zip(aim, here, strict=True)]
-            worst, seen = max(worst, Move(z, step, own, phi, alpha).fault()), seen + 1
+            worst, seen = max(worst, Reallocation(z, step, own, phi, alpha).fault()), seen + 1
     sentence = f"of {seen} moves one gains {float(worst):.3g} more than (16) says"
     return Verdict("equivalence", worst <= 0, float(worst), sentence, "vertices in rationals")
 
 
 @dataclass(frozen=True)
-class Move:
+class Reallocation:
     """A change of one server's tasks: shares z before, the step, phi gamma, phi and whole alpha > 1."""
 
     z: Sequence[Fraction]
@@ -160,7 +168,7 @@ class Move:
 # ---- 4.4 and 5.1 --------------------------------------------------------------------------------------------------------------
 
 
-def multipliers(case: Case) -> Verdict:
+def bounded_multipliers(case: Case) -> Verdict:
     """K 4.4: at an equilibrium for alpha = 2 a linear program finds the largest lambda_ir that (28)-(29) allow, against (43)."""
     instance = case.instance
     try:
@@ -196,7 +204,7 @@ def _largest(instance: Instance, found: Allocation, here: Sequence[int]) -> floa
     return max((best.value for best in largest if best is not None), default=0.0) - 1.001
 
 
-def projection(case: Case) -> Verdict:
+def projection_in_floats(case: Case) -> Verdict:
     """K 5.1: (46) in R^N for the gradient (-1 for who is eligible, 0 for others), by nonnegative least squares.
 
     Each resource of each server in turn is the full one, with lambda = 0.
@@ -212,7 +220,7 @@ def projection(case: Case) -> Verdict:
     return Verdict("feasibility", not margin > 0, margin, f"v has {worst:.3g} for a user who is not eligible", "least squares")
 
 
-def absent(case: Case) -> Verdict:
+def bounded_multipliers_exactly(case: Case) -> Verdict:
     """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
     exact = case.instance.exact.capacities
     free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]
@@ -227,14 +235,14 @@ def absent(case: Case) -> Verdict:
 # ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------
 
 
-def spending(case: Case) -> Verdict:
+def unique_by_market(case: Case) -> Verdict:
     """K Theorem 7 where every server has a bottleneck resource: one x_n, by the market of which solutions are the optimum.
 
     With one price a server, g' falling, any solution serves n at i only where z_ni is the level l_i, and z_ni >= l_i elsewhere.
     These are the optimality conditions of max sum phi_n log x_n with the prices 1 / l_i, whose x_n is unique. Checked in
     rationals: the exact PS-DSF allocation has these levels, and the gap of that program with these prices is 0.
     """
-    h, arcs = certain(case.instance, "ps-dsf"), exact_arcs(case.instance)
+    h, arcs = certified(case.instance, "ps-dsf"), exact_arcs(case.instance)
     instance, user, server = case.instance, case.instance.arcs.user, case.instance.arcs.server
     z = h.tasks[user] / (h.weights[user] * h.gamma)
     prices = [Fraction(0)] * (instance.K * instance.R)
@@ -244,7 +252,7 @@ def spending(case: Case) -> Verdict:
         if not common:
             raise InstanceError("a server has no bottleneck resource")
         prices[min(common)] = 1 / min(z[here])
-    unique = bargained(instance, h.x, prices)
+    unique = is_nash_bargain(instance, h.x, prices)
     return Verdict(
         "uniqueness", unique, -1.0 if unique else 1.0, f"the market's gap is {'' if unique else 'not '}0", "rational arithmetic"
     )

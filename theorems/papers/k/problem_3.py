@@ -27,14 +27,14 @@ from fairalloc.solvers.exact.levels import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.surds import Surd, root, total
 
-__all__ = ["Point", "complementary", "descent", "descent_by_price", "halted", "stationary"]
+__all__ = ["ExactMeritPoint", "complementary", "descent", "descent_by_price", "stationary", "zero_direction"]
 
 ZERO = Fraction(0)
 METHOD = "square roots of rationals"
 
 
 @dataclass(frozen=True)
-class Point:
+class ExactMeritPoint:
     """Tasks of the case's point and its prices: `price` times what the first user served there needs.
 
     Attributes
@@ -56,7 +56,7 @@ class Point:
     price: Mapping[int, Fraction]
 
     @classmethod
-    def of(cls, case: Case) -> "Point":
+    def of(cls, case: Case) -> "ExactMeritPoint":
         """The case's point; InstanceError where a user has no task, for g' is not defined there."""
         instance, x, alpha = case.instance, case.points[0], int(case.parameters["alpha"])
         arcs = exact_arcs(instance)
@@ -71,7 +71,7 @@ class Point:
         for row in full:
             served = [a for a, p in enumerate(part) if x[a] and row in p]
             if served and not any(other // instance.R == row // instance.R for other in price):
-                price[row] = times(case, row // instance.R) * need[served[0]] / part[served[0]][row]
+                price[row] = price_factor(case, row // instance.R) * need[served[0]] / part[served[0]][row]
         price = {row: value for row, value in price.items() if value}
         cost = [sum((p[row] * value for row, value in price.items() if row in p), ZERO) for p in part]
         f = tuple(paid - g for paid, g in zip(cost, need, strict=True))
@@ -114,7 +114,7 @@ class Point:
         """V = g - sum_r s_r d_r with v.d_r = 0 or v.d_r <= 0 (lambda = 0), s_r >= 0 where lambda = 0, s_r = 0 where v.d_r < 0."""
         for size in range(len(normals) + 1):
             for chosen in combinations(normals, size):
-                found = _without([normals[row] for row in chosen], g)
+                found = _projected_out([normals[row] for row in chosen], g)
                 if found is None:
                     continue
                 factors, v = found
@@ -124,7 +124,7 @@ class Point:
                     yield v
 
 
-def times(case: Case, server: int) -> Fraction:
+def price_factor(case: Case, server: int) -> Fraction:
     """The parameter `price`, or its entry for the server."""
     price = case.parameters["price"]
     return Fraction(price[server] if isinstance(price, tuple) else price)
@@ -140,7 +140,7 @@ def _dot(d: Sequence[Fraction], v: Sequence[Surd]) -> Surd:
     return total([part * factor for part, factor in zip(v, d, strict=True)])
 
 
-def _without(rows: Sequence[Sequence[Fraction]], g: Sequence[Surd]) -> tuple[list[Surd], list[Surd]] | None:
+def _projected_out(rows: Sequence[Sequence[Fraction]], g: Sequence[Surd]) -> tuple[list[Surd], list[Surd]] | None:
     """Factors of the rows and what is left of g without its part in their span; None where they are dependent."""
     from flint import fmpq_mat
 
@@ -165,7 +165,7 @@ def _verdict(name: str, holds: bool, sentence: str) -> Verdict:
 
 def complementary(case: Case) -> Verdict:
     """K Lemma 1: (29) by signs, and Psi = 0 by roots: sqrt(x^2 + f^2) is rational and x + f for every arc."""
-    point = Point.of(case)
+    point = ExactMeritPoint.of(case)
     zero = all(root(x * x + f * f) == x + f for x, f in zip(point.x, point.f, strict=True))
     sentence = f"(29) is {point.complementary()}, and the merit is {'' if zero else 'not '}0"
     return _verdict("merit", point.complementary() == zero, sentence)
@@ -173,7 +173,7 @@ def complementary(case: Case) -> Verdict:
 
 def stationary(case: Case) -> Verdict:
     """K Theorem 6: every derivative (93), (94) is 0 iff (29) holds."""
-    point = Point.of(case)
+    point = ExactMeritPoint.of(case)
     flat = not any(slope.terms for slope in [*point.by_x(), *point.by_price().values()])
     sentence = f"the gradient is {'' if flat else 'not '}0, and (29) is {point.complementary()}"
     return _verdict("stationarity", flat == point.complementary(), sentence)
@@ -185,7 +185,7 @@ def descent(case: Case) -> Verdict:
     The slope along the projection v_x is -|v_x|^2, and no price adds to the slope (111). So it is 0 iff v_x = 0 and every price
     that moves has dPsi/dlambda = 0.
     """
-    point = Point.of(case)
+    point = ExactMeritPoint.of(case)
     by_x, by_price = point.by_x(), point.by_price()
     moving = [row for row in point.full if row in by_price and _price_moves(point, row, by_price[row], by_x)]
     stuck = [row for row in moving if by_price[row].sign() == 0]
@@ -193,9 +193,9 @@ def descent(case: Case) -> Verdict:
     return _verdict("descent", not (stuck and still), "a price moves, nothing else does, and Psi does not depend on it")
 
 
-def halted(case: Case) -> Verdict:
+def zero_direction(case: Case) -> Verdict:
     """K Lemma 4 under Assumption 1: something moves, or every derivative by x (93) is 0."""
-    point = Point.of(case)
+    point = ExactMeritPoint.of(case)
     by_x, by_price = point.by_x(), point.by_price()
     if any(row in by_price and row not in point.price for row in point.full):
         raise InstanceError("a full resource has no price: Assumption 1 does not hold")
@@ -204,7 +204,7 @@ def halted(case: Case) -> Verdict:
     return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")
 
 
-def _price_moves(point: Point, row: int, slope: Surd, by_x: Sequence[Surd]) -> bool:
+def _price_moves(point: ExactMeritPoint, row: int, slope: Surd, by_x: Sequence[Surd]) -> bool:
     """Whether v_lambda is not 0 (47-48)."""
     beta = point.beta(row, by_x)
     v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
@@ -213,7 +213,7 @@ def _price_moves(point: Point, row: int, slope: Surd, by_x: Sequence[Surd]) -> b
 
 def descent_by_price(case: Case) -> Verdict:
     """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
-    point = Point.of(case)
+    point = ExactMeritPoint.of(case)
     by_x, by_price = point.by_x(), point.by_price()
     stuck = [row for row in point.full if row in by_price and not by_price[row].terms]
     moving = [row for row in stuck if _price_moves(point, row, by_price[row], by_x)]

@@ -14,13 +14,13 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.k.problem_3 import times
+from fairalloc.theorems.papers.k.problem_3 import price_factor
 
-__all__ = ["complementary", "descent_by_price", "halted", "stationary"]
+__all__ = ["complementary", "descent_by_price", "stationary", "zero_direction"]
 
 
-class Point:
-    """Tasks of the case's point and prices on its full resources: `price` times what the first user served there needs.
+class MeritPoint:
+    """Tasks of the case's point and prices on its full resources: `price` price_factor what the first user served there needs.
 
     With price 1 a user who alone is served by a server with one full resource has f = 0 there.
     """
@@ -39,7 +39,7 @@ class Point:
         for i, r in zip(*np.nonzero(self.full), strict=True):
             users = np.flatnonzero((self.game.server == i) & (self.y > 0) & (self.game.w[:, r] > 0))
             if len(users) and not self.mu[i].any():
-                self.mu[i, r] = float(times(case, i)) * g[users[0]] / self.game.w[users[0], r]
+                self.mu[i, r] = float(price_factor(case, i)) * g[users[0]] / self.game.w[users[0], r]
         self.by_y, self.by_mu = self.merit.gradient(self.y, self.mu)
 
     @property
@@ -50,7 +50,7 @@ class Point:
 
 def stationary(case: Case) -> Verdict:
     """K Theorem 6: a point is stationary iff Psi = 0; tried as |grad Psi|^2 against Psi, which both have to vanish together."""
-    point = Point(case)
+    point = MeritPoint(case)
     size = float(np.linalg.norm(point.by_y) + np.linalg.norm(point.by_mu))
     solved_ = point.value <= 1e-15
     margin = size - 1e-6 if solved_ else 1e-9 - size
@@ -60,7 +60,7 @@ def stationary(case: Case) -> Verdict:
 
 def complementary(case: Case) -> Verdict:
     """K Lemma 1: Psi = 0 iff (28)-(29) hold, at points that satisfy (38)-(40)."""
-    point = Point(case)
+    point = MeritPoint(case)
     f = point.merit.cost(point.mu) - point.merit.marginal(point.y)[0]
     solved_ = bool(np.all(f >= -1e-9) and np.all(np.minimum(point.y, np.abs(f)) <= 1e-9))
     same = solved_ == (point.value <= 1e-15)
@@ -68,7 +68,7 @@ def complementary(case: Case) -> Verdict:
     return Verdict("merit", same, margin, f"the merit is {point.value:.2g}", "floating point")
 
 
-class Direction:
+class PsMfaDirection:
     """The same point in K's own units and the direction of PS-MFA there, in floating point; the unit of the tasks matters to psi.
 
     Attributes
@@ -105,7 +105,7 @@ class Direction:
         for row in full:
             served = np.flatnonzero((x > 0) & (part[:, row] > 0))
             if len(served) and not price[row // R * R : (row // R + 1) * R].any():
-                price[row] = float(times(case, int(row) // R)) * self.need[served[0]] / part[served[0], row]
+                price[row] = float(price_factor(case, int(row) // R)) * self.need[served[0]] / part[served[0], row]
         return price
 
     def _gradient(self, x: Floats, f: Floats, part: Floats, rise: Floats, user: Any) -> tuple[Floats, Floats]:
@@ -122,7 +122,7 @@ NOTHING = 1e-13
 
 def descent_by_price(case: Case) -> Verdict:
     """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
-    at = Direction(case)
+    at = PsMfaDirection(case)
     moves = np.abs(at.v_price) > 1e-6
     slopes = (at.by_price * at.v_price)[moves]
     worst = float((slopes / at.v_price[moves] ** 2).max(initial=-1.0))
@@ -131,9 +131,9 @@ def descent_by_price(case: Case) -> Verdict:
     return Verdict("descent", not margin > 0, margin, sentence, "floating point")
 
 
-def halted(case: Case) -> Verdict:
+def zero_direction(case: Case) -> Verdict:
     """K Lemma 4 under Assumption 1: the gradient by x is 0 where v is; the margin is -|v| / |gradient|."""
-    at = Direction(case)
+    at = PsMfaDirection(case)
     if not at.price[at.full].all():
         raise InstanceError("a full resource has no price: Assumption 1 does not hold")
     size, length = float(np.linalg.norm(at.by_x)), float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))

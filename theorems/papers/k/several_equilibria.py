@@ -37,20 +37,29 @@ from fairalloc.models.rationals import Rationals, exact_arcs, solved
 from fairalloc.solvers.exact.levels import unit
 from fairalloc.theorems.cases import Case
 
-__all__ = ["GRID", "Corner", "apart", "corners", "slack", "strict", "two_solutions", "two_solutions_exactly"]
+__all__ = [
+    "GRID",
+    "ServerBasicSolution",
+    "basic_solutions",
+    "least_slack",
+    "strict_solution",
+    "two_best",
+    "two_solutions",
+    "two_solutions_exactly",
+]
 
 GRID = tuple(Fraction(1, 2**k) for k in range(8))
 """The B that are tried."""
 
-MOST = 2_000
+MOST_COMBINATIONS = 2_000
 """Systems with more corners are left out: smaller ones are tried many times meanwhile."""
 
-STRICT = 1e-9
+ROUNDING = 1e-9
 """Slacks of this size are not rounding."""
 
 
 @dataclass(frozen=True)
-class Corner:
+class ServerBasicSolution:
     """A corner of one server: the arcs that are served, the resources that are full, in order, and tasks on these arcs."""
 
     served: tuple[int, ...]
@@ -59,12 +68,12 @@ class Corner:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SolutionPair:
     """Two corners of all servers, (K,) each, the B at which they are best, and the least slack of the second."""
 
     least: float
     B: Fraction
-    corners: tuple[list[Corner], list[Corner]]
+    solutions: tuple[list[ServerBasicSolution], list[ServerBasicSolution]]
 
 
 # ---- in floating point ----------------------------------------------------------------------------------------------
@@ -72,9 +81,9 @@ class Pair:
 
 def two_solutions(case: Case) -> Verdict:
     """Whether no two corners with different tasks are strict solutions for one B."""
-    margin = apart(_domain(case)).least
+    margin = two_best(_domain(case)).least
     sentence = f"the slack of the second best corner is {margin:.3g}"
-    return Verdict("uniqueness", not margin > STRICT, margin, sentence, "all corners in floating point")
+    return Verdict("uniqueness", not margin > ROUNDING, margin, sentence, "all corners in floating point")
 
 
 def _domain(case: Case) -> Case:
@@ -90,52 +99,52 @@ def _domain(case: Case) -> Case:
     return case
 
 
-def apart(case: Case) -> Pair:
+def two_best(case: Case) -> SolutionPair:
     """The best corner for each B and the second best with other tasks, for the B where the second is best."""
     game = Game(case.instance, case.parameters["alpha"])
-    each = [corners(game, i) for i in range(case.instance.K)]
-    which, tasks = _together(game, each)
+    each = [basic_solutions(game, i) for i in range(case.instance.K)]
+    which, tasks = _combinations(game, each)
     least = np.full((len(GRID), len(which)), np.inf)
     for i, own in enumerate(each):
-        for k, corner in enumerate(own):
+        for k, solution in enumerate(own):
             rows = which[:, i] == k
-            least[:, rows] = np.minimum(least[:, rows], slack(game, i, corner, tasks[rows]))
+            least[:, rows] = np.minimum(least[:, rows], least_slack(game, i, solution, tasks[rows]))
     best = least.argmax(axis=1)
-    same = np.abs(tasks / tasks[best][:, None] - 1).max(axis=2) <= STRICT
+    same = np.abs(tasks / tasks[best][:, None] - 1).max(axis=2) <= ROUNDING
     second = np.where(same, -1.0, np.maximum(least, -1.0))
     b = int(second.max(axis=1).argmax())
     first, other = ([own[k] for own, k in zip(each, which[row], strict=True)] for row in (best[b], second[b].argmax()))
-    return Pair(float(second[b].max()), GRID[b], (first, other))
+    return SolutionPair(float(second[b].max()), GRID[b], (first, other))
 
 
-def corners(game: Game, i: int) -> list[Corner]:
+def basic_solutions(game: Game, i: int) -> list[ServerBasicSolution]:
     """The corners of server i."""
     here, R, found = np.flatnonzero(game.server == i).tolist(), game.w.shape[1], []
     for size in range(1, min(len(here), R) + 1):
         both = list(product(combinations(here, size), combinations(range(R), size)))
         served, full = (np.array(part) for part in zip(*both, strict=True))
         blocks = game.w[served[:, :, None], full[:, None, :]]
-        regular = np.abs(np.linalg.det(blocks)) > STRICT
+        regular = np.abs(np.linalg.det(blocks)) > ROUNDING
         served, full = served[regular], full[regular]
         y = np.linalg.solve(blocks[regular].transpose(0, 2, 1), np.ones((len(served), size, 1)))[:, :, 0]
-        room = 1 - np.einsum("ms,msr->mr", y, game.w[served])
-        np.put_along_axis(room, full, 1.0, axis=1)
-        for k in np.flatnonzero((y > STRICT).all(axis=1) & (room > STRICT).all(axis=1)):
-            found.append(Corner(tuple(served[k].tolist()), tuple(full[k].tolist()), y[k] * game.gamma[served[k]]))
+        slacks = 1 - np.einsum("ms,msr->mr", y, game.w[served])
+        np.put_along_axis(slacks, full, 1.0, axis=1)
+        for k in np.flatnonzero((y > ROUNDING).all(axis=1) & (slacks > ROUNDING).all(axis=1)):
+            found.append(ServerBasicSolution(tuple(served[k].tolist()), tuple(full[k].tolist()), y[k] * game.gamma[served[k]]))
     return found
 
 
-def _together(game: Game, each: list[list[Corner]]) -> tuple[NDArray[np.intp], Floats]:
+def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[NDArray[np.intp], Floats]:
     """(M, K) which corner each server has and (M, N) the tasks, where everybody has some; InstanceError where M = 0."""
     K, N = game.instance.K, game.instance.N
-    if math.prod(len(own) for own in each) > MOST:
-        raise InstanceError(f"there are more than {MOST} corners")
+    if math.prod(len(own) for own in each) > MOST_COMBINATIONS:
+        raise InstanceError(f"there are more than {MOST_COMBINATIONS} corners")
     which = np.stack(np.meshgrid(*(np.arange(len(own)) for own in each), indexing="ij"), axis=-1).reshape(-1, K)
     tasks = np.zeros((len(which), N))
     for i, own in enumerate(each):
         part = np.zeros((len(own), N))
-        for k, corner in enumerate(own):
-            part[k, game.user[list(corner.served)]] = corner.x
+        for k, solution in enumerate(own):
+            part[k, game.user[list(solution.served)]] = solution.x
         tasks += part[which[:, i]]
     some = (tasks > 0).all(axis=1)
     if not some.any():
@@ -143,10 +152,10 @@ def _together(game: Game, each: list[list[Corner]]) -> tuple[NDArray[np.intp], F
     return which[some], tasks[some]
 
 
-def slack(game: Game, i: int, corner: Corner, tasks: Floats) -> Floats:
+def least_slack(game: Game, i: int, solution: ServerBasicSolution, tasks: Floats) -> Floats:
     """(B, M) the least slack of (*) at a corner of server i, for each B of GRID and each row of tasks (M, N) of all users."""
     here = np.flatnonzero(game.server == i)
-    on, w = np.isin(here, corner.served), game.w[here][:, list(corner.full)]
+    on, w = np.isin(here, solution.served), game.w[here][:, list(solution.full)]
     z = tasks[:, game.user[here]] / game.unit[here]
     g = z ** -game.alpha[i] + np.array([float(B) for B in GRID])[:, None, None] / z
     mu = g[:, :, on] @ np.linalg.inv(w[on]).T
@@ -161,25 +170,25 @@ def slack(game: Game, i: int, corner: Corner, tasks: Floats) -> Floats:
 
 def two_solutions_exactly(case: Case) -> Verdict:
     """The same, with (28)-(29) in rationals at the corners that floating point names."""
-    pair, method = apart(_domain(case)), "optimality conditions in rationals"
-    points = [strict(case, corner, pair.B) for corner in pair.corners]
+    pair, method = two_best(_domain(case)), "optimality conditions in rationals"
+    points = [strict_solution(case, solution, pair.B) for solution in pair.solutions]
     first, second = (exact_arcs(case.instance).tasks(x) for x in points if x is not None) if None not in points else ((), ())
     if first == second:
         return Verdict("uniqueness", True, -1.0, "no two corners with different tasks are strict solutions", method)
-    apart_ = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
+    difference = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
     texts = " and ".join(f"({', '.join(map(str, tasks))})" for tasks in (first, second))
     sentence = f"with B = {pair.B} the tasks {texts} are two equilibria, both isolated"
-    return Verdict("uniqueness", False, float(apart_), sentence, method)
+    return Verdict("uniqueness", False, float(difference), sentence, method)
 
 
-def strict(case: Case, each: Sequence[Corner], B: Fraction) -> Rationals | None:
+def strict_solution(case: Case, each: Sequence[ServerBasicSolution], B: Fraction) -> Rationals | None:
     """The tasks (A,) of a corner of each server where they are a strict solution of (28)-(29), else None."""
     instance, arcs = case.instance, exact_arcs(case.instance)
     parts = [dict(load) for load in arcs.load]
     blocks = []
-    for i, corner in enumerate(each):
-        rows = [i * instance.R + r for r in corner.full]
-        blocks.append((rows, corner.served, [[parts[a].get(row, Fraction(0)) for row in rows] for a in corner.served]))
+    for i, solution in enumerate(each):
+        rows = [i * instance.R + r for r in solution.full]
+        blocks.append((rows, solution.served, [[parts[a].get(row, Fraction(0)) for row in rows] for a in solution.served]))
     x, mu = [Fraction(0)] * len(parts), [Fraction(0)] * arcs.rows
     for rows, served, block in blocks:
         columns = [list(column) for column in zip(*block, strict=True)]
@@ -190,8 +199,8 @@ def strict(case: Case, each: Sequence[Corner], B: Fraction) -> Rationals | None:
         for row, value in zip(rows, _regular(block, [h[a] for a in served]), strict=True):
             mu[row] = value
     f = [sum((v * mu[row] for row, v in part.items()), Fraction(0)) - own for part, own in zip(parts, h, strict=True)]
-    room = [1 - load for load in arcs.loads(x)]
-    pairs = [*zip(x, f, strict=True), *zip(mu, room, strict=True)]
+    slacks = [1 - load for load in arcs.loads(x)]
+    pairs = [*zip(x, f, strict=True), *zip(mu, slacks, strict=True)]
     return tuple(x) if all(min(pair) == 0 < max(pair) for pair in pairs) else None
 
 

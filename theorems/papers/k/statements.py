@@ -29,42 +29,50 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import Row, as_one_pool, asked, certain, numbers
-from fairalloc.theorems.judges.convergence import at_rest, ended
+from fairalloc.theorems.judges.common import Row, about_mechanism, as_one_pool, certified, printed_numbers
+from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import (
-    equilibria,
-    every_alpha,
-    fair,
+    about_equilibria,
+    about_ps_dsf,
     least_served,
     limit_rate,
     missing,
-    ordered,
+    not_rising_in_alpha,
     proportional,
     same_as_fds,
+    same_as_ps_dsf,
     utilisation,
 )
-from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats
-from fairalloc.theorems.papers.k.problem_1 import absent, best_moves, exists, moves, multipliers, projection, spending
+from fairalloc.theorems.papers.k.problem_1 import (
+    bounded_multipliers,
+    bounded_multipliers_exactly,
+    equilibrium_exists,
+    projection_in_floats,
+    theorem_1_by_program,
+    theorem_1_by_vertices,
+    unique_by_market,
+)
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions, two_solutions_exactly
 from fairalloc.theorems.papers.shared import (
     ANY,
     BF,
-    DRF,
+    DRF_PROOFS,
     DRFH_WITHOUT_SHARING,
     EF,
-    FILLING,
-    LEXIMIN,
+    LEXIMIN_PROOFS,
     PO,
     POOL,
-    PROOFS,
+    PS_DSF_PROOFS,
     SHORT,
     SI,
     SP,
-    claimed,
+    UNIQUE_BY_FILLING,
     monopoly,
-    one,
-    tasks_of,
+    printed_claim,
+    printed_tasks,
+    property_claim,
 )
 from fairalloc.theorems.statement import Hypotheses, Statement
 
@@ -120,10 +128,29 @@ def with_alpha(hypotheses: Hypotheses, alphas: Sequence[Any], **more: Sequence[A
     return replace(hypotheses, parameters={"alpha": tuple(alphas), **{name: tuple(values) for name, values in more.items()}})
 
 
-def game(id_: str, text: str, place: str, name: str, hypotheses: Hypotheses, holds: bool = True, **more: Any) -> Statement:
-    """That equilibria have, or may lack, a property."""
-    quantifier = "all" if holds else "some"
-    return Statement(id_, text, place, quantifier, hypotheses=hypotheses, property=name, **equilibria(asking(name)), **more)  # type: ignore[arg-type]
+def equilibrium_claim(
+    id_: str, text: str, place: str, name: str, hypotheses: Hypotheses, holds: bool = True, **more: Any
+) -> Statement:
+    """That equilibria have a property, or that some lack it.
+
+    Parameters
+    ----------
+    id_, text, place : as for Statement
+    name : the property
+    hypotheses : what is assumed, with the values of alpha
+    holds : whether the paper claims it for all cases; False = for no more than some case that violates it
+    more : further fields of the statement
+    """
+    return Statement(
+        id=id_,
+        text=text,
+        place=place,
+        quantifier="all" if holds else "some",
+        hypotheses=hypotheses,
+        property=name,
+        **about_equilibria(property_judge(name)),
+        **more,
+    )
 
 
 SEVERAL = with_alpha(replace(ANY, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
@@ -144,14 +171,14 @@ def _fig3_alone(case: Case) -> Sequence[Row]:
 
 
 def _fig3_shares(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "ps-dsf")
+    h = certified(case.instance, "ps-dsf")
     printed = {(1, 1): "0.5", (2, 1): "0.5", (3, 1): "8/3", (4, 1): "2/3", (3, 2): "2/3", (4, 2): "2/3"}
     return [(f"s_{n}{i}", text, h.tasks[n - 1] / monopoly(case.instance, n - 1, i - 1)) for (n, i), text in printed.items()]
 
 
 def _fig2(case: Case) -> Verdict:
     """Used parts of every capacity under PS-DSF, DRFH and TSF."""
-    use = {name: utilisation(certain(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
+    use = {name: utilisation(certified(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
     margin = max(use["drfh"], use["tsf"]) - use["ps-dsf"]
     sentence = "mean used part " + ", ".join(f"{name} {float(v):.4g}" for name, v in use.items())
     return Verdict("utilisation", bool(margin < 0), float(margin), sentence, "rational arithmetic")
@@ -185,7 +212,7 @@ def _fig3_efficient(case: Case) -> Verdict:
 # ---- 3.1: Problem 1 -------------------------------------------------------------------------------------------------
 
 
-def _exists(case: Case) -> Verdict:
+def _equilibrium_found(case: Case) -> Verdict:
     """An equilibrium is found."""
     found = solve(case.instance, "alpha-pf-vds", alpha=case.parameters["alpha"])
     margin = found.residual - 1e-6
@@ -196,7 +223,7 @@ def _exists(case: Case) -> Verdict:
 # ---- 4.4: uniqueness ------------------------------------------------------------------------------------------------
 
 
-def _unique(case: Case) -> Verdict:
+def _unique_in_floats(case: Case) -> Verdict:
     """Two methods find the same x_n: what is not unique may show, what is may not."""
     own = {name: case.parameters[name] for name in ("alpha", "A", "B") if name in case.parameters}
     first = solve(case.instance, "alpha-pf-vds", "continuation", "high", **own)
@@ -209,7 +236,7 @@ def _unique(case: Case) -> Verdict:
     )
 
 
-def _projected(case: Case) -> Verdict:
+def _projection_exactly(case: Case) -> Verdict:
     """(46) in R^N at a server with one full resource and lambda = 0, for the gradient (-1 for who is eligible, 0 for others)."""
     instance = case.instance
     for i in range(instance.K):
@@ -265,55 +292,69 @@ MARKS = {"drfh": (EF, PO), "tsf": (SI, EF, PO), "ps-dsf": (SI, EF, BF)}
 FALSE = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): DRFH_WITHOUT_SHARING}
 
 statements = [
-    *(claimed(f"K.2.1.{SHORT[name]}", "K 2.1, of [1]", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, BF, PO, SP)),
+    *(
+        property_claim(f"K.2.1.{SHORT[name]}", "K 2.1, of [1]", "drf", name, POOL, proof=DRF_PROOFS[name])
+        for name in (SI, EF, BF, PO, SP)
+    ),
     # ---- 2.2
-    *(claimed(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY, proof=LEXIMIN[name]) for name in (PO, EF)),
-    claimed("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, DRFH_WITHOUT_SHARING),
+    *(
+        property_claim(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY, proof=LEXIMIN_PROOFS[name])
+        for name in (PO, EF)
+    ),
+    property_claim("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, DRFH_WITHOUT_SHARING),
     Statement(
         "K.2.2.drfh.virtual",
         "If all users have the same dominant resource in the virtual server, DRFH is max-min fair on it.",
         "K 2.2, of [7]",
         "all",
         hypotheses=ANY,
-        **asked("drfh", asking("global-bottleneck-fairness")),
+        **about_mechanism("drfh", property_judge("global-bottleneck-fairness")),
         proof="sigma_n = d_nr / c_r for that r: shares are amounts of it by weight, and what makes them lexicographically "
         "largest, as DRFH does, is max-min fair on it.",
         note="By definition of DRFH; cases without such a resource decide nothing.",
     ),
-    claimed("K.2.2.drfh.bottleneck", "K 2.2, Fig. 1", "drfh", BF, ANY, False, FIG1),
+    property_claim("K.2.2.drfh.bottleneck", "K 2.2, Fig. 1", "drfh", BF, ANY, False, FIG1),
     Statement(
         "K.2.2.tsf.one-server",
         "TSF is DRF when there is one server.",
         "K 2.2",
         "all",
         hypotheses=POOL,
-        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + FILLING,
-        **asked("tsf", as_one_pool),
+        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + UNIQUE_BY_FILLING,
+        **about_mechanism("tsf", as_one_pool),
     ),
     *(
-        claimed(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, ANY, proof=LEXIMIN.get(name, ""))
+        property_claim(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, ANY, proof=LEXIMIN_PROOFS.get(name, ""))
         for name in (PO, EF, SI)
     ),
-    claimed("K.2.2.tsf.bottleneck", "K 2.2, Fig. 1", "tsf", BF, ANY, False, FIG1),
+    property_claim("K.2.2.tsf.bottleneck", "K 2.2, Fig. 1", "tsf", BF, ANY, False, FIG1),
     Statement(
         "K.2.2.tsf.virtual",
         "TSF may not be max-min fair on a resource that is dominant for all in the virtual server.",
         "K 2.2",
         "some",
         hypotheses=ANY,
-        **asked("tsf", asking("global-bottleneck-fairness")),
+        **about_mechanism("tsf", property_judge("global-bottleneck-fairness")),
     ),
-    one(
-        "K.2.2.Fig1.ps-dsf", "PS-DSF gives 2, 6, 8 and 8 tasks in Fig. 1.", "K 2.2", FIG1, tasks_of("ps-dsf", "2", "6", "8", "8")
+    printed_claim(
+        "K.2.2.Fig1.ps-dsf",
+        "PS-DSF gives 2, 6, 8 and 8 tasks in Fig. 1.",
+        "K 2.2",
+        FIG1,
+        printed_tasks("ps-dsf", "2", "6", "8", "8"),
     ),
-    one("K.2.2.Fig1.drfh", "DRFH gives 3, 3, 8 and 8 tasks in Fig. 1.", "K 2.2", FIG1, tasks_of("drfh", "3", "3", "8", "8")),
-    one("K.2.2.Fig1.gamma", "The users could run 4, 12, 20 and 20 tasks alone in Fig. 1.", "K 2.2", FIG1, numbers(_fig1)),
-    one(
+    printed_claim(
+        "K.2.2.Fig1.drfh", "DRFH gives 3, 3, 8 and 8 tasks in Fig. 1.", "K 2.2", FIG1, printed_tasks("drfh", "3", "3", "8", "8")
+    ),
+    printed_claim(
+        "K.2.2.Fig1.gamma", "The users could run 4, 12, 20 and 20 tasks alone in Fig. 1.", "K 2.2", FIG1, printed_numbers(_fig1)
+    ),
+    printed_claim(
         "K.2.2.Fig1.tsf",
         "TSF gives 5/3, 5, 25/3 and 25/3 tasks in Fig. 1.",
         "K 2.2",
         FIG1,
-        tasks_of("tsf", "5/3", "5", "25/3", "25/3"),
+        printed_tasks("tsf", "5/3", "5", "25/3", "25/3"),
     ),
     # ---- 2.3
     Statement(
@@ -322,16 +363,26 @@ statements = [
         "K 2.3",
         "all",
         hypotheses=POOL,
-        proof="With one server z_n is the dominant share by weight, and Definition 4 is Definition 1. " + FILLING,
-        **fair(as_one_pool),
+        proof="With one server z_n is the dominant share by weight, and Definition 4 is Definition 1. " + UNIQUE_BY_FILLING,
+        **about_ps_dsf(as_one_pool),
     ),
-    one("K.2.3.gamma", "gamma is 4, 12, 4, 8 on server 1 and 16, 8 on server 2.", "K 2.3", FIG3, numbers(_fig3_alone)),
-    one("K.2.3.tasks", "PS-DSF gives 2, 6, 32/3 and 16/3 tasks.", "K 2.3", FIG3, tasks_of("ps-dsf", "2", "6", "32/3", "16/3")),
-    one("K.2.3.shares", "s_11 = s_21 = 0.5, s_31 = 8/3, s_41 = 2/3, s_32 = s_42 = 2/3.", "K 2.3", FIG3, numbers(_fig3_shares)),
-    one("K.2.3.Fig2", "PS-DSF uses more of the resources than DRFH and TSF in this example.", "K Fig. 2", FIG3, _fig2),
-    claimed("K.2.3.pareto", "K 2.3", "ps-dsf", PO, ANY, False),
+    printed_claim(
+        "K.2.3.gamma", "gamma is 4, 12, 4, 8 on server 1 and 16, 8 on server 2.", "K 2.3", FIG3, printed_numbers(_fig3_alone)
+    ),
+    printed_claim(
+        "K.2.3.tasks", "PS-DSF gives 2, 6, 32/3 and 16/3 tasks.", "K 2.3", FIG3, printed_tasks("ps-dsf", "2", "6", "32/3", "16/3")
+    ),
+    printed_claim(
+        "K.2.3.shares",
+        "s_11 = s_21 = 0.5, s_31 = 8/3, s_41 = 2/3, s_32 = s_42 = 2/3.",
+        "K 2.3",
+        FIG3,
+        printed_numbers(_fig3_shares),
+    ),
+    printed_claim("K.2.3.Fig2", "PS-DSF uses more of the resources than DRFH and TSF in this example.", "K Fig. 2", FIG3, _fig2),
+    property_claim("K.2.3.pareto", "K 2.3", "ps-dsf", PO, ANY, False),
     *(
-        claimed(
+        property_claim(
             f"K.Table1.{mechanism}.{SHORT[name]}",
             "K Table 1",
             mechanism,
@@ -340,7 +391,7 @@ statements = [
             name in marks,
             FALSE.get((mechanism, name)),
             table="K.Table1",
-            proof=(PROOFS if mechanism == "ps-dsf" else LEXIMIN).get(name, ""),
+            proof=(PS_DSF_PROOFS if mechanism == "ps-dsf" else LEXIMIN_PROOFS).get(name, ""),
             note="TSF counts servers that a user may not use." if (mechanism, name) == ("tsf", SI) else "",
         )
         for mechanism, marks in MARKS.items()
@@ -352,8 +403,8 @@ statements = [
         "Problem 1 has a Nash equilibrium.",
         "K 3.1, of [26]",
         "all",
-        _exists,
-        exists,
+        _equilibrium_found,
+        equilibrium_exists,
         with_alpha(ANY, (*BELOW, *ABOVE)),
         proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
         ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
@@ -367,8 +418,8 @@ statements = [
         "A feasible allocation solves Problem 1 for g' = z^-alpha iff it satisfies (16).",
         "K Theorem 1",
         "all",
-        best_moves,
-        moves,
+        theorem_1_by_program,
+        theorem_1_by_vertices,
         replace(with_alpha(ANY, (2, 3)), points=2),
         proof="Where all x_n > 0, U_i is concave and differentiable in x_i, with the derivatives z_ni^-alpha / gamma_ni, and "
         "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and U_i "
@@ -382,7 +433,7 @@ statements = [
         hypotheses=with_alpha(ANY, (1,)),
         proof="It satisfies (16) by Theorem 1, whose terms for alpha = 1 are phi_n (y_ni - x_ni) / x_n; the sum over servers is "
         "(62).",
-        **equilibria(proportional),
+        **about_equilibria(proportional),
     ),
     Statement(
         "K.T2.limit",
@@ -396,10 +447,10 @@ statements = [
         "from 0 (41), in a limit point n has a bottleneck at every server (P.T1).",
         note="K's proof lets h tend to 0 where a user's part vanishes in the limit; the rate log(R / w) / "
         "alpha, which is tried, does not.",
-        **equilibria(limit_rate),
+        **about_equilibria(limit_rate),
     ),
-    one("K.3.2.server1", "On server 1 the allocation is that of PS-DSF for every alpha.", "K 3.2", FIG3, _fig3_server1),
-    one(
+    printed_claim("K.3.2.server1", "On server 1 the allocation is that of PS-DSF for every alpha.", "K 3.2", FIG3, _fig3_server1),
+    printed_claim(
         "K.3.2.Fig3",
         "On server 2 less is used as alpha grows, and dominant shares come closer.",
         "K Fig. 3",
@@ -408,7 +459,7 @@ statements = [
     ),
     # ---- 3.3
     *(
-        game(
+        equilibrium_claim(
             f"K.T3.{SHORT[name]}",
             f"Equilibria have {name} for alpha >= 1.",
             "K Theorem 3",
@@ -418,7 +469,7 @@ statements = [
         )
         for name in (EF, SI)
     ),
-    game(
+    equilibrium_claim(
         "K.T3.envy.letter",
         "Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie, for alpha >= 1.",
         "K Theorem 3 with (1) to the letter",
@@ -426,7 +477,7 @@ statements = [
         with_alpha(ANY, ABOVE),
         note="(65) needs a server that m uses and n may use. With resources that n may use the claim is K.T3.envy.",
     ),
-    game(
+    equilibrium_claim(
         "K.T3.pareto",
         "The equilibrium is Pareto optimal for alpha = 1.",
         "K Theorem 3",
@@ -442,10 +493,10 @@ statements = [
         hypotheses=with_alpha(POOL, (0.5, 1, 2, 3)),
         proof="With one server Problem 1 is the program of FDS, max sum phi_n g(s_n / phi_n); it is strictly concave, so x_n is "
         "unique.",
-        **equilibria(same_as_fds),
+        **about_equilibria(same_as_fds),
     ),
     *(
-        game(
+        equilibrium_claim(
             f"K.3.3.fds.{SHORT[name]}",
             f"alpha-proportional FDS need not have {name} for alpha < 1.",
             "K 3.3, of [2]",
@@ -456,7 +507,7 @@ statements = [
         for name in (SI, EF)
     ),
     *(
-        game(
+        equilibrium_claim(
             f"K.3.3.below.{SHORT[name]}",
             f"Equilibria may lack {name} for alpha < 1.",
             "K 3.3",
@@ -477,7 +528,7 @@ statements = [
         "falls strictly: the server is full and who is served has the least z. And that is Theorem 1 of P: 1 = load of n's "
         "bottleneck r <= sum of x_mi / gamma_mi over the m who demand r <= load of the server <= 1, so r serves all who are "
         "served, and none has a larger z than n.",
-        **every_alpha(),
+        **same_as_ps_dsf(),
     ),
     Statement(
         "K.3.3.max-min",
@@ -486,9 +537,9 @@ statements = [
         "all",
         hypotheses=with_alpha(replace(ANY, server_bottleneck=True), (0.5, *ABOVE)),
         proof=BOTTLENECK_ALPHA,
-        **equilibria(asking("server-bottleneck-fairness")),
+        **about_equilibria(property_judge("server-bottleneck-fairness")),
     ),
-    game(
+    equilibrium_claim(
         "K.3.3.bottleneck",
         "The equilibrium is max-min fair on a resource that is the bottleneck of the whole system.",
         "K 3.3",
@@ -504,7 +555,7 @@ statements = [
         hypotheses=with_alpha(ANY, (0.5, *ABOVE)),
         proof=BOTTLENECK_ALPHA,
         note="Cases without such a server decide nothing.",
-        **equilibria(asking("server-bottleneck-fairness")),
+        **about_equilibria(property_judge("server-bottleneck-fairness")),
     ),
     # ---- 3.4
     Statement(
@@ -515,10 +566,10 @@ statements = [
         hypotheses=with_alpha(ANY, WHOLE),
         proof="Time is the one resource of each server, so Theorem 4 applies: its proof asks of g that g' is positive and falls "
         "strictly, and does not need a user's demands to be the same everywhere.",
-        **every_alpha(time_shared),
+        **same_as_ps_dsf(time_shared),
     ),
     *(
-        game(
+        equilibrium_claim(
             f"K.3.4.mixed.{SHORT[name]}",
             f"Equilibria have {name} with alpha_i >= 1 of each server.",
             "K 3.4",
@@ -535,10 +586,10 @@ statements = [
         "all",
         hypotheses=with_alpha(ANY, (1,), A=(1, 2), B=(1, 0.5)),
         proof="Every g_i' is a multiple of 1 / z, so (16) at each server is that for alpha = 1: K.T2.proportional.",
-        **equilibria(proportional),
+        **about_equilibria(proportional),
     ),
     *(
-        game(
+        equilibrium_claim(
             f"K.C2.{SHORT[name]}",
             f"Equilibria have {name} for g' of (22) and alpha_i >= 1.",
             "K Corollary 2",
@@ -556,7 +607,7 @@ statements = [
         hypotheses=with_alpha(ANY, (10, 100), A=(5, 10, 50), B=(1, 0.1)),
         proof="For z <= A and alpha >= 1, B / z <= (B / A) (A / z)^alpha, so g' is between (A / z)^alpha and 1 + B / A times "
         "that. As for K.T2.limit, z_m / z_n <= (R (1 + B / A) / w_mr)^(1/alpha), which tends to 1.",
-        **equilibria(limit_rate),
+        **about_equilibria(limit_rate),
     ),
     # ---- 4
     Statement(
@@ -585,7 +636,7 @@ statements = [
         note="Stationary in the whole space. At a minimum of Problem 3 over (38)-(40) that is not a solution "
         "the gradient need not be 0.",
     ),
-    game(
+    equilibrium_claim(
         "K.E41",
         "x_n >= phi_n sum_i gamma_ni / sum phi for alpha >= 1.",
         "K (41)",
@@ -598,8 +649,8 @@ statements = [
         "The multipliers of solutions are bounded.",
         "K 4.4",
         "all",
-        multipliers,
-        absent,
+        bounded_multipliers,
+        bounded_multipliers_exactly,
         ANY,
         note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is "
         "full, so somebody uses it, "
@@ -629,7 +680,7 @@ statements = [
         **UNIQUE,
         note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
     ),
-    one(
+    printed_claim(
         "K.T7",
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
@@ -647,8 +698,8 @@ statements = [
         "With B_i > 0 and a bottleneck resource at each server, x_n is unique.",
         "a case of K Theorem 7",
         "all",
-        _unique,
-        spending,
+        _unique_in_floats,
+        unique_by_market,
         with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
         **UNIQUE,
         proof="By Theorem 4, whose proof asks of g only that g' falls strictly, the solutions are those for g = log, which "
@@ -706,8 +757,8 @@ statements = [
         "Where every full resource has a price, v = 0 only where the gradient by x is 0.",
         "K Lemma 4 under Assumption 1",
         "all",
-        problem_3_in_floats.halted,
-        problem_3.halted,
+        problem_3_in_floats.zero_direction,
+        problem_3.zero_direction,
         replace(with_alpha(ANY, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
         proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",
     ),
@@ -726,8 +777,8 @@ statements = [
         "From its own start PS-MFA ends at a stationary point of Psi, so at an equilibrium.",
         "K Theorem 8",
         "run",
-        at_rest("alpha-pf-vds", "ps-mfa"),
-        ended("alpha-pf-vds", "ps-mfa"),
+        converges("alpha-pf-vds", "ps-mfa"),
+        converges_exactly("alpha-pf-vds", "ps-mfa"),
         with_alpha(ANY, (1, 2)),
         note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
         "make |v| tend to 0, as the "
@@ -738,8 +789,8 @@ statements = [
         "The distributed algorithm converges.",
         "K 5.2",
         "run",
-        at_rest("alpha-pf-vds", "vds-distributed"),
-        ended("alpha-pf-vds", "vds-distributed"),
+        converges("alpha-pf-vds", "vds-distributed"),
+        converges_exactly("alpha-pf-vds", "vds-distributed"),
         with_alpha(ANY, (1, 2, 3)),
         note="K shows it by numerical experiments.",
     ),
@@ -751,7 +802,7 @@ statements = [
         "all",
         hypotheses=ANY,
         note="K's own claims are K.6.2.Fig7 and K.6.2.Fig9.",
-        **ordered(utilisation),
+        **not_rising_in_alpha(utilisation),
     ),
     Statement(
         "K.6.2.deviation",
@@ -760,7 +811,7 @@ statements = [
         "all",
         hypotheses=replace(ANY, positive=True, everywhere=True),
         note="K's own claim is K.6.2.Fig10.",
-        **ordered(_deviation),
+        **not_rising_in_alpha(_deviation),
     ),
     Statement(
         "K.E58",
@@ -770,17 +821,17 @@ statements = [
         hypotheses=replace(ANY, positive=True),
         proof="Whoever is served at i uses every resource there, n's bottleneck too, so its share is at most n's, for every n "
         "(P 13).",
-        **fair(least_served),
+        **about_ps_dsf(least_served),
     ),
     Statement(
         "K.5.1.eligible",
         "The direction (46) keeps x_ni = 0 for users who are not eligible.",
         "K 5.1, (15) and (46)",
         "all",
-        projection,
-        _projected,
+        projection_in_floats,
+        _projection_exactly,
         ANY,
         note="Assumption 2 asks for such users. One server, one full resource, d = (1, 1), user 2 not eligible: v = (1/2, -1/2).",
     ),
-    *(one(f"K.{name}", text, place, CLUSTER, missing(why)) for name, text, place, why in EXPERIMENTS),
+    *(printed_claim(f"K.{name}", text, place, CLUSTER, missing(why)) for name, text, place, why in EXPERIMENTS),
 ]

@@ -30,15 +30,15 @@ from fairalloc.solvers.exact.levels import unit
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.game.session import Server, servers_of
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import filled
+from fairalloc.theorems.judges.common import progressive_filling
 
 __all__ = [
     "bottleneck",
     "bottleneck_by_release",
     "feasible",
     "feasible_in_floats",
-    "nobody_left",
-    "nobody_left_in_floats",
+    "maximum_defined",
+    "maximum_defined_in_floats",
     "rising",
     "rising_exactly",
 ]
@@ -62,12 +62,12 @@ def bottleneck(case: Case) -> Verdict:
         users = [a for a, load in enumerate(arcs.load) if any(r == row for r, _ in load)]
         for a in [a for a in users if z[a] == min(z[b] for b in users)]:
             served = [b for b in users if x[b]]
-            if _unshared(z[a], [z[b] for b in served]) and not all(z[a] >= z[b] for b in served):
+            if _condition_15(z[a], [z[b] for b in served]) and not all(z[a] >= z[b] for b in served):
                 return Verdict("bottleneck", False, 1.0, "(14) and (15) hold and (13) does not", "rational arithmetic")
     return Verdict("bottleneck", True, -1.0, "(13) holds wherever (14) and (15) do", "rational arithmetic")
 
 
-def _unshared(share: Any, served: Any) -> bool:
+def _condition_15(share: Any, served: Any) -> bool:
     """(15), for the share of n and those of the users of r."""
     return not any(other > share * (1 + (0 if isinstance(share, Fraction) else FULL)) for other in served)
 
@@ -81,7 +81,7 @@ def bottleneck_by_release(case: Case) -> Verdict:
         for r in np.flatnonzero(y @ server.w >= 1 - FULL):
             needs = server.w[:, r] > 0
             for share in z[needs & (z <= z[needs].min() * (1 + FULL))]:
-                if _unshared(float(share), z[needs & (y > 0)].tolist()):
+                if _condition_15(float(share), z[needs & (y > 0)].tolist()):
                     stays = np.where(z > share * (1 + FULL), 0.0, y) @ server.w[:, r]
                     worst = max(worst, float(1 - 2 * FULL - stays))
     return Verdict("bottleneck", not worst > 0, worst, "r has room when all with a larger share leave", "floating point")
@@ -91,7 +91,7 @@ def bottleneck_by_release(case: Case) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerInRationals:
     """One server in rationals, for tasks x (A,): its arcs, {row: part} and phi gamma by arc, and its rows."""
 
     here: tuple[int, ...]
@@ -101,7 +101,7 @@ class Place:
     rows: range
 
     @classmethod
-    def all_of(cls, instance: Instance) -> "list[Place]":
+    def all_of(cls, instance: Instance) -> "list[ServerInRationals]":
         """The servers that somebody may use."""
         arcs, R = exact_arcs(instance), instance.R
         units, found = unit(instance, arcs), []
@@ -148,7 +148,7 @@ def feasible(case: Case) -> Verdict:
     """Update-Allocation as printed keeps the capacities: f counts a user once for every resource it is released from."""
     instance, arcs = case.instance, exact_arcs(case.instance)
     x = dict(enumerate(case.points[0]))
-    for place in Place.all_of(instance):
+    for place in ServerInRationals.all_of(instance):
         z = place.shares(x, arcs.user)
         least, lowest, users = place.test(z, x, list(place.here))
         if any(max((z[a] for a in using), default=least) == least for using in users.values()):
@@ -190,14 +190,14 @@ def _updated(server: Server, y: Any, z: Any, lowest: Any, released: Any) -> Any:
 # ---- the maximum of (17) ----------------------------------------------------------------------------------------------------
 
 
-def nobody_left(case: Case) -> Verdict:
+def maximum_defined(case: Case) -> Verdict:
     """The maximum of (17) is over somebody, in the last round of Algorithm I, whose end is made exact and certified."""
     instance = case.instance
     certificate = certify(instance, "ps-dsf", solve(instance, "ps-dsf", "psdsf-algorithm-1"))
     if isinstance(certificate, Failure):
         return Verdict("maximum", None, np.nan, f"not decided: {certificate.reason}", "certificate")
     x = dict(enumerate(certificate.x))
-    for place in Place.all_of(instance):
+    for place in ServerInRationals.all_of(instance):
         z, left = place.shares(x, tuple(instance.arcs.user.tolist())), list(place.here)
         while left:
             least, _, users = place.test(z, x, left)
@@ -212,7 +212,7 @@ def nobody_left(case: Case) -> Verdict:
     return Verdict("maximum", True, -1.0, "every maximum is over somebody", "rational arithmetic")
 
 
-def nobody_left_in_floats(case: Case) -> Verdict:
+def maximum_defined_in_floats(case: Case) -> Verdict:
     """The same where the solver's Algorithm I ends: the least part of a tested resource that its largest user in N_i has."""
     found = solve(case.instance, "ps-dsf", "psdsf-algorithm-1")
     if not found.residual <= FULL:
@@ -269,8 +269,8 @@ def rising_exactly(everywhere: bool) -> Callable[[Case], Verdict]:
     """The same in rationals, by Algorithm I as printed but for the least changes of solvers/game/psdsf_algorithm_1.py."""
 
     def check(case: Case) -> Verdict:
-        user, places = exact_arcs(case.instance).user, Place.all_of(case.instance)
-        x, worst = _drf_on_each(case.instance, places), Fraction(-1)
+        user, places = exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
+        x, worst = _drf_on_each_server(case.instance, places), Fraction(-1)
         for place in places * ROUNDS:
             before = [min(p.shares(x, user).values()) for p in places]
             minima = list(_procedure(place, x, user))
@@ -285,7 +285,7 @@ def rising_exactly(everywhere: bool) -> Callable[[Case], Verdict]:
     return check
 
 
-def _drf_on_each(instance: Instance, places: list[Place]) -> dict[int, Fraction]:
+def _drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:
     """Tasks by arc: DRF on each server as if there were no other, by progressive filling."""
     exact, x = instance.exact, dict.fromkeys(range(len(instance.arcs)), ZERO)
     for place in places:
@@ -293,11 +293,11 @@ def _drf_on_each(instance: Instance, places: list[Place]) -> dict[int, Fraction]
         pool = [int(instance.counts[i]) * c for c in exact.capacities[i]]
         demands = [exact.demands_on.get((n, i), exact.demands[n]) for n in users]
         alone = Instance(demands, [pool], weights=[exact.weights[n] for n in users])
-        x |= dict(zip(place.here, filled(alone), strict=True))
+        x |= dict(zip(place.here, progressive_filling(alone), strict=True))
     return x
 
 
-def _procedure(place: Place, x: dict[int, Fraction], user: tuple[int, ...]) -> Iterator[Fraction]:
+def _procedure(place: ServerInRationals, x: dict[int, Fraction], user: tuple[int, ...]) -> Iterator[Fraction]:
     """The inner loop for one server: S* before every update; x is changed in place."""
     left = list(place.here)
     for _ in range(20 * (len(place.here) * len(place.rows) + 10)):

@@ -13,7 +13,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.levels import levels
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certain
+from fairalloc.theorems.judges.common import certified
 from fairalloc.theorems.judges.game import shares
 
 __all__ = ["bottleneck_condition", "definition"]
@@ -33,7 +33,7 @@ def bottleneck_condition(case: Case) -> Verdict:
 
 def _definition(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
     instance = case.instance
-    named = {name: certain(instance, name) for name in ("ps-dsf", "drfh")}
+    named = {name: certified(instance, name) for name in ("ps-dsf", "drfh")}
     points = list(named.items())
     points += [(f"point {k}", _at(instance, x)) for k, x in enumerate(case.points)]
     if named["ps-dsf"].instance.K > 1:

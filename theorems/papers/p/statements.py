@@ -21,18 +21,18 @@ from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import Row, as_one_pool, asked, certain, numbers
-from fairalloc.theorems.judges.convergence import at_rest, ended
-from fairalloc.theorems.judges.game import fair
-from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.common import Row, about_mechanism, as_one_pool, certified, printed_numbers
+from fairalloc.theorems.judges.convergence import converges, converges_exactly
+from fairalloc.theorems.judges.game import about_ps_dsf
+from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.p.algorithm_1 import (
     bottleneck,
     bottleneck_by_release,
     feasible,
     feasible_in_floats,
-    nobody_left,
-    nobody_left_in_floats,
+    maximum_defined,
+    maximum_defined_in_floats,
     rising,
     rising_exactly,
 )
@@ -40,23 +40,23 @@ from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, defin
 from fairalloc.theorems.papers.shared import (
     ANY,
     BF,
-    DRF,
+    DRF_PROOFS,
     DRFH_WITHOUT_SHARING,
     EF,
-    EQUAL,
-    FILLING,
-    LEXIMIN,
+    EQUAL_DIVISION,
+    LEXIMIN_PROOFS,
     PO,
     POOL,
-    PROOFS,
+    PS_DSF_PROOFS,
     SHORT,
     SI,
     SP,
     SRF,
-    claimed,
+    UNIQUE_BY_FILLING,
     monopoly,
-    one,
-    tasks_of,
+    printed_claim,
+    printed_tasks,
+    property_claim,
 )
 from fairalloc.theorems.statement import Hypotheses, Statement
 
@@ -71,7 +71,7 @@ FIG1, FIG2, FIG4, FIG5 = (Case(example(f"psdsf-{name}").instance) for name in ("
 
 
 def _fig1(case: Case) -> Sequence[Row]:
-    share = certain(case.instance, "drfh")
+    share = certified(case.instance, "drfh")
     return [
         *((f"C-DRFH, x_{n + 1}", text, share.tasks[n]) for n, text in enumerate(("5.45", "6.54"))),
         ("C-DRFH, x_21", "6", min(share.tasks[1], F(6))),
@@ -79,7 +79,7 @@ def _fig1(case: Case) -> Sequence[Row]:
 
 
 def _fig1_tsf(case: Case) -> Sequence[Row]:
-    instance, h = case.instance, certain(case.instance, "tsf")
+    instance, h = case.instance, certified(case.instance, "tsf")
     alone = [sum((monopoly(instance, n, i) for i in range(2)), F(0)) for n in range(2)]
     return [("gamma_1", "6", alone[0]), ("gamma_2", "12", alone[1]), ("x_1", "4", h.tasks[0]), ("x_2", "8", h.tasks[1])]
 
@@ -100,21 +100,21 @@ def over_eligible(case: Case, answer: Answer) -> Verdict:
         made = answer(instance.replace(weights=weights))
         return replace(made, instance=instance)
 
-    return asking(SP)(case, own)
+    return property_judge(SP)(case, own)
 
 
 # ---- III ------------------------------------------------------------------------------------------------------------
 
 
 def _fig2(case: Case) -> Sequence[Row]:
-    instance, h = case.instance, certain(case.instance, "ps-dsf")
+    instance, h = case.instance, certified(case.instance, "ps-dsf")
     s = {(n, i): h.tasks[n - 1] / monopoly(instance, n - 1, i - 1) for n, i in ((1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (4, 2))}
     printed = {(3, 1): "2/3", (4, 1): "1", (1, 1): "0.6", (2, 1): "0.6", (3, 2): "2/3", (4, 2): "2/3"}
     return [(f"s_{n}{i}", printed[n, i], s[n, i]) for n, i in printed]
 
 
 def _fig4(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "ps-dsf")
+    h = certified(case.instance, "ps-dsf")
     arcs = case.instance.arcs
     x = {(int(n), int(i)): v for n, i, v in zip(arcs.user, arcs.server, h.x, strict=True)}
     return [
@@ -140,14 +140,14 @@ def _table3(n: int) -> Callable[[Case], Verdict]:
         allowed = case.instance.placement[n]
         return [(f"class {'ABCD'[i]}", TABLE3[n][i], monopoly(case.instance, n, i) if allowed[i] else F(0)) for i in range(4)]
 
-    return numbers(rows)
+    return printed_numbers(rows)
 
 
 def _table4(mechanism: str, n: int) -> Callable[[Case], Verdict]:
     """Tasks on A and B are unique as a sum only, for the classes are alike; on C and D each."""
 
     def rows(case: Case) -> Sequence[Row]:
-        h, printed, arcs = certain(case.instance, mechanism), TABLE4[mechanism][n], case.instance.arcs
+        h, printed, arcs = certified(case.instance, mechanism), TABLE4[mechanism][n], case.instance.arcs
         x = [sum((v for m, j, v in zip(arcs.user, arcs.server, h.x, strict=True) if (m, j) == (n, i)), F(0)) for i in range(4)]
         return [
             (f"class A, with {printed[1]} on class B", _rounded(printed[0]), x[0] + x[1] - F(printed[1])),
@@ -155,7 +155,7 @@ def _table4(mechanism: str, n: int) -> Callable[[Case], Verdict]:
             ("class D", printed[3], x[3]),
         ]
 
-    return numbers(rows)
+    return printed_numbers(rows)
 
 
 def _rounded(printed: str) -> str:
@@ -169,7 +169,7 @@ def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
     def confirm(case: Case) -> Verdict:
         used: dict[tuple[str, int], Fraction] = {}
         for mechanism in ("ps-dsf", "tsf", "drfh"):
-            loads = exact_arcs(case.instance).loads(tuple(certain(case.instance, mechanism).x))
+            loads = exact_arcs(case.instance).loads(tuple(certified(case.instance, mechanism).x))
             used |= {(mechanism, i): loads[i * case.instance.R + resource] for i in classes}
         (name, i), load = min(used.items(), key=lambda pair: pair[1])
         sentence = f"under {name} class {'ABCD'[i]} uses {load} of it"
@@ -194,7 +194,7 @@ def _more_used(case: Case) -> Verdict:
             )
         use = {}
         for mechanism in ("ps-dsf", "tsf", "drfh"):
-            loads = exact_arcs(instance).loads(tuple(certain(instance, mechanism).x))
+            loads = exact_arcs(instance).loads(tuple(certified(instance, mechanism).x))
             use[mechanism] = sum((loads[i * 2] * [33, 11][i - 2] for i in (2, 3)), F(0)) / 44
         worst = min(worst, float(use["ps-dsf"] - max(use["tsf"], use["drfh"])))
         said.append(", ".join(f"{name} {float(v):.4g}" for name, v in use.items()))
@@ -235,9 +235,12 @@ NOTES = {
 }
 
 statements = [
-    *(claimed(f"P.II-A.{SHORT[name]}", "P II-A", "drf", name, POOL, proof=DRF[name]) for name in (SI, EF, PO, SP, SRF, BF)),
     *(
-        claimed(f"P.II-B.drfh.{SHORT[name]}", "P II-B, of [17]", "drfh", name, EVERYWHERE, proof=LEXIMIN[name])
+        property_claim(f"P.II-A.{SHORT[name]}", "P II-A", "drf", name, POOL, proof=DRF_PROOFS[name])
+        for name in (SI, EF, PO, SP, SRF, BF)
+    ),
+    *(
+        property_claim(f"P.II-B.drfh.{SHORT[name]}", "P II-B, of [17]", "drfh", name, EVERYWHERE, proof=LEXIMIN_PROOFS[name])
         for name in (PO, SP, EF)
     ),
     Statement(
@@ -248,17 +251,17 @@ statements = [
         hypotheses=replace(EVERYWHERE, bottleneck=True),
         proof="It is globally dominant for n, sigma_n = d_nr / c_r: shares are amounts of it by weight, and what makes them "
         "lexicographically largest, as DRFH does, is max-min fair on it.",
-        **asked("drfh", asking("global-bottleneck-fairness")),
+        **about_mechanism("drfh", property_judge("global-bottleneck-fairness")),
     ),
-    claimed("P.II-B.drfh.sharing", "P II-B, of [17]", "drfh", SI, EVERYWHERE, False, COUNTER["drfh", SI]),
+    property_claim("P.II-B.drfh.sharing", "P II-B, of [17]", "drfh", SI, EVERYWHERE, False, COUNTER["drfh", SI]),
     *(
-        claimed(
+        property_claim(
             f"P.II-B.cdrf.{SHORT[name]}",
             "P II-B, of [3]: CDRF is tsf without constraints",
             "tsf",
             name,
             EVERYWHERE,
-            proof={**LEXIMIN, SI: EQUAL}[name],
+            proof={**LEXIMIN_PROOFS, SI: EQUAL_DIVISION}[name],
         )
         for name in (PO, SP, EF, SI)
     ),
@@ -268,18 +271,18 @@ statements = [
         "P II-B",
         "all",
         hypotheses=POOL,
-        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + FILLING,
-        **asked("tsf", as_one_pool),
+        proof="1 / gamma_n = max_r d_nr / c_r: the shares are the same. " + UNIQUE_BY_FILLING,
+        **about_mechanism("tsf", as_one_pool),
     ),
     *(
-        claimed(
+        property_claim(
             f"P.II-B.tsf.{SHORT[name]}",
             "P II-B, of [15]",
             "tsf",
             name,
             ANY,
             note=NOTES.get(("tsf", name), ""),
-            proof=LEXIMIN.get(name, ""),
+            proof=LEXIMIN_PROOFS.get(name, ""),
         )
         for name in (PO, SP, EF, SI)
     ),
@@ -290,26 +293,28 @@ statements = [
         "some",
         hypotheses=ANY,
         misreports=1,
-        **asked("drfh", over_eligible),
+        **about_mechanism("drfh", over_eligible),
     ),
-    one(
+    printed_claim(
         "P.II-B.fair",
         "Bottleneck fairness in Fig. 1 gives each user 6 tasks, as PS-DSF does.",
         "P II-B",
         FIG1,
-        tasks_of("ps-dsf", "6", "6"),
+        printed_tasks("ps-dsf", "6", "6"),
     ),
-    one(
+    printed_claim(
         "P.II-B.C-DRFH",
         "C-DRFH gives 5.45 and 6.54 = 6 + 0.54 tasks in Fig. 1.",
         "P II-B",
         FIG1,
-        numbers(_fig1),
+        printed_numbers(_fig1),
         note="72/11 = 6.5454 is cut off, not rounded.",
     ),
-    one("P.II-B.TSF", "In Fig. 1 gamma = (6, 12), and TSF gives 4 and 8 tasks.", "P II-B", FIG1, numbers(_fig1_tsf)),
+    printed_claim(
+        "P.II-B.TSF", "In Fig. 1 gamma = (6, 12), and TSF gives 4 and 8 tasks.", "P II-B", FIG1, printed_numbers(_fig1_tsf)
+    ),
     *(
-        claimed(
+        property_claim(
             f"P.Table1.{mechanism}.{SHORT[name]}",
             "P Table I",
             mechanism,
@@ -319,24 +324,24 @@ statements = [
             COUNTER.get((mechanism, name)),
             table="P.Table1",
             note=NOTES.get((mechanism, name), ""),
-            proof=(PROOFS if mechanism == "ps-dsf" else LEXIMIN).get(name, ""),
+            proof=(PS_DSF_PROOFS if mechanism == "ps-dsf" else LEXIMIN_PROOFS).get(name, ""),
         )
         for mechanism, marks in MARKS.items()
         for name in (SI, SP, EF, PO, BF)
     ),
-    one(
+    printed_claim(
         "P.III-A.tasks",
         "PS-DSF in Fig. 2 gives 3.6, 3.6, 8 and 8 tasks.",
         "P III-A, Fig. 3",
         FIG2,
-        tasks_of("ps-dsf", "3.6", "3.6", "8", "8"),
+        printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
     ),
-    one(
+    printed_claim(
         "P.III-A.shares",
         "The shares in Fig. 2 are s_31 = 8/12, s_41 = 12/12 = 1, s_11 = s_21 = 0.6, s_32 = s_42 = 8/12.",
         "P III-A",
         FIG2,
-        numbers(_fig2),
+        printed_numbers(_fig2),
         note="gamma_41 = min(9, 24) = 9, so s_41 = 8/9.",
     ),
     Statement(
@@ -353,14 +358,14 @@ statements = [
         "eligible server, x_n cannot rise.",
     ),
     *(
-        claimed(
+        property_claim(
             f"P.T2.{SHORT[name]}",
             "P Theorem 2",
             "ps-dsf",
             name,
             ANY,
             note=NOTES.get(("ps-dsf", name), ""),
-            proof=PROOFS.get(BF if name == SRF else name, ""),
+            proof=PS_DSF_PROOFS.get(BF if name == SRF else name, ""),
         )
         for name in (PO, SRF, BF, EF, SP, SI)
     ),
@@ -371,7 +376,7 @@ statements = [
         "all",
         hypotheses=ANY,
         note="(27) needs a server that m uses and n may use. With resources that n may use the claim is P.T2.envy.",
-        **fair(asking("total-envy-freeness")),
+        **about_ps_dsf(property_judge("total-envy-freeness")),
     ),
     Statement(
         "P.III-B.reduction",
@@ -379,8 +384,8 @@ statements = [
         "P III-B",
         "all",
         hypotheses=POOL,
-        proof="With one server z_n is the dominant share by weight, and Definition 2 is Definition 1. " + FILLING,
-        **fair(as_one_pool),
+        proof="With one server z_n is the dominant share by weight, and Definition 2 is Definition 1. " + UNIQUE_BY_FILLING,
+        **about_ps_dsf(as_one_pool),
     ),
     Statement(
         "P.C1",
@@ -428,8 +433,8 @@ statements = [
         "The maximum in Algorithm I's test is over somebody.",
         "P III-C, Algorithm I",
         "all",
-        nobody_left_in_floats,
-        nobody_left,
+        maximum_defined_in_floats,
+        maximum_defined,
         ANY,
         note="An empty maximum should count as passing.",
     ),
@@ -438,8 +443,8 @@ statements = [
         "Algorithm I ends, and then every user has a bottleneck at every eligible server.",
         "P III-C",
         "run",
-        at_rest("ps-dsf", "psdsf-algorithm-1", "mid"),
-        ended("ps-dsf", "psdsf-algorithm-1", "mid"),
+        converges("ps-dsf", "psdsf-algorithm-1", "mid"),
+        converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid"),
         ANY,
         note="Run with the least changes that make it well defined, and with equality up to 1e-12: in exact "
         "arithmetic rounds need "
@@ -451,16 +456,16 @@ statements = [
         "The distributed algorithm reaches the PS-DSF allocation.",
         "P III-D",
         "run",
-        at_rest("ps-dsf", "psdsf-distributed", "mid"),
-        ended("ps-dsf", "psdsf-distributed", "mid"),
+        converges("ps-dsf", "psdsf-distributed", "mid"),
+        converges_exactly("ps-dsf", "psdsf-distributed", "mid"),
         ANY,
     ),
-    one(
+    printed_claim(
         "P.IV.Fig4",
         "In Fig. 4 user 1 has channel 1, user 2 channel 3, channel 2 is shared equally, and the rates are 1.5 and 1.",
         "P IV",
         FIG4,
-        numbers(_fig4),
+        printed_numbers(_fig4),
     ),
     Statement(
         "P.IV",
@@ -468,17 +473,19 @@ statements = [
         "P IV",
         "all",
         hypotheses=replace(ANY, same_demands=False),
-        **fair(asking(SI)),
+        **about_ps_dsf(property_judge(SI)),
         note="Tried as: an allocation is found, and it provides sharing incentive, whose proof does not need equal rates.",
         proof="Equilibria exist for every alpha >= 1 (K.3.1.existence), and limit points of them for alpha to infinity satisfy "
         "Theorem 1 (K.T2.limit). These proofs, and that of P.T2.sharing, do not need a user's demands to be the same everywhere.",
     ),
     *(
-        one(f"P.Table3.user{n + 1}", f"Table III, user {n + 1}: {', '.join(TABLE3[n])}.", "P Table III", FIG5, _table3(n))
+        printed_claim(
+            f"P.Table3.user{n + 1}", f"Table III, user {n + 1}: {', '.join(TABLE3[n])}.", "P Table III", FIG5, _table3(n)
+        )
         for n in range(4)
     ),
     *(
-        one(
+        printed_claim(
             f"P.Table4.{name}.user{n + 1}",
             f"Table IV, {name}, user {n + 1}: {', '.join(TABLE4[name][n])}.",
             "P Table IV",
@@ -488,14 +495,20 @@ statements = [
         for name in TABLE4
         for n in range(4)
     ),
-    one("P.V.cpu", "The CPU of the first two classes is fully used under each mechanism.", "P V", FIG5, _full(0, (0, 1))),
-    one("P.V.memory", "The memory of all servers is fully used under each mechanism.", "P V", FIG5, _full(1, (0, 1, 2, 3))),
-    one(
+    printed_claim(
+        "P.V.cpu", "The CPU of the first two classes is fully used under each mechanism.", "P V", FIG5, _full(0, (0, 1))
+    ),
+    printed_claim(
+        "P.V.memory", "The memory of all servers is fully used under each mechanism.", "P V", FIG5, _full(1, (0, 1, 2, 3))
+    ),
+    printed_claim(
         "P.V.more",
         "PS-DSF uses more CPU of classes C and D than TSF and C-DRFH, with and without user 4.",
         "P V, Fig. 6",
         FIG5,
         _more_used,
     ),
-    one("P.V.prompt", "The distributed algorithm converges promptly when users come and go.", "P V, Fig. 6", FIG5, _prompt),
+    printed_claim(
+        "P.V.prompt", "The distributed algorithm converges promptly when users come and go.", "P V, Fig. 6", FIG5, _prompt
+    ),
 ]

@@ -26,28 +26,28 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import (
     Row,
+    about_mechanism,
     as_one_pool,
-    asked,
-    certain,
+    certified,
     few_rounds,
-    filled,
-    held,
+    holdings_of,
     leximin_in,
-    numbers,
-    ruling,
+    printed_numbers,
+    progressive_filling,
     strict_misreporting,
+    verdict_of,
 )
 from fairalloc.theorems.judges.game import missing
-from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer
-from fairalloc.theorems.papers.shared import FILLING, LEXIMIN, one
+from fairalloc.theorems.papers.shared import LEXIMIN_PROOFS, UNIQUE_BY_FILLING, printed_claim
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
 
-ENVY, PARETO, SHARING = (asking(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
-MISREPORTING = asking("group-strategyproofness")
-WEAK, MONOTONE = asking("weak-sharing-incentive"), asking("population-monotonicity")
+ENVY, PARETO, SHARING = (property_judge(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
+MISREPORTING = property_judge("group-strategyproofness")
+WEAK, MONOTONE = property_judge("weak-sharing-incentive"), property_judge("population-monotonicity")
 
 BASIC = Hypotheses(everywhere=True, positive=True, equal_weights=True, users=2)
 """W 3.1: positive demands, everybody may run everywhere, unlimited tasks, equal weights."""
@@ -69,7 +69,7 @@ PROP4 = Case(example("wang-prop4").instance)
 
 
 def _pool(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "drf")
+    h = certified(case.instance, "drf")
     share = global_dominant_share(case.instance)
     used = h.bundles[:, 0]
     return [
@@ -103,9 +103,9 @@ def _split_pool(case: Case) -> Sequence[Row]:
 
 def realisable(case: Case, answer: Answer) -> Verdict:
     """The tasks of DRF on the pool fit on the servers: max t such that everybody can run t times as many."""
-    pooled, h = filled(case.reported), held(answer(case.reported))
+    pooled, h = progressive_filling(case.reported), holdings_of(answer(case.reported))
     short = max((e - u) / g for e, u, g in zip(pooled, h.tasks, h.alone, strict=True))
-    return ruling(h, "realisable", short, "with equal shares somebody runs fewer tasks than DRF gives it in the pool")
+    return verdict_of(h, "realisable", short, "with equal shares somebody runs fewer tasks than DRF gives it in the pool")
 
 
 # ---- Lemma 1 and the programs (4) to (6) ----------------------------------------------------------------------------
@@ -150,11 +150,11 @@ def _programs(case: Case, exact: bool) -> Verdict:
     """The values of (5), which lets shares differ, and of (6), which equalises them."""
     instance = case.instance
     share = np.array(global_dominant_share(instance), dtype=object)
-    h = certain(instance, "drfh-lp") if exact else held(solve(instance, "drfh-lp"))
+    h = certified(instance, "drfh-lp") if exact else holdings_of(solve(instance, "drfh-lp"))
     g5 = (h.array(share) * h.tasks / h.weights).min()
     g6 = _equalised(h, h.array(share) / h.weights)
     gap = abs(g5 - g6) / g5
-    return ruling(h, "equivalence", gap, f"(5) has the value {g5} and (6) {g6}")
+    return verdict_of(h, "equivalence", gap, f"(5) has the value {g5} and (6) {g6}")
 
 
 def _equalised(h: Any, rate: Any) -> Any:
@@ -190,12 +190,12 @@ def _equalised(h: Any, rate: Any) -> Any:
 
 def _in_rounds(case: Case, answer: Answer) -> Verdict:
     """The lexicographic answer gives everybody the same share, that of W's program."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     rate = h.array(list(global_dominant_share(case.reported))) / h.weights
     shares = rate * h.tasks
     n = int(np.argmax([float(s) for s in shares]))
     gap = (shares[n] - shares.min()) / rate[n] / h.alone[n]
-    return ruling(h, "one-round", gap, f"user {h.instance.users[n]!r} has the share {shares[n]}, the poorest {shares.min()}")
+    return verdict_of(h, "one-round", gap, f"user {h.instance.users[n]!r} has the share {shares[n]}, the poorest {shares.min()}")
 
 
 # ---- sections 3 and 4: numbers of Figs. 2 to 4 and of Proposition 4 -------------------------------------------------
@@ -230,7 +230,7 @@ def _fig2(case: Case) -> Sequence[Row]:
 
 
 def _fig3(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "drf-per-server")
+    h = certified(case.instance, "drf-per-server")
     return [
         *(
             (f"tasks of user {n + 1} on server {i + 1}", printed, v)
@@ -244,7 +244,7 @@ def _fig3(case: Case) -> Sequence[Row]:
 
 
 def _fig4(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "drfh")
+    h = certified(case.instance, "drfh")
     share = global_dominant_share(case.instance)
     rows: list[Row] = [(f"tasks of user {n + 1}", "10", h.tasks[n]) for n in (0, 1)]
     rows += [(f"global dominant share of user {n + 1}", "5/7", share[n] * h.tasks[n]) for n in (0, 1)]
@@ -280,7 +280,7 @@ def _prop4(case: Case) -> Sequence[Row]:
         ("d_1", "1", "1"),
         ("d_2", "1", "2/3"),
     )
-    h, share = certain(case.instance, "drfh"), global_dominant_share(case.instance)
+    h, share = certified(case.instance, "drfh"), global_dominant_share(case.instance)
     part = sum(
         (_tasks_in([c / 2 for c in row], case.instance.exact.demands[1][0]) for row in case.instance.exact.capacities), F(0)
     )
@@ -346,12 +346,12 @@ def _arbitrarily_low(count: int) -> Case:
 
 def _wasteful(case: Case, answer: Answer) -> Verdict:
     """Some resource is used at least two fifths as much as under DRFH."""
-    h = held(answer(case.reported))
-    fair = certain(case.reported, "drfh") if h.exact else held(solve(case.reported, "drfh"))
+    h = holdings_of(answer(case.reported))
+    fair = certified(case.reported, "drfh") if h.exact else holdings_of(solve(case.reported, "drfh"))
     used, could = h.bundles.sum(axis=(0, 1)), fair.bundles.sum(axis=(0, 1))
     most = max(u / c for u, c in zip(used, could, strict=True) if c > 0)
     margin = h.array(["2/5"])[0] - most if h.exact else 0.4 - most
-    return ruling(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
+    return verdict_of(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
 
 
 # ---- section 4.6 ----------------------------------------------------------------------------------------------------
@@ -379,11 +379,13 @@ def _amounts(instance: Instance) -> list[Fraction]:
 
 def _as_if_alone(case: Case, answer: Answer) -> Verdict:
     """Everybody has what it would have of the common resource if that were the only one: w_n / W of it."""
-    r, h = _common_resource(case.reported), held(answer(case.reported))
+    r, h = _common_resource(case.reported), holdings_of(answer(case.reported))
     amounts = h.bundles[:, :, r].sum(axis=1)
     short = h.weights / h.weights.sum() - amounts / h.pools[:, r].sum()
     n = int(np.argmax([float(s) for s in short]))
-    return ruling(h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} misses {short[n]} of the common resource")
+    return verdict_of(
+        h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} misses {short[n]} of the common resource"
+    )
 
 
 # ---- section 5 ------------------------------------------------------------------------------------------------------
@@ -426,12 +428,12 @@ def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int
 
 
 def _first_fit_is_drfh(case: Case) -> Sequence[Row]:
-    fair = certain(case.instance, "drfh").tasks
+    fair = certified(case.instance, "drfh").tasks
     return [(f"tasks of user {n + 1} by First-Fit", str(fair[n]), F(u)) for n, u in enumerate(whole_tasks(case.instance, False))]
 
 
 def _best_fit_is_drfh(case: Case) -> Sequence[Row]:
-    fair = certain(case.instance, "drfh").tasks
+    fair = certified(case.instance, "drfh").tasks
     return [(f"tasks of user {n + 1} by Best-Fit", str(fair[n]), F(u)) for n, u in enumerate(whole_tasks(case.instance, True))]
 
 
@@ -543,7 +545,9 @@ _TRACES = (
 
 
 def _measured(number: str, text: str, place: str) -> Statement:
-    return one(f"W.S6.{number}", text, place, TABLE1, missing(_TRACES), note=f"measured on the Google traces; {_TRACES}")
+    return printed_claim(
+        f"W.S6.{number}", text, place, TABLE1, missing(_TRACES), note=f"measured on the Google traces; {_TRACES}"
+    )
 
 
 _PROOF1 = (
@@ -576,26 +580,26 @@ _FINITE = (
 
 statements = [
     # ---- section 2
-    one(
+    printed_claim(
         "W.S2.drf",
         "DRF gives the two users of the pool of 9 CPUs and 18 GB 3 and 2 tasks, shares of 2/3, and leaves 2 GB.",
         "W 2",
         Case(example("wang-pool").instance),
-        numbers(_pool),
+        printed_numbers(_pool),
     ),
-    one(
+    printed_claim(
         "W.Fig1",
         "On the servers of Fig. 1 user 1 alone runs two tasks, one on each; it demands CPU the most on one, memory on the other.",
         "W 2, Fig. 1",
         Case(example("wang-fig1").instance),
-        numbers(_split_pool),
+        printed_numbers(_split_pool),
     ),
     Statement(
         "W.S2.infeasible",
         "The DRF allocation may not be possible to implement on heterogeneous servers.",
         "W 2",
         "some",
-        **asked("drfh", realisable),
+        **about_mechanism("drfh", realisable),
         hypotheses=BASIC,
         printed=Case(example("wang-fig1").instance),
         property="realises-drf",
@@ -605,20 +609,20 @@ statements = [
         "The DRF allocation is valid when the system contains multiple homogeneous servers.",
         "W 2",
         "all",
-        **asked("drfh", realisable),
+        **about_mechanism("drfh", realisable),
         hypotheses=replace(BASIC, identical_servers=True),
         property="realises-drf",
         proof=_IDENTICAL,
     ),
     # ---- section 3
-    one("W.Fig2", "The normalised capacities and demands of Fig. 2.", "W 3.1, Fig. 2", FIG2, numbers(_fig2)),
+    printed_claim("W.Fig2", "The normalised capacities and demands of Fig. 2.", "W 3.1, Fig. 2", FIG2, printed_numbers(_fig2)),
     *(
         Statement(
             f"W.S3.4.drf.{name}",
             f"DRF satisfies {words} when the entire resource pool is one server.",
             "W 3.4, cited from Ghodsi et al. and Parkes et al.",
             "all",
-            **asked("drf", judge),
+            **about_mechanism("drf", judge),
             hypotheses=ONE_SERVER,
             misreports=2 * (judge is MISREPORTING),
             property=name,
@@ -626,7 +630,7 @@ statements = [
         )
         for name, words, judge, proof in (
             ("envy-freeness", "envy-freeness", ENVY, _PROOF1),
-            ("pareto", "Pareto optimality", PARETO, LEXIMIN["pareto"]),
+            ("pareto", "Pareto optimality", PARETO, LEXIMIN_PROOFS["pareto"]),
             (
                 "group-strategyproofness",
                 "group strategyproofness",
@@ -642,19 +646,19 @@ statements = [
             ("population-monotonicity", "population monotonicity", MONOTONE, _PROOF9),
         )
     ),
-    one(
+    printed_claim(
         "W.Fig3",
         "DRF on each server of Fig. 2 alone gives both users 6 tasks: 5 and 1, 1 and 5.",
         "W 3.4, Fig. 3",
         FIG2,
-        numbers(_fig3),
+        printed_numbers(_fig3),
     ),
     Statement(
         "W.S3.4.pareto",
         "DRF applied to each server separately violates Pareto optimality.",
         "W 3.4, Fig. 3",
         "some",
-        **asked("drf-per-server", PARETO),
+        **about_mechanism("drf-per-server", PARETO),
         hypotheses=BASIC,
         printed=FIG2,
         property="pareto",
@@ -664,7 +668,7 @@ statements = [
         "Per-server DRF may lead to arbitrarily low resource utilisation; here: to less than two fifths of what DRFH uses.",
         "W 3.4 (the example is not printed)",
         "some",
-        **asked("drf-per-server", _wasteful),
+        **about_mechanism("drf-per-server", _wasteful),
         hypotheses=BASIC,
         printed=_arbitrarily_low(3),
         note="n users, n servers, n resources, server i short of resource i, which only user i hardly needs: it tends to 1/n",
@@ -698,20 +702,26 @@ statements = [
         "Solving (6) is all of DRFH: the lexicographic answer gives everybody the share g.",
         "W 4.1 and 4.3",
         "all",
-        **asked("drfh", _in_rounds),
+        **about_mechanism("drfh", _in_rounds),
         hypotheses=replace(BASIC, equal_weights=False),
         property="one-round",
         proof="if somebody had more than the least share g, a little of its tasks on some server, cut, would leave some of "
         "every resource there, for all demands are positive; everybody else may use it and would rise above g, so g would not "
         "be the largest",
     ),
-    one("W.Fig4", "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.", "W 4.1, Fig. 4", FIG2, numbers(_fig4)),
+    printed_claim(
+        "W.Fig4",
+        "DRFH gives each server of Fig. 2 to one user: 10 tasks each, g = 5/7.",
+        "W 4.1, Fig. 4",
+        FIG2,
+        printed_numbers(_fig4),
+    ),
     Statement(
         "W.P1",
         "The DRFH allocation is envy-free.",
         "W Proposition 1",
         "all",
-        **asked("drfh", ENVY),
+        **about_mechanism("drfh", ENVY),
         hypotheses=BASIC,
         property="envy-freeness",
         table="W.List",
@@ -722,11 +732,11 @@ statements = [
         "The DRFH allocation is Pareto optimal.",
         "W Proposition 2",
         "all",
-        **asked("drfh", PARETO),
+        **about_mechanism("drfh", PARETO),
         hypotheses=BASIC,
         property="pareto",
         table="W.List",
-        proof=LEXIMIN["pareto"],
+        proof=LEXIMIN_PROOFS["pareto"],
         note="as drfh is computed here, in rounds, it is so without the hypotheses too; for (6) alone see W.P2.E6",
     ),
     Statement(
@@ -734,7 +744,7 @@ statements = [
         "The allocation obtained by solving (6) is Pareto optimal.",
         "W Proposition 2, to the letter",
         "all",
-        **asked("drfh-lp", PARETO),
+        **about_mechanism("drfh-lp", PARETO),
         hypotheses=BASIC,
         property="pareto",
         proof="where nobody has less than g, nobody has more: it could be split among all, as for W.E6.pareto, and g is the "
@@ -746,7 +756,7 @@ statements = [
         "DRFH is group strategyproof: of a coalition that misreports, somebody does not gain.",
         "W Proposition 3",
         "all",
-        **asked("drfh", MISREPORTING),
+        **about_mechanism("drfh", MISREPORTING),
         hypotheses=BASIC,
         misreports=2,
         property="group-strategyproofness",
@@ -758,7 +768,7 @@ statements = [
         "Of a coalition that misreports, some member schedules fewer tasks if another schedules more.",
         "W 3.3, the words before the formula",
         "all",
-        **asked("drfh", strict_misreporting),
+        **about_mechanism("drfh", strict_misreporting),
         hypotheses=BASIC,
         misreports=2,
         property="strict-group-strategyproofness",
@@ -769,25 +779,25 @@ statements = [
         "DRFH does not satisfy strong sharing incentive.",
         "W Proposition 4",
         "some",
-        **asked("drfh", SHARING),
+        **about_mechanism("drfh", SHARING),
         hypotheses=BASIC,
         printed=PROP4,
         property="sharing-incentive",
         table="W.List",
     ),
-    one(
+    printed_claim(
         "W.P4.numbers",
         "The vectors of Proposition 4, shares of 12/25 under DRFH, and 1/2 for user 2 in the partition of each server.",
         "W Proposition 4",
         PROP4,
-        numbers(_prop4),
+        printed_numbers(_prop4),
     ),
-    one(
+    printed_claim(
         "W.S4.5.partitions",
         "Two equal partitions of Fig. 2, 7 CPUs and 7 GB each, give the same user different numbers of tasks.",
         "W 4.5",
         FIG2,
-        numbers(_partitions),
+        printed_numbers(_partitions),
     ),
     Statement(
         "W.S4.5.mean",
@@ -805,7 +815,7 @@ statements = [
         "DRFH satisfies weak sharing incentive: some equal partition gives nobody more tasks.",
         "W Proposition 5",
         "all",
-        **asked("drfh", WEAK),
+        **about_mechanism("drfh", WEAK),
         hypotheses=BASIC,
         property="weak-sharing-incentive",
         table="W.List",
@@ -816,7 +826,7 @@ statements = [
         "When all servers are of the same specification, strong sharing incentive is guaranteed.",
         "W 4.5.3",
         "all",
-        **asked("drfh", SHARING),
+        **about_mechanism("drfh", SHARING),
         hypotheses=replace(BASIC, identical_servers=True),
         property="sharing-incentive",
         proof="1/n of every server for everybody gives everybody the share 1/n: on identical servers i runs c_r* / (n D_ir*) "
@@ -827,7 +837,7 @@ statements = [
         "With one resource, the slots of a scheduler, everybody receives at least k_s / n of the k_s slots.",
         "W 4.5.3, the Hadoop Fair Scheduler",
         "all",
-        **asked("drfh", SHARING),
+        **about_mechanism("drfh", SHARING),
         hypotheses=replace(BASIC, one_resource=True),
         property="sharing-incentive",
         proof="Whoever is below 1/n leaves somebody above it, or slots free; some of these could go to the poorest.",
@@ -837,17 +847,17 @@ statements = [
         "When all servers are of the same specification, DRFH reduces to DRF.",
         "W 4.5.3",
         "all",
-        **asked("drfh", as_one_pool),
+        **about_mechanism("drfh", as_one_pool),
         hypotheses=replace(BASIC, identical_servers=True),
         property="identical-servers-reduction",
-        proof=_IDENTICAL + ". " + FILLING,
+        proof=_IDENTICAL + ". " + UNIQUE_BY_FILLING,
     ),
     Statement(
         "W.S4.5.per-server",
         "Applying DRF to each server separately retains strong sharing incentive.",
         "W 4.5.3",
         "all",
-        **asked("drf-per-server", SHARING),
+        **about_mechanism("drf-per-server", SHARING),
         hypotheses=BASIC,
         property="sharing-incentive",
         proof="DRF gives everybody at least what it can run with 1/n of a server (W.S3.4.drf.sharing-incentive), for each server",
@@ -857,29 +867,29 @@ statements = [
         "DRFH leads to the same allocation as DRF when all resources are in one server.",
         "W Proposition 6",
         "all",
-        **asked("drfh", as_one_pool),
+        **about_mechanism("drfh", as_one_pool),
         hypotheses=replace(BASIC, one_server=True),
         property="single-server-reduction",
         table="W.List",
-        proof="with one server the global dominant share is the dominant share. " + FILLING,
+        proof="with one server the global dominant share is the dominant share. " + UNIQUE_BY_FILLING,
     ),
     Statement(
         "W.P7",
         "The DRFH allocation satisfies single-resource fairness.",
         "W Proposition 7",
         "all",
-        **asked("drfh", as_one_pool),
+        **about_mechanism("drfh", as_one_pool),
         hypotheses=replace(BASIC, one_resource=True),
         property="single-resource-fairness",
         table="W.List",
-        proof=_SINGLE + FILLING,
+        proof=_SINGLE + UNIQUE_BY_FILLING,
     ),
     Statement(
         "W.P8",
         "If all users have the same global dominant resource, DRFH gives a max-min fair allocation of that resource.",
         "W Proposition 8",
         "all",
-        **asked("drfh", leximin_in(_amounts)),
+        **about_mechanism("drfh", leximin_in(_amounts)),
         hypotheses=BASIC,
         property="bottleneck-fairness",
         table="W.List",
@@ -891,7 +901,7 @@ statements = [
         "If all users have the same global dominant resource, DRFH gives everybody what it would get of that resource alone.",
         "W Proposition 8, read as in the all-in-one model (3.3: 'reduced to')",
         "all",
-        **asked("drfh", _as_if_alone),
+        **about_mechanism("drfh", _as_if_alone),
         hypotheses=BASIC,
         note="another resource may run out on a server although it is globally less demanded; it holds for identical servers",
     ),
@@ -900,7 +910,7 @@ statements = [
         "With identical servers, users of one global dominant resource each get what they would get of that resource alone.",
         "the true form of W.P8.alone",
         "all",
-        **asked("drfh", _as_if_alone),
+        **about_mechanism("drfh", _as_if_alone),
         hypotheses=replace(BASIC, identical_servers=True),
         proof="1/n of the resource for everybody, 1/n of it on each server, fits, for nobody takes a larger part of another "
         "resource. The shares are parts of the resource, so their sum is at most 1: as none can be below 1/n in the answer, all "
@@ -911,7 +921,7 @@ statements = [
         "The DRFH allocation satisfies population monotonicity.",
         "W Proposition 9",
         "all",
-        **asked("drfh", MONOTONE),
+        **about_mechanism("drfh", MONOTONE),
         hypotheses=BASIC,
         property="population-monotonicity",
         table="W.List",
@@ -924,15 +934,15 @@ statements = [
             f"{words} extends to weighted users with a finite number of tasks.",
             f"W 5.1, of Proposition {number[1]}",
             "all",
-            **asked("drfh", judge),
+            **about_mechanism("drfh", judge),
             hypotheses=hypotheses,
             misreports=2 * (judge is strict_misreporting),
             property=name,
             proof=proof,
         )
         for number, name, words, judge, hypotheses, proof in (
-            ("P1", "envy-freeness", "Envy-freeness", ENVY, EXTENDED, LEXIMIN["envy-freeness"]),
-            ("P2", "pareto", "Pareto optimality", PARETO, EXTENDED, LEXIMIN["pareto"]),
+            ("P1", "envy-freeness", "Envy-freeness", ENVY, EXTENDED, LEXIMIN_PROOFS["envy-freeness"]),
+            ("P2", "pareto", "Pareto optimality", PARETO, EXTENDED, LEXIMIN_PROOFS["pareto"]),
             (
                 "P3",
                 "group-strategyproofness",
@@ -960,14 +970,21 @@ statements = [
                 EXTENDED,
                 "",
             ),
-            ("P6", "single-server-reduction", "Single-server DRF", as_one_pool, replace(EXTENDED, one_server=True), FILLING),
+            (
+                "P6",
+                "single-server-reduction",
+                "Single-server DRF",
+                as_one_pool,
+                replace(EXTENDED, one_server=True),
+                UNIQUE_BY_FILLING,
+            ),
             (
                 "P7",
                 "single-resource-fairness",
                 "Single-resource fairness",
                 as_one_pool,
                 replace(EXTENDED, one_resource=True),
-                _SINGLE + FILLING,
+                _SINGLE + UNIQUE_BY_FILLING,
             ),
             ("P8", "bottleneck-fairness", "Bottleneck fairness", leximin_in(_amounts), EXTENDED, _DOMINANT + ", weights or not"),
             (
@@ -992,27 +1009,27 @@ statements = [
         proof="a round ends when an active user has all its tasks or, as demands are positive, nothing is left for anybody: it "
         "fixes at least one of the n users",
     ),
-    one(
+    printed_claim(
         "W.E9",
         "H(i, 1) = 0 and H(i, 2) = 5/3 for the CPU-heavy task, so Best-Fit takes server 1.",
         "W 5.2, (9)",
         Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
-        numbers(_fitness),
+        printed_numbers(_fitness),
     ),
-    one(
+    printed_claim(
         "W.S5.2.first-fit",
         "Progressive filling on heterogeneous servers leads to a DRFH allocation, by First-Fit; here: on Fig. 2.",
         "W 5.2 and footnote 5",
         FIG2,
-        numbers(_first_fit_is_drfh),
+        printed_numbers(_first_fit_is_drfh),
         note="users are served in the order of the figure; First-Fit ends where per-server DRF does (Fig. 3)",
     ),
-    one(
+    printed_claim(
         "W.S5.2.best-fit",
         "Best-Fit leads to the DRFH allocation; here: on Fig. 2.",
         "W 5.2",
         FIG2,
-        numbers(_best_fit_is_drfh),
+        printed_numbers(_best_fit_is_drfh),
     ),
     Statement(
         "W.S5.2.better",
@@ -1034,21 +1051,23 @@ statements = [
         BASIC,
     ),
     # ---- section 6
-    one("W.Table1", "Table 1 is a cluster of 12K servers.", "W Table 1 and section 6", TABLE1, numbers(_table1)),
-    one(
+    printed_claim(
+        "W.Table1", "Table 1 is a cluster of 12K servers.", "W Table 1 and section 6", TABLE1, printed_numbers(_table1)
+    ),
+    printed_claim(
         "W.Table2",
         "14 slots on the maximum server lead to the highest overall utilisation, of both CPU and memory.",
         "W Table 2 and 6.2",
         TABLE1,
-        numbers(_table2),
+        printed_numbers(_table2),
         note="the printed table has more CPU utilisation at 16 slots",
     ),
-    one(
+    printed_claim(
         "W.Fig5.numbers",
         "40% of the CPUs and 62% of the memory are one number of tasks of user 1.",
         "W 6.1, Fig. 5",
         TABLE1,
-        numbers(_fig5),
+        printed_numbers(_fig5),
     ),
     _measured(
         "1",

@@ -32,28 +32,28 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import (
     Row,
-    asked,
-    bargained,
-    certain,
+    about_mechanism,
+    certified,
     few_rounds,
-    furthest,
-    happiest,
-    held,
+    holdings_of,
+    is_nash_bargain,
     leximin,
-    numbers,
-    ruling,
+    max_min_fair,
+    maximum_worth,
+    printed_numbers,
     strict_misreporting,
+    verdict_of,
 )
-from fairalloc.theorems.judges.properties import judge as asking
+from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Undecided
-from fairalloc.theorems.papers.shared import one
+from fairalloc.theorems.papers.shared import printed_claim
 from fairalloc.theorems.papers.z.newton_steps import centre_path, proved_gap
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
 
-ENVY, PARETO, SHARING = (asking(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
-MISREPORTING = asking("group-strategyproofness")
+ENVY, PARETO, SHARING = (property_judge(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
+MISREPORTING = property_judge("group-strategyproofness")
 
 ONE_POOL = Hypotheses(one_server=True, one_variant=False, equal_weights=True, users=2)
 """Z II-A: one pool, several demand vectors, users of equal weight."""
@@ -76,15 +76,15 @@ HELPING = Case(
 )
 """User 3 can run one task whatever it says, and takes it from user 1 instead of user 2."""
 
-STALLS = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
+REPEATING = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
 """User 1 is placed in round 1; users 2 and 3 share what is left, and each could have more at the cost of the other."""
 
 PROP8 = Case(example("zarchy-prop8").instance)
 
 
-def _tried(mechanism: str, judge: Judge) -> dict[str, Any]:
-    """As `asked`, for statements that are no cell of the matrix."""
-    return asked(mechanism, judge) | {"mechanism": ""}
+def _without_cell(mechanism: str, judge: Judge) -> dict[str, Any]:
+    """As `about_mechanism`, for statements that are no cell of the matrix."""
+    return about_mechanism(mechanism, judge) | {"mechanism": ""}
 
 
 # ---- utilities ------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _concave(case: Case, exact: bool) -> Verdict:
     for gamma in h.array(["1/3", "1/2"]) if exact else (1 / 3, 1 / 2):
         w = _utilities(h, first * gamma + second * (1 - gamma))
         margins += [(gamma * a + (1 - gamma) * b - c) / g for a, b, c, g in zip(u, v, w, h.alone, strict=True)]
-    return ruling(h, "concavity", max(margins), "the utility of a mixture is less than the mixture of the utilities")
+    return verdict_of(h, "concavity", max(margins), "the utility of a mixture is less than the mixture of the utilities")
 
 
 def _continuous(case: Case, exact: bool) -> Verdict:
@@ -120,7 +120,7 @@ def _continuous(case: Case, exact: bool) -> Verdict:
     step = F(1, 2**2000) if exact else 2.0**-40
     u, w = _utilities(h, first), _utilities(h, first * (1 - step) + second * step)
     jump = max(abs(a - b) / g for a, b, g in zip(u, w, h.alone, strict=True))
-    return ruling(h, "continuity", jump - (F(1, 1000) if exact else 1e-3), f"f jumps by {jump} at 0")
+    return verdict_of(h, "continuity", jump - (F(1, 1000) if exact else 1e-3), f"f jumps by {jump} at 0")
 
 
 def _homogeneous(case: Case, exact: bool) -> Verdict:
@@ -131,14 +131,14 @@ def _homogeneous(case: Case, exact: bool) -> Verdict:
     gaps = [
         abs(w - g * a) / h.alone[n] for g in factors for n, (a, w) in enumerate(zip(u, _utilities(h, first * g), strict=True))
     ]
-    return ruling(h, "homogeneity", max(gaps), "the utility of a multiple is not the multiple of the utility")
+    return verdict_of(h, "homogeneity", max(gaps), "the utility of a multiple is not the multiple of the utility")
 
 
 def _mixture_fits(case: Case, exact: bool) -> Verdict:
     """Claim 1: a mixture of feasible allocations is feasible."""
     h, (first, second) = _bundles(case, exact)
     used = (first * h.array(["1/3"])[0] + second * h.array(["2/3"])[0] if exact else (first + 2 * second) / 3).sum(axis=0)
-    return ruling(h, "feasibility", (used - h.pools).max() / h.pools.max(), "a mixture needs more than there is")
+    return verdict_of(h, "feasibility", (used - h.pools).max() / h.pools.max(), "a mixture needs more than there is")
 
 
 def _unlimited(case: Case) -> None:
@@ -164,7 +164,7 @@ def _claim2(case: Case, exact: bool) -> Verdict:
     other = _pivots(v, u, same)
     said = bool(v[other[0]] - u[own[0]] > same)
     sentence = f"the utilities are {[str(a) for a in u]} and {[str(b) for b in v]}"
-    return ruling(h, "claim", 1 if larger != said else -1, sentence)
+    return verdict_of(h, "claim", 1 if larger != said else -1, sentence)
 
 
 def _claim2_if(case: Case, exact: bool) -> Verdict:
@@ -176,7 +176,7 @@ def _claim2_if(case: Case, exact: bool) -> Verdict:
     steps = [b - a for a, b in zip(sorted(u), sorted(v), strict=True) if abs(b - a) > same]
     gap = v[_pivots(v, u, same)[0]] - u[own[0]]
     margin = gap if gap > same and not (steps and steps[0] > 0) else -1
-    return ruling(h, "claim", margin, "the pivot has more, but the allocation is not larger")
+    return verdict_of(h, "claim", margin, "the pivot has more, but the allocation is not larger")
 
 
 def _lemma3(case: Case, exact: bool) -> Verdict:
@@ -188,14 +188,14 @@ def _lemma3(case: Case, exact: bool) -> Verdict:
     gains = [(u[n] - w[n]) / (v[n] - u[n]) for n in _pivots(u, v, same) if v[n] - u[n] > same]
     if not gains:
         raise InstanceError("no pivot has more")
-    return ruling(h, "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step")
+    return verdict_of(h, "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step")
 
 
 def _corollary1(every: bool) -> Judge:
     """The answer is LMMF, so no pivot with respect to another allocation (or: not all of them) may have more there."""
 
     def judge(case: Case, answer: Answer) -> Verdict:
-        h = held(answer(case.instance))
+        h = holdings_of(answer(case.instance))
         _, (other,) = _bundles(case, h.exact)
         u, v, same = list(h.tasks), _utilities(h, other), 0 if h.exact else TOLERANCE
         pivots = _pivots(u, v, same)
@@ -203,7 +203,7 @@ def _corollary1(every: bool) -> Judge:
             raise InstanceError("the allocations have no pivot users")
         gains = [(v[n] - u[n]) / h.alone[n] for n in pivots]
         sentence = f"Y gives {[str(a) for a in u]} and is LMMF, Y' gives {[str(b) for b in v]}"
-        return ruling(h, "corollary", min(gains) if every else max(gains), sentence)
+        return verdict_of(h, "corollary", min(gains) if every else max(gains), sentence)
 
     return judge
 
@@ -212,7 +212,7 @@ def _wasteful_mmf(case: Case, exact: bool) -> Verdict:
     """The case's point, where it is max-min fair, is Pareto optimal."""
     (point,) = case.points
     allocation = Allocation(case.instance, np.array([float(v) for v in point]), x_exact=point if exact else None)
-    if not happiest(case, lambda _: allocation).holds:
+    if not max_min_fair(case, lambda _: allocation).holds:
         raise InstanceError("the point is not max-min fair")
     return PARETO(case, lambda _: allocation)
 
@@ -225,7 +225,7 @@ def _as_printed(case: Case, answer: Answer) -> Verdict:
 
     Round 1 protects everybody. A round that places nobody is repeated unchanged, for ever: a violation of "terminates".
     """
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     size, same = h.instance.N, 0 if h.exact else 1e-7
     levels: list[Any] = [None] * size
     for t in range(size):
@@ -234,13 +234,15 @@ def _as_printed(case: Case, answer: Answer) -> Verdict:
         protected = now if t == 0 else h.array([0 if known is None else known for known in levels])
         placed = [n for n in range(size) if levels[n] is None and _most(h, n, protected) - level <= same * h.alone[n]]
         if not placed:
-            return ruling(h, "terminates", 1, f"round {t + 1} places nobody, at {level} tasks")
+            return verdict_of(h, "terminates", 1, f"round {t + 1} places nobody, at {level} tasks")
         for n in placed:
             levels[n] = level
         if None not in levels:
             break
     far = max(abs(a - b) / g for a, b, g in zip(levels, h.tasks, h.alone, strict=True))
-    return ruling(h, "terminates", far, f"it ends with {[str(v) for v in levels]} tasks instead of {[str(v) for v in h.tasks]}")
+    return verdict_of(
+        h, "terminates", far, f"it ends with {[str(v) for v in levels]} tasks instead of {[str(v) for v in h.tasks]}"
+    )
 
 
 def _next_level(h: Holdings, levels: Sequence[Any]) -> Any:
@@ -252,7 +254,7 @@ def _most(h: Holdings, n: int, floors: Any) -> Any:
     only = h.zeros(h.instance.N)
     only[n] = 1 if not h.exact else F(1)
     slack = 1 if h.exact else 1 - 1e-9
-    return furthest(h, only, floors * slack)
+    return maximum_worth(h, only, floors * slack)
 
 
 STEPS = 100
@@ -285,14 +287,14 @@ def _few_newton_steps(case: Case) -> Verdict:
 
 def _splits(case: Case, answer: Answer) -> Verdict:
     """With one resource everybody has an equal part of it (in proportion to the weights)."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     if not h.pools[:, 0].sum():
         raise InstanceError("there is none of the first resource")
     part = h.bundles[:, :, 0].sum(axis=1) / h.pools[:, 0].sum()
     expected = h.weights / h.weights.sum()
     far = [abs(a - b) for a, b in zip(part, expected, strict=True)]
     n = int(np.argmax([float(f) for f in far]))
-    return ruling(h, "equal-split", far[n], f"user {h.instance.users[n]!r} has {float(part[n]):.9g} of the resource")
+    return verdict_of(h, "equal-split", far[n], f"user {h.instance.users[n]!r} has {float(part[n]):.9g} of the resource")
 
 
 def _market_floats(case: Case) -> Verdict:
@@ -329,19 +331,19 @@ def _lemma4(wasteful: bool) -> Judge:
     def judge(case: Case, answer: Answer) -> Verdict:
         if case.misreport is None:
             raise InstanceError("there is no other specification of demands")
-        h = held(answer(case.instance))
+        h = holdings_of(answer(case.instance))
         other = Holdings(Allocation(case.reported, np.zeros(len(case.reported.arcs))), h.exact)
         left = h.pools - h.bundles.sum(axis=0) if wasteful else h.pools * 0
         left = np.maximum(left, 0)
         gaps = [(other.utilities(n, h.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
-        return ruling(h, "lemma", max(gaps), "the other demands pack more tasks into the same resources")
+        return verdict_of(h, "lemma", max(gaps), "the other demands pack more tasks into the same resources")
 
     return judge
 
 
 def _envy_with_leftovers(case: Case, answer: Answer) -> Verdict:
     """Definition 1 looks at utilities only, so the output may also give all that is left to one user: nobody may envy it."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     left = np.maximum(h.pools - h.bundles.sum(axis=0), 0)
     gaps = []
     for n in range(h.instance.N):
@@ -349,28 +351,28 @@ def _envy_with_leftovers(case: Case, answer: Answer) -> Verdict:
             if n != m:
                 better = h.utilities(n, h.bundles[m : m + 1] + left)[0]
                 gaps.append((better - h.tasks[n]) / h.alone[n])
-    return ruling(h, "envy-freeness", max(gaps), "somebody envies the user who was given what nobody needs")
+    return verdict_of(h, "envy-freeness", max(gaps), "somebody envies the user who was given what nobody needs")
 
 
 def _misreporting_with_leftovers(case: Case, answer: Answer) -> Verdict:
     """A lie helps where the liar can also use what nobody needs after it; before it nothing that is left helps anybody."""
     assert case.misreport is not None, "the statement is about lies"
-    h, reported = held(answer(case.instance)), held(answer(case.reported))
+    h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     left = np.maximum(reported.pools - reported.bundles.sum(axis=0), 0)
     gains = [(h.utilities(n, reported.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
-    return ruling(h, "strategyproofness", min(gains), "a liar runs more with what it gets and what nobody needs")
+    return verdict_of(h, "strategyproofness", min(gains), "a liar runs more with what it gets and what nobody needs")
 
 
 def _plain_envy(case: Case, answer: Answer) -> Verdict:
     """Envy between users of unequal f: nobody prefers another's resources; a weight w_n stands for f_n(u) = u / w_n."""
-    h = held(answer(case.reported))
+    h = holdings_of(answer(case.reported))
     gaps = [
         (h.utilities(n, h.bundles[m : m + 1])[0] - h.tasks[n]) / h.alone[n]
         for n in range(h.instance.N)
         for m in range(h.instance.N)
         if n != m
     ]
-    return ruling(h, "envy-freeness", max(gaps), "somebody would run more tasks with the resources of another")
+    return verdict_of(h, "envy-freeness", max(gaps), "somebody would run more tasks with the resources of another")
 
 
 # ---- examples -------------------------------------------------------------------------------------------------------
@@ -378,14 +380,14 @@ def _plain_envy(case: Case, answer: Answer) -> Verdict:
 
 def _toy(case: Case) -> Sequence[Row]:
     """Section I with epsilon = 1/10: both ways together fit once each, one way fits once and not twice."""
-    both = certain(case.instance, "lmmf")
+    both = certified(case.instance, "lmmf")
     single = Instance([case.instance.exact.demands[0][0]], case.instance.exact.capacities)
-    alone = certain(single, "lmmf").tasks[0]
+    alone = certified(single, "lmmf").tasks[0]
     return [("tasks with two ways", "2", both.tasks[0]), ("whole tasks with one way", "1", F(alone.__floor__()))]
 
 
 def _fig1(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "lmmf")
+    h = certified(case.instance, "lmmf")
     rows = case.instance.exact.demands[0]
     used = [sum((a * row[r] for a, row in zip((F(5), F(1), F(5, 2)), rows, strict=True)), F(0)) for r in range(3)]
     fits = all(u <= c for u, c in zip(used, case.instance.exact.capacities[0], strict=True))
@@ -393,8 +395,8 @@ def _fig1(case: Case) -> Sequence[Row]:
 
 
 def _ex1(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "mmf")
-    fair = certain(case.instance, "lmmf")
+    h = certified(case.instance, "mmf")
+    fair = certified(case.instance, "lmmf")
     first, second = np.array([[[F(2), F(3), F(4)]]], dtype=object), np.array([[[F(4), F(3), F(2)]]], dtype=object)
     return [
         ("the largest least utility", "3", min(h.tasks)),
@@ -405,16 +407,16 @@ def _ex1(case: Case) -> Sequence[Row]:
 
 
 def _ex2(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "lmmf")
-    rows: list[Row] = [("largest least utility", "1", min(certain(case.instance, "mmf").tasks))]
+    h = certified(case.instance, "lmmf")
+    rows: list[Row] = [("largest least utility", "1", min(certified(case.instance, "mmf").tasks))]
     for n, printed in enumerate((("1", "0", "0"), ("0", "1", "1"))):
         rows += [(f"resource {r + 1} of user {n + 1}", text, h.bundles[n, 0, r]) for r, text in enumerate(printed)]
     return rows
 
 
 def _ex3(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "lmmf")
-    misreported = certain(_MISREPORT6.reported(case.instance), "lmmf")
+    h = certified(case.instance, "lmmf")
+    misreported = certified(_MISREPORT6.reported(case.instance), "lmmf")
     return [
         ("Y_1", "2/3", h.bundles[0, 0, 0]),
         ("Y_2", "1/3", h.bundles[1, 0, 0]),
@@ -425,7 +427,7 @@ def _ex3(case: Case) -> Sequence[Row]:
 
 
 def _rounds(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "lmmf")
+    h = certified(case.instance, "lmmf")
     return [(f"utility of user {n + 1}", printed, h.tasks[n]) for n, printed in enumerate(("1", "1", "2"))]
 
 
@@ -433,16 +435,16 @@ def _nb_example(case: Case) -> Sequence[Row]:
     """(4, 4) each: prices of 1 for each resource as a whole prove it."""
     x, prices = (F(0), F(2), F(0), F(2)), (F(1), F(1))
     return [
-        ("whether two tasks each are the Nash bargain", "1", F(bargained(case.instance, x, prices))),
+        ("whether two tasks each are the Nash bargain", "1", F(is_nash_bargain(case.instance, x, prices))),
         ("product", "4", x[1] * x[3]),
     ]
 
 
 def _endowment(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "lmmf")
+    h = certified(case.instance, "lmmf")
     half = np.array([[[F(1, 2), F(1, 2)]]], dtype=object)
     rows: list[Row] = [(f"utility of user {n + 1} in the endowment", "1/2", h.utilities(n, half)[0]) for n in (0, 1)]
-    bargain = bargained(case.instance, (F(1), F(1)), (F(1), F(1)))
+    bargain = is_nash_bargain(case.instance, (F(1), F(1)), (F(1), F(1)))
     return [*rows, ("whether each user gets its resource under NB", "1", F(bargain))]
 
 
@@ -456,9 +458,13 @@ def _prop7(case: Case) -> Sequence[Row]:
         (
             "whether 6/5 and 4/5 tasks are the Nash bargain",
             "1",
-            F(bargained(case.instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2)))),
+            F(is_nash_bargain(case.instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2)))),
         ),
-        ("whether 1 and 1 tasks are the Nash bargain after the lie", "1", F(bargained(reported, (F(1), F(1)), (F(1), F(1))))),
+        (
+            "whether 1 and 1 tasks are the Nash bargain after the lie",
+            "1",
+            F(is_nash_bargain(reported, (F(1), F(1)), (F(1), F(1)))),
+        ),
     ]
     for n, printed in enumerate((("12/15", "6/15"), ("3/15", "9/15"))):
         rows += [(f"resource {r + 1} of user {n + 1}", text, truth.bundles[n, 0, r]) for r, text in enumerate(printed)]
@@ -472,7 +478,7 @@ def _prop7(case: Case) -> Sequence[Row]:
 
 
 def _prop8(case: Case) -> Sequence[Row]:
-    h = certain(case.instance, "lmmf")
+    h = certified(case.instance, "lmmf")
     half, own = (np.array([[[F(v) for v in row]]], dtype=object) for row in (("1/2", "1/2", "1/2"), (1, 0, 0)))
     return [
         ("u_2(E)", "3/2", h.utilities(1, half)[0]),
@@ -535,7 +541,7 @@ def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, p
         text,
         "Z V, the table for simplex demands",
         quantifier,
-        **(asked(mechanism, judge) | {"hypotheses": SIMPLEX, "property": property, "table": "Z.Table2"} | more),
+        **(about_mechanism(mechanism, judge) | {"hypotheses": SIMPLEX, "property": property, "table": "Z.Table2"} | more),
     )
 
 
@@ -572,35 +578,35 @@ _PRODUCT = "All u_n > 0 at the optimum, so the product would be larger with more
 
 statements = [
     # ---- sections I to III
-    one(
+    printed_claim(
         "Z.I.toy",
         "A user with two ways of running tasks completes two tasks where with one way only one is possible.",
         "Z I",
         Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
-        numbers(_toy),
+        printed_numbers(_toy),
         note="epsilon = 1/10",
     ),
-    one(
+    printed_claim(
         "Z.Fig1",
         "The optimal packing of user 1's demands in (11, 11, 13) is 5, 1 and 2.5, a utility of 8.5.",
         "Z II-A, Fig. 1",
         Case(example("zarchy-fig1").instance),
-        numbers(_fig1),
+        printed_numbers(_fig1),
         note="(31/6, 2/3, 35/12) packs 35/4",
     ),
-    one(
+    printed_claim(
         "Z.Ex1",
         "In Example 1 MMF and LMMF give both users a utility of 3.",
         "Z III-A, Example 1, Fig. 2",
         Case(example("zarchy-ex1").instance),
-        numbers(_ex1),
+        printed_numbers(_ex1),
     ),
-    one(
+    printed_claim(
         "Z.Ex2",
         "In Example 2 LMMF outputs (1, 0, 0) and (0, 1, 1).",
         "Z III-A, Example 2, Fig. 3",
         Case(example("zarchy-ex2").instance),
-        numbers(_ex2),
+        printed_numbers(_ex2),
     ),
     Statement(
         "Z.MMF.pareto",
@@ -619,41 +625,41 @@ statements = [
         "MMF maximises the utility of the least happy user.",
         "Z III-A, (2)",
         "all",
-        **asked("lmmf", happiest),
+        **about_mechanism("lmmf", max_min_fair),
         hypotheses=ONE_POOL,
         proof="Of sorted vectors the lexicographically largest has the largest first entry, so LMMF is MMF.",
         note="tried on LMMF, which is MMF too",
     ),
-    one(
+    printed_claim(
         "Z.III.rounds",
         "For the three users of III-A the rounds are at 1 and 2: utilities 1, 1 and 2.",
         "Z III-A",
         Case(example("zarchy-rounds").instance),
-        numbers(_rounds),
+        printed_numbers(_rounds),
     ),
     Statement(
         "Z.III.procedure",
         "The iterations of LMMF as printed continue until all users are placed, and then output the fair allocation.",
         "Z III-A, to the letter",
         "all",
-        **_tried("lmmf", _as_printed),
+        **_without_cell("lmmf", _as_printed),
         hypotheses=ONE_POOL,
-        printed=STALLS,
+        printed=REPEATING,
         note="rounds t >= 2 protect only users placed before; protecting everybody, as round 1 does, is right (Z.P3)",
     ),
-    one(
+    printed_claim(
         "Z.III.endowment",
         "Equal endowments give both users 1/2 where NB gives each the resource it needs.",
         "Z III-B",
         Case(example("zarchy-endowment").instance),
-        numbers(_endowment),
+        printed_numbers(_endowment),
     ),
-    one(
+    printed_claim(
         "Z.III.nb",
         "In a pool of (8, 8) NB allocates (4, 4) to each user: two tasks each, a product of 4.",
         "Z III-B",
         Case(example("zarchy-nb").instance),
-        numbers(_nb_example),
+        printed_numbers(_nb_example),
     ),
     # ---- section IV
     Statement(
@@ -707,7 +713,13 @@ statements = [
         _homogeneous,
         "(6) holds for alpha and X exactly if it does for g alpha and g X.",
     ),
-    one("Z.D2", "The pivot users of the illustration of Definition 2.", "Z IV-B, Definition 2", EX3, numbers(_pivot_example)),
+    printed_claim(
+        "Z.D2",
+        "The pivot users of the illustration of Definition 2.",
+        "Z IV-B, Definition 2",
+        EX3,
+        printed_numbers(_pivot_example),
+    ),
     _points(
         "Z.C2",
         "For pivots i of Y and j of Y', <Y'> is larger than <Y> if and only if u_j(Y'_j) > u_i(Y_i).",
@@ -735,7 +747,7 @@ statements = [
         "If a pivot user i of Y with respect to Y' has u_i(Y'_i) > u_i(Y_i), then Y is not LMMF.",
         "Z Corollary 1",
         "all",
-        **_tried("lmmf", _corollary1(False)),
+        **_without_cell("lmmf", _corollary1(False)),
         hypotheses=replace(ONE_POOL, points=1),
         note="Y is the answer of lmmf; another pivot with the same utility may lose (Z.Cor1.all)",
     ),
@@ -744,7 +756,7 @@ statements = [
         "If all pivot users of Y with respect to Y' have more in Y', then Y is not LMMF.",
         "Z Corollary 1, the true form",
         "all",
-        **_tried("lmmf", _corollary1(True)),
+        **_without_cell("lmmf", _corollary1(True)),
         hypotheses=replace(ONE_POOL, points=1),
         proof="After a small step from Y to Y' pivots have more than a, which they had (Z.L3); who does not change has no less "
         "(Z.L1); and who changes and is no pivot had more than a and still has (Z.L2). So fewer users have at most a, and for no "
@@ -755,7 +767,7 @@ statements = [
         "The LMMF mechanism is lexicographically max-min fair.",
         "Z Proposition 3",
         "all",
-        **asked("lmmf", leximin),
+        **about_mechanism("lmmf", leximin),
         hypotheses=ONE_POOL,
         property="leximin",
         table="Z.Table1",
@@ -767,25 +779,25 @@ statements = [
         "LMMF is Pareto optimal.",
         "Z Claim 3",
         "all",
-        **asked("lmmf", PARETO),
+        **about_mechanism("lmmf", PARETO),
         hypotheses=ONE_POOL,
         property="pareto",
         table="Z.Table1",
         proof=_HIGHER,
     ),
-    one(
+    printed_claim(
         "Z.Ex3",
         "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 equal parts.",
         "Z IV, Example 3",
         EX3,
-        numbers(_ex3),
+        printed_numbers(_ex3),
     ),
     Statement(
         "Z.P4",
         "LMMF violates envy-freeness.",
         "Z Proposition 4, Example 3",
         "some",
-        **asked("lmmf", ENVY),
+        **about_mechanism("lmmf", ENVY),
         hypotheses=ONE_POOL,
         printed=EX3,
         property="envy-freeness",
@@ -796,7 +808,7 @@ statements = [
         "NB is envy-free.",
         "Z Proposition 5",
         "all",
-        **asked("nb", ENVY),
+        **about_mechanism("nb", ENVY),
         hypotheses=ONE_POOL,
         property="envy-freeness",
         table="Z.Table1",
@@ -807,7 +819,7 @@ statements = [
         "NB is Pareto optimal.",
         "Z Proposition 5",
         "all",
-        **asked("nb", PARETO),
+        **about_mechanism("nb", PARETO),
         hypotheses=ONE_POOL,
         property="pareto",
         table="Z.Table1",
@@ -830,7 +842,7 @@ statements = [
         "NB is not lexicographically max-min fair.",
         "Z IV-B, after Proposition 5",
         "some",
-        **asked("nb", leximin),
+        **about_mechanism("nb", leximin),
         hypotheses=ONE_POOL,
         printed=EX3,
         property="leximin",
@@ -841,7 +853,7 @@ statements = [
         "NB always splits a single resource equally.",
         "Z IV-B, after Proposition 5",
         "all",
-        **asked("nb", _splits),
+        **about_mechanism("nb", _splits),
         hypotheses=replace(ONE_POOL, one_resource=True),
         property="equal-split",
         proof="With x_n of the resource n runs x_n / d_n tasks, d_n its least demand. The product of these is largest where that "
@@ -852,7 +864,7 @@ statements = [
         "LMMF is not strategyproof.",
         "Z Proposition 6",
         "some",
-        **asked("lmmf", MISREPORTING),
+        **about_mechanism("lmmf", MISREPORTING),
         hypotheses=ONE_POOL,
         misreports=1,
         printed=Case(EX3.instance, _MISREPORT6),
@@ -864,19 +876,19 @@ statements = [
         "NB is not strategyproof.",
         "Z Proposition 7",
         "some",
-        **asked("nb", MISREPORTING),
+        **about_mechanism("nb", MISREPORTING),
         hypotheses=ONE_POOL,
         misreports=1,
         printed=Case(PROP7.instance, _MISREPORT7),
         property="strategyproofness",
         table="Z.Table1",
     ),
-    one(
+    printed_claim(
         "Z.P7.numbers",
         "The allocations of Proposition 7, and utilities of 1 and 0.83 after the lie.",
         "Z Proposition 7",
         PROP7,
-        numbers(_prop7),
+        printed_numbers(_prop7),
         note="(1/3, 2/3) is worth 8/9 to user 2; the claim stands",
     ),
     Statement(
@@ -884,18 +896,18 @@ statements = [
         "LMMF violates the sharing incentive.",
         "Z Proposition 8",
         "some",
-        **asked("lmmf", SHARING),
+        **about_mechanism("lmmf", SHARING),
         hypotheses=ONE_POOL,
         printed=PROP8,
         property="sharing-incentive",
         table="Z.Table1",
     ),
-    one(
+    printed_claim(
         "Z.P8.numbers",
         "In Proposition 8, u_2(E) = 3/2 and u_2(Y_2) = 1/2.",
         "Z Proposition 8",
         PROP8,
-        numbers(_prop8),
+        printed_numbers(_prop8),
         note="(1, 0, 0) runs one task; the claim stands",
     ),
     Statement(
@@ -903,7 +915,7 @@ statements = [
         "NB satisfies the sharing incentive.",
         "Z Proposition 9",
         "all",
-        **asked("nb", SHARING),
+        **about_mechanism("nb", SHARING),
         hypotheses=ONE_POOL,
         property="sharing-incentive",
         table="Z.Table1",
@@ -915,7 +927,7 @@ statements = [
         "Over simplex demands, what LMMF gives a user packs no more tasks of any other simplex demands: u_i(Y_i) >= u'_i(Y_i).",
         "Z Lemma 4",
         "all",
-        **_tried("lmmf", _lemma4(False)),
+        **_without_cell("lmmf", _lemma4(False)),
         hypotheses=SIMPLEX,
         misreports=1,
         proof="Every task of either kind takes one unit in all, and Y_i, which is what u_i(Y_i) tasks take, has u_i(Y_i) units.",
@@ -926,7 +938,7 @@ statements = [
         "Lemma 4 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
         "Z Lemma 4, to the letter",
         "all",
-        **_tried("lmmf", _lemma4(True)),
+        **_without_cell("lmmf", _lemma4(True)),
         hypotheses=SIMPLEX,
         misreports=1,
         note="the proof's 'Y_i is a convex combination of the demand vectors' needs that nothing unused is handed out",
@@ -936,7 +948,7 @@ statements = [
         "LMMF over simplex demands is strategyproof.",
         "Z Theorem 1",
         "all",
-        **asked("lmmf", MISREPORTING),
+        **about_mechanism("lmmf", MISREPORTING),
         hypotheses=SIMPLEX,
         misreports=1,
         property="strategyproofness",
@@ -949,7 +961,7 @@ statements = [
         "LMMF over simplex demands is group strategyproof: not all who lie together gain.",
         "Z V, after Theorem 1",
         "all",
-        **asked("lmmf", MISREPORTING),
+        **about_mechanism("lmmf", MISREPORTING),
         hypotheses=SIMPLEX,
         misreports=2,
         property="group-strategyproofness",
@@ -961,7 +973,7 @@ statements = [
         "Over simplex demands, if a liar of a coalition gains, another is worse off.",
         "Z V, the words after Theorem 1",
         "all",
-        **asked("lmmf", strict_misreporting),
+        **about_mechanism("lmmf", strict_misreporting),
         hypotheses=SIMPLEX,
         misreports=2,
         printed=HELPING,
@@ -973,7 +985,7 @@ statements = [
         "LMMF over simplex demands is envy-free.",
         "Z Theorem 2",
         "all",
-        **asked("lmmf", ENVY),
+        **about_mechanism("lmmf", ENVY),
         hypotheses=SIMPLEX,
         property="envy-freeness",
         table="Z.Table2",
@@ -985,7 +997,7 @@ statements = [
         "Theorem 1 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
         "Z Theorem 1, to the letter",
         "all",
-        **_tried("lmmf", _misreporting_with_leftovers),
+        **_without_cell("lmmf", _misreporting_with_leftovers),
         hypotheses=SIMPLEX,
         misreports=1,
         note="a liar may be given what its report does not use and its true tasks do; the proof rests on Lemma 4",
@@ -995,7 +1007,7 @@ statements = [
         "Theorem 2 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
         "Z Theorem 2, to the letter",
         "all",
-        **_tried("lmmf", _envy_with_leftovers),
+        **_without_cell("lmmf", _envy_with_leftovers),
         hypotheses=SIMPLEX,
         note="Definition 1 is about utilities only",
     ),
@@ -1085,7 +1097,7 @@ statements = [
         "Envy-freeness over simplex demands holds even if each user has a different f, here f_n(u) = u / w_n.",
         "Z VI, of Theorem 2",
         "all",
-        **_tried("lmmf", _plain_envy),
+        **_without_cell("lmmf", _plain_envy),
         hypotheses=replace(SIMPLEX, equal_weights=False),
         note="true for one f that all users share",
     ),
@@ -1094,12 +1106,12 @@ statements = [
         "Strategyproofness over simplex demands holds even if each user has a different f, here f_n(u) = u / w_n.",
         "Z VI, of Theorem 1",
         "all",
-        **_tried("lmmf", MISREPORTING),
+        **_without_cell("lmmf", MISREPORTING),
         hypotheses=replace(SIMPLEX, equal_weights=False),
         misreports=2,
         proof=_EXCHANGE + " Here v_n and v'_n are f_n of these tasks; f_n increases, is continuous and is not reported.",
     ),
-    one(
+    printed_claim(
         "Z.VI.unique",
         "When f is strictly concave, the LMMF outcome is unique.",
         "Z VI",

@@ -1,0 +1,60 @@
+"""A class name says one thing: no two classes of the package have the same name."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+
+KNOWN: dict[str, int] = {
+    "Case": 2,
+    "Failure": 2,
+    "Levels": 2,
+    "Market": 2,
+    "Newton": 2,
+    "Path": 2,
+    "Point": 3,
+    "Program": 2,
+    "Store": 2,
+    "Trajectory": 2,
+}
+"""Names that are still used more than once, with the number of their classes: an entry that is no longer so fails."""
+
+
+def classes(text):
+    """The names of classes at module level, private ones too."""
+    return [node.name for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+
+
+def repeated(texts):
+    """{name: paths} of class names that are defined more than once, for {path: text}."""
+    places = defaultdict(list)
+    for path, text in texts.items():
+        for name in classes(text):
+            places[name].append(path)
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def package():
+    """{path: text} of all modules."""
+    files = (file for room in ROOMS for file in (ROOT / room).rglob("*.py"))
+    return {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}
+
+
+def test_a_class_name_is_used_once():
+    found = repeated(package())
+    assert {name: len(paths) for name, paths in found.items()} == KNOWN, found
+
+
+def test_a_class_name_that_is_used_twice_is_seen():
+    nested = "x = 1\nclass Point(tuple):\n    class Inner: ...\n"
+    texts = {"a.py": "class Point:\n    pass\n", "b.py": nested, "c.py": "class Inner: ..."}
+    assert repeated(texts) == {"Point": ["a.py", "b.py"]}
+    assert repeated({"a.py": "def Point(): ...\n", "b.py": "class Point: ...\n"}) == {}
+
+
+def test_every_module_is_read():
+    texts = package()
+    assert {Path(path).parts[0] for path in texts} == set(ROOMS)
+    assert "theorems/statement.py" in texts
