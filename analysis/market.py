@@ -37,7 +37,7 @@ from functools import cached_property
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.common.first_order import PROVED, referee
+from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
@@ -45,6 +45,9 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
 
 __all__ = ["PricedAllocation", "equilibrium", "market"]
+
+ENOUGH = 1e-7
+"""Up to this residual the allocation's own prices need no comparison with others."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,8 @@ class PricedAllocation:
 def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
-    The prices are those of the allocation, brought to the scale (*). Where it has none, or they leave a residual, those of nb's
-    referee are tried too, and the better of the two taken.
+    The prices are those of the allocation, brought to the scale (*). Where it has none, or they leave a residual, the
+    reference prices of nb are tried too, and the better of the two taken.
 
     Examples
     --------
@@ -136,9 +139,9 @@ def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise InstanceError(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices[-1])
-    if own is not None and own.residual <= PROVED:
+    if own is not None and own.residual <= ENOUGH:
         return own
-    other = _at(allocation, referee(allocation, instance.weights / allocation.tasks))
+    other = _at(allocation, reference_prices(allocation, instance.weights / allocation.tasks))
     return other if own is None or other.residual < own.residual else own
 
 

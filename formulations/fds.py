@@ -9,7 +9,7 @@ the power mean of the shares: the objective itself spans too many orders of magn
 answer is irrational in general, with powers 1 / alpha and the roots of nb in it, so there are no exact answers.
 
 **Residual.** The larger of two: the first-order gain with marginal utilities sigma_n (s_n / phi_n)^-alpha, which for large alpha
-hardly sees users with large shares; and what users could have for free, sum_n (x'_n / x_n - 1) over feasible x' >= x.
+gives users with large shares next to no weight; and what users could have for free, sum_n (x'_n / x_n - 1) over feasible x' >= x.
 """
 
 import sys
@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from fairalloc.formulations.common.first_order import first_order_gain, proved
+from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.aggregation import pooled
@@ -113,24 +113,19 @@ class FairDominantShares(Mechanism):
             gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
         return {"objective": float(instance.weights @ gain)}
 
-    def provable(self, allocation: Allocation) -> float:
-        """The larger of the gain that its prices leave possible and the free gain; without prices the residual."""
-        if allocation.prices is None or np.any(allocation.tasks <= 0):
-            return self.residual(allocation)
-        return max(proved(allocation, self._marginal(allocation)), free_gain(allocation))
+    def marginal(self, allocation: Allocation) -> Floats | None:
+        """sigma_n (s_n / phi_n)^-alpha in units of the largest; None where a user has no task."""
+        if not allocation.has_point or np.any(allocation.tasks <= 0):
+            return None
+        v = self.rate(allocation.instance) * allocation.tasks
+        result: Floats = global_dominant_share(allocation.instance) * (v / v.min()) ** -self.alpha
+        result[result < 1e-12 * result.max()] = 0.0  # too small to be seen beside the others: left to the free gain
+        return result
 
     def residual(self, allocation: Allocation) -> float:
         """The larger of the first-order gain and the free gain; inf where a user has no task."""
-        if not allocation.has_point or np.any(allocation.tasks <= 0):
-            return np.inf
-        return max(first_order_gain(allocation, self._marginal(allocation)), free_gain(allocation))
-
-    def _marginal(self, allocation: Allocation) -> Floats:
-        sigma = global_dominant_share(allocation.instance)
-        v = self.rate(allocation.instance) * allocation.tasks
-        result: Floats = sigma * (v / v.min()) ** -self.alpha
-        result[result < 1e-12 * result.max()] = 0.0  # too small to be seen beside the others: left to the free gain
-        return result
+        marginal = self.marginal(allocation)
+        return np.inf if marginal is None else max(first_order_gain(allocation, marginal), free_gain(allocation))
 
 
 def free_gain(allocation: Allocation) -> float:

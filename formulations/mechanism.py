@@ -97,16 +97,17 @@ class Mechanism(ABC):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """What the mechanism equalises ("g") or maximises ("objective"), at this allocation."""
 
-    def provable(self, allocation: Allocation) -> float:  # noqa: ARG002 (for those that can tell)
-        """The residual on the domain that the allocation proves with its own prices, and no referee where it has any.
-
-        It is what a method can know of its own answer: above the accuracy's promise it does not claim success. nan = nothing.
-        """
-        return float("nan")
+    def marginal(self, allocation: Allocation) -> Floats | None:  # noqa: ARG002 (for programs of utilities)
+        """(N,) derivative of the objective by each user's tasks, where optimality is proved by prices; None where it is not."""
+        return None
 
     @abstractmethod
     def residual(self, allocation: Allocation) -> float:
-        """How far the allocation is from the definition: dimensionless, 0 when it holds, from the instance alone."""
+        """How far the allocation is from the definition: dimensionless, 0 when it holds.
+
+        It is computed from the instance and the tasks. Where optimality is proved by prices, it is what the allocation's own
+        prices prove; solvers/judge.py looks for better ones where these prove too little.
+        """
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.first_order import first_order_gain, proved
+from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -64,17 +65,15 @@ class NashBargaining(Mechanism):
         with np.errstate(divide="ignore", invalid="ignore"):
             return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
 
-    def provable(self, allocation: Allocation) -> float:
-        """The gain that its prices leave possible; without prices the residual."""
-        if allocation.prices is None or np.any(allocation.tasks <= 0):
-            return self.residual(allocation)
-        return proved(allocation, allocation.instance.weights / allocation.tasks)
+    def marginal(self, allocation: Allocation) -> Floats | None:
+        """w_n / u_n; None where a user has no task."""
+        served = allocation.has_point and bool(np.all(allocation.tasks > 0))
+        return allocation.instance.weights / allocation.tasks if served else None
 
     def residual(self, allocation: Allocation) -> float:
-        """The largest mean relative gain some feasible allocation offers to first order; inf where a user has no task."""
-        if not allocation.has_point or np.any(allocation.tasks <= 0):
-            return np.inf
-        return first_order_gain(allocation, allocation.instance.weights / allocation.tasks)
+        """The largest mean relative gain that its prices leave possible to first order; inf where a user has no task."""
+        marginal = self.marginal(allocation)
+        return np.inf if marginal is None else first_order_gain(allocation, marginal)
 
 
 mechanism = NashBargaining()

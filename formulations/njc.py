@@ -371,10 +371,6 @@ class NoJustifiedComplaints(Mechanism):
         wish = [float(v) for v in self.wish(d)]
         return result | ({"distance": float(np.abs(x - wish).sum())} if wish else {})
 
-    def provable(self, allocation: Allocation) -> float:
-        """The residual: it needs no prices."""
-        return self.residual(allocation)
-
     def residual(self, allocation: Allocation) -> float:
         """The loudest complaint, as above; inf without a point."""
         if not allocation.has_point:

@@ -35,6 +35,9 @@ class Uniform(Utilitarian):
         """The allocation is given on the servers themselves."""
         return instance
 
+    def marginal(self, allocation: Allocation) -> None:
+        """None: the residual needs no prices."""
+
     def residual(self, allocation: Allocation) -> float:
         """How far some user is from what its part of the servers can run, and how far out of its part it reaches."""
         if not allocation.has_point:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.first_order import first_order_gain, proved
+from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.lexicographic.rule import LP
+from fairalloc.formulations.lexicographic.round import LP
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -66,12 +66,12 @@ class Utilitarian(Mechanism):
         """The objective sum_n w_n u_n."""
         return {"objective": float(allocation.instance.weights @ allocation.tasks)}
 
-    def provable(self, allocation: Allocation) -> float:
-        """The gain that its prices leave possible, where it has any."""
-        return float("nan") if allocation.prices is None else proved(allocation, allocation.instance.weights)
+    def marginal(self, allocation: Allocation) -> Floats | None:
+        """w_n."""
+        return allocation.instance.weights
 
     def residual(self, allocation: Allocation) -> float:
-        """The largest relative gain of a feasible allocation."""
+        """The largest relative gain that its prices leave possible."""
         return first_order_gain(allocation, allocation.instance.weights)
 
 

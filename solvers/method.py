@@ -1,8 +1,8 @@
 """What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
 
 Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
-that point (residuals, computed elsewhere). "optimal" is a claim: a method with prices makes it only where they prove the residual
-that the accuracy promises, otherwise it stopped "inaccurate". Seconds are split into build, compile, solve and read.
+that point (residuals, judge.py). "optimal" is what the solver says here; whether it stands as a claim, the judge decides. Seconds
+are split into build, compile, solve and read.
 """
 
 import os
@@ -21,11 +21,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.rule import Leximin, Round
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.allocation import Times
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.options import ACCURACY
 
 __all__ = ["ACCURACY", "Answer", "Limits", "Method", "Session", "Stopped", "captured"]
@@ -112,6 +114,13 @@ class Session:
         """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
         raise NotImplementedError
 
+    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
+        """`solve` for the loop over rounds, which needs prices: Stopped where the solver returns none."""
+        self.x, prices = self.solve(round)
+        if prices is None:
+            raise Stopped("error", "the solver returned no dual prices, which the rounds need")
+        return self.x, prices
+
     def conclude(self, termination: str) -> None:
         """Go on after "optimal" and "inaccurate"; anything else ends the run with the point so far."""
         self.inaccurate = self.inaccurate or termination == "inaccurate"
@@ -178,13 +187,6 @@ class Method(ABC):
             termination = "inaccurate"
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
-        if termination in ("optimal", "inaccurate"):  # what is claimed is what the answer proves, whatever the solver calls it
-            with session.phase("read"):
-                bound = mechanism.provable(Allocation(instance, point, prices=prices))
-            if bound > ACCURACY[limits.accuracy]:
-                termination, message = "inaccurate", f"its answer proves no more than a residual of {bound:.1e}"
-            elif termination == "inaccurate" and not np.isnan(bound):
-                termination, message = "optimal", f"called inaccurate, but its answer proves a residual of {bound:.1e}"
         trace = tuple(session.trace)
         return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
 
@@ -193,17 +195,7 @@ class Method(ABC):
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         tolerance = ACCURACY[session.limits.accuracy] / 4
-        return mechanism.rounds(session.instance, _with_prices(session), tolerance, self.faces)
-
-
-def _with_prices(session: Session):  # type: ignore[no-untyped-def]
-    def solve(round: Round) -> tuple[Floats, Floats]:  # noqa: A002
-        session.x, prices = session.solve(round)
-        if prices is None:
-            raise Stopped("error", "the solver returned no dual prices, which the rounds need")
-        return session.x, prices
-
-    return solve
+        return solve_rounds(mechanism, session.instance, session, tolerance, self.faces)
 
 
 @cache

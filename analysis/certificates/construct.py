@@ -20,7 +20,7 @@ from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE, on_instance
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
-from fairalloc.formulations.common.first_order import referee
+from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism, cheapest
@@ -237,7 +237,7 @@ def _bounded(given: Allocation, tolerance: float) -> Certificate:
     arcs, weights = exact_arcs(instance), instance.exact.weights
     x = _shrunk(arcs, given.x)
     tasks = arcs.tasks(x)
-    hints = [referee(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices[-1]])]
+    hints = [reference_prices(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices[-1]])]
     proofs = [_multipliers(given, np.maximum(prices, 0.0)) for prices in hints]
     found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(_costs(arcs, proof)) > 0]
     if not found:

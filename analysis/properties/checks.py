@@ -21,6 +21,7 @@ from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.judge import residual
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check", "on_instance"]
 
@@ -218,7 +219,7 @@ def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
     if item.home(allocation.instance).K != allocation.instance.K:
         raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _held("feasibility", allocation, tolerance, exact=False)
-    margin = max(basic.margin, item.residual(allocation))
+    margin = max(basic.margin, residual(item, allocation))
     method = "the residual of its definition, from the instance alone"
     if margin <= tolerance:
         return Verdict(name, True, margin, f"this is the {name} allocation", method)

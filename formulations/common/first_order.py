@@ -18,32 +18,28 @@ from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats
 
-__all__ = ["first_order_gain"]
-
-PROVED = 1e-7
-"""Below this the residual is not worth a second look by the referee."""
+__all__ = ["first_order_gain", "reference_prices"]
 
 
-def first_order_gain(allocation: Allocation, marginal: Floats) -> float:
-    """The largest relative first-order gain, for marginal utilities (N,) >= 0 that are not all 0; inf without a point.
-
-    The allocation's own prices are tried first; where they prove too little, an LP finds the prices that prove most.
-    """
-    if not allocation.has_point or not marginal @ allocation.tasks > 0:
-        return np.inf
-    own = proved(allocation, marginal)
-    return own if own <= PROVED else min(own, proved(allocation, marginal, referee(allocation, marginal)))
-
-
-def proved(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
-    """The bound that `prices` (K, R), by default the allocation's own, prove at their best scale s; inf without prices.
+def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
+    """The largest relative first-order gain that prices leave possible, at their best scale s.
 
     min over s of s sum p + sum over limited n of max(a_n - s q_n, 0) max_tasks_n, where s q_n >= a_n for users without a limit.
     It is piecewise linear and convex in s, so the best s is a kink a_n / q_n.
+
+    Parameters
+    ----------
+    allocation : tasks on arcs, with prices or without
+    marginal : (N,) marginal utilities a_n >= 0, not all 0
+    prices : (K, R) in shares of capacity; None = the allocation's own
+
+    Returns
+    -------
+    the bound, 0 at the optimum with its prices; inf without prices or without a point
     """
     if prices is None and allocation.prices is not None:
         prices = allocation.prices[-1]
-    if prices is None or not marginal @ allocation.tasks > 0:
+    if prices is None or not allocation.has_point or not marginal @ allocation.tasks > 0:
         return np.inf
     instance = allocation.instance
     q = cheapest(instance, np.maximum(prices, 0.0))
@@ -58,8 +54,12 @@ def proved(allocation: Allocation, marginal: Floats, prices: Floats | None = Non
     return max(float(bound / (marginal @ allocation.tasks)) - 1.0, 0.0)
 
 
-def referee(allocation: Allocation, marginal: Floats) -> Floats:
-    """(K, R) prices that prove most: min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's simplex."""
+def reference_prices(allocation: Allocation, marginal: Floats) -> Floats:
+    """(K, R) the prices that prove most, an independent reference for those of a method.
+
+    They are the dual optimum min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's dual simplex; zeros, which
+    prove nothing, where that fails.
+    """
     instance, arcs = allocation.instance, allocation.instance.arcs
     capped = np.flatnonzero(np.isfinite(instance.max_tasks))
     unit = np.where(marginal > 0, marginal, 1.0)

@@ -48,10 +48,6 @@ class Equilibrium(Mechanism):
         each = deviation(instance, allocation.x)
         return {"deviation": float(instance.weights @ each / instance.weights.sum())}
 
-    def provable(self, allocation: Allocation) -> float:
-        """The residual on the domain: no model of a game that is not convex proves anything by being solved."""
-        return self.game(allocation.instance).residual(allocation)
-
     def residual(self, allocation: Allocation) -> float:
         """See game.py; 1 where a user has no task or there is no point."""
         return self.game(allocation.instance).residual(allocation)

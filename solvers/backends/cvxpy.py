@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin, Round
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

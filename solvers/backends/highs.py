@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.rule import LP, Leximin, MaxMin, Round
+from fairalloc.formulations.lexicographic.round import LP, Round, round_bounds
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance
@@ -100,14 +101,13 @@ class HighsSession(Session):
 
     def _lp(self, round: Round | None) -> LP:  # noqa: A002
         if isinstance(self.mechanism, Leximin):
-            return self.mechanism.lp(self.instance, round or Round.first(self.instance))
+            return self.mechanism.lp(self.instance, round)
         assert isinstance(self.mechanism, Utilitarian), "the linear mechanisms are of these two kinds"
         return self.mechanism.lp(self.instance)
 
     def _turn_into(self, round: Round) -> None:  # noqa: A002
         assert self.round is not None
-        assert isinstance(self.mechanism, Leximin)
-        lower, upper, most = self.mechanism.bounds(self.instance, round)
+        lower, upper, most = round_bounds(self.instance, round)
         first, g = self.instance.K * self.instance.R, len(self.instance.arcs)
         self.highs.changeRowsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.ncp import ncp_pyomo
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import PyomoSession

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.formulations.game.ncp import as_nlp
-from fairalloc.formulations.lexicographic.rule import Leximin, Round
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

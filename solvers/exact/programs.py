@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin, Round
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
@@ -33,6 +35,7 @@ from fairalloc.models.proofs import ExactProgram, ExactRound
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.backends.highs import HighsSession
 from fairalloc.solvers.exact.levels import exact_levels, levels
+from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
 
 if TYPE_CHECKING:
@@ -306,21 +309,20 @@ def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> E
     return ExactSession(mechanism, instance, limits).answer()
 
 
-def from_floats(mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-    """PS-DSF with the pattern that the fastest other method finds; its point is kept where that pattern is none."""
-    from fairalloc.solvers import methods_for, solve
-
+def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
+    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
     session = Session(instance, limits)
     with session.phase("solve"):
-        other = next(method.id for method in methods_for(mechanism, instance) if method.id != Exact.id)
-        near = solve(instance, mechanism.id, other, "high", None if np.isinf(limits.deadline) else limits.left)
+        scaled, unit = mechanism.canonical(instance)
+        near = Continuation().run(mechanism, scaled, replace(limits, accuracy="high"))
+        tasks = near.x * unit[instance.arcs.user]
         if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
-            return Answer(near.x, None, "time_limit", session.times, near.iterations, f"out of time in {other}")
-        x = exact_levels(instance, near.x) if near.has_point else None
+            return Answer(tasks, None, "time_limit", session.times, near.iterations, "out of time in continuation")
+        x = exact_levels(instance, tasks) if np.all(np.isfinite(tasks)) else None
         kappa = None if x is None else levels(instance, x)
     if x is None or kappa is None:
-        message = f"no exact levels have the pattern of the answer of {other}"
-        return Answer(near.x, None, "error", session.times, near.iterations, message)
+        message = "no exact levels have the pattern of the answer of continuation"
+        return Answer(tasks, None, "error", session.times, near.iterations, message)
     prices = np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
     return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, near.iterations, x_exact=x)
 

@@ -48,7 +48,7 @@ from scipy.optimize import nnls
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import fill
 from fairalloc.solvers.game.session import ForFilling, GameSession, Server

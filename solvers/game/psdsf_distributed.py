@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game, game_domain
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats

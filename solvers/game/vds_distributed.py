@@ -36,7 +36,7 @@ proof.
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit

@@ -26,7 +26,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin, Round
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

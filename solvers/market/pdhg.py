@@ -36,8 +36,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.first_order import proved
-from fairalloc.formulations.lexicographic.rule import Round, feasible
+from fairalloc.formulations.common.first_order import first_order_gain
+from fairalloc.formulations.lexicographic.bound import feasible
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
@@ -129,11 +130,11 @@ class Saddle:
         return p.reshape(self.instance.K, self.instance.R)
 
     def bound(self, x: Floats, prices: Floats) -> float:
-        """The residual that the prices prove for the tasks, as in nb.py but without its referee."""
+        """The residual that the prices prove for the tasks, as in nb.py."""
         allocation = Allocation(self.instance, x)
         if np.any(allocation.tasks <= 0):
             return np.inf
-        return proved(allocation, self.instance.weights / allocation.tasks, prices)
+        return first_order_gain(allocation, self.instance.weights / allocation.tasks, prices)
 
 
 class Epoch:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.instance import Instance

@@ -43,7 +43,7 @@ def test_nb_is_bought_on_a_market(family, size):
         instance = getattr(generators, family)(*size, seed)
         allocation = solve(instance, "nb", accuracy="high")
         assert market(instance, allocation).residual <= MARKET
-        assert market(instance, replace(allocation, prices=None)).residual <= MARKET, "the referee's prices do as well"
+        assert market(instance, replace(allocation, prices=None)).residual <= MARKET, "the reference's prices do as well"
 
 
 @settings(max_examples=40, deadline=None)

@@ -11,9 +11,11 @@ from tolerances import EXACT, RESIDUAL
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.rule import Round
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models import Allocation, generators
 from fairalloc.models.published import example
+from fairalloc.solvers import residual
+from fairalloc.solvers.lexicographic.faces import next_face
 
 WANG = example("wang-fig2").instance
 
@@ -30,7 +32,7 @@ def test_add_a_constraint_in_cvxpy():
     assert edited.solve(solver=cp.HIGHS) == pytest.approx(4 / 14, rel=EXACT)
     allocation = Allocation(WANG, x.value)
     assert allocation.tasks[0] == pytest.approx(4, rel=EXACT)
-    assert mechanism("drfh").residual(allocation) > 0.5
+    assert residual(mechanism("drfh"), allocation) > 0.5
 
 
 def test_change_the_objective_in_cvxpy():
@@ -81,14 +83,14 @@ def test_a_later_round_can_be_looked_at():
     prices = np.zeros((instance.K, instance.R))
     prices.flat[:] = problem.constraints[0].dual_value
     second = replace(Round.first(instance), active=np.array([False, False, True, True]), level=np.array([0.2, 0.2, 0, 0]))
-    on_face = item.face(instance, second, x, prices)
+    on_face = next_face(instance, second, x, prices)
     assert on_face.on_face
     assert np.isinf(on_face.full).sum() == 1, "the memory of server 1 is full, and implied by the two levels"
     assert on_face.closed.any(), "users 3 and 4 may not use what the others are stuck on"
     for now in (second, on_face):
         later = item.cvxpy(instance, round=now)
         assert later.solve(solver=cp.HIGHS) == pytest.approx(0.4, rel=1e-7)
-        assert item.residual(Allocation(instance, later.var_dict["x"].value)) <= RESIDUAL
+        assert residual(item, Allocation(instance, later.var_dict["x"].value)) <= RESIDUAL
         model = item.pyomo(instance, round=now)
         SolverFactory("highs").solve(model)
         assert pyo.value(model.g) == pytest.approx(0.4, rel=1e-7)

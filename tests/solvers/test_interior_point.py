@@ -8,7 +8,8 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.lexicographic.rule import Round, feasible
+from fairalloc.formulations.lexicographic.bound import feasible
+from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models import Instance, InstanceError, generators
 from fairalloc.solvers import methods_for, solve

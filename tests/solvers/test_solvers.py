@@ -15,9 +15,9 @@ from fairalloc.models import Allocation, Times, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import example
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
-from fairalloc.solvers import _add as add_method
 from fairalloc.solvers.method import Limits, Method, Stopped, captured
 from fairalloc.solvers.options import OPTIONS
+from fairalloc.solvers.registry import _add as add_method
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]

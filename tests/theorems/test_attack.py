@@ -10,6 +10,7 @@ from fairalloc.analysis.properties.misreports import useful
 from fairalloc.analysis.properties.report import Misreport
 from fairalloc.formulations import mechanism as find
 from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.solvers import residual as distance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.attack import VIOLATIONS, WeightProgram, worst_weights
@@ -61,7 +62,7 @@ def test_every_corner_is_an_answer_again(mechanism):
 
 def residual(mechanism, instance, x):
     """Of tasks without prices."""
-    return find(mechanism).residual(Allocation(instance, np.maximum(x, 0.0)))
+    return distance(find(mechanism), Allocation(instance, np.maximum(x, 0.0)))
 
 
 def test_every_point_for_njc_is_an_njc_allocation():

@@ -1,0 +1,162 @@
+r"""One round of lexicographic max-min fairness: the linear program of Z III-A, as arrays, in CVXPY and in Pyomo.
+
+    max   g
+    s.t.  sum_n d_nr x_ni <= c_ir                  for all servers i, resources r                         (W 4)
+          sigma_n sum_i x_ni / phi_n >= g          for active users n                                     (W 6)
+          sigma_n sum_i x_ni / phi_n >= level_n    for users fixed in earlier rounds
+          sum_i x_ni <= max_tasks_n                for users with finitely many tasks                     (W 5.1)
+
+`rate` is sigma_n / phi_n, the weighted share of one task. The first round has everybody active.
+
+**The face.** A later round as above has no interior: complementary slackness already makes equalities of its inequalities. With
+the prices p of an earlier round, in every allocation that keeps its levels
+
+    a priced row is full (p_ir > 0), a fixed user is at its level, an arc dearer than its user's cheapest carries nothing.
+
+Simplex codes do not mind. For interior-point and first-order codes the round is written on that face: full rows and levels as
+equations, dear arcs closed; one full row a round is left out when every priced user is fixed, because it is then implied by the
+others (sum_n y_n v_n = sum_ir p_ir). solvers/lexicographic/faces.py finds the face.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+__all__ = ["LP", "Round", "round_as_cvxpy", "round_as_lp", "round_as_pyomo", "round_bounds"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round of the sequence starts from.
+
+    Attributes
+    ----------
+    active : (N,) bool, users who still rise
+    level : (N,) weighted share that each other user keeps
+    closed : (A,) bool, arcs that carry nothing; all false unless the round is written on its face
+    full : (K R,) the load of rows that are full, nan = at most 1, inf = implied by the other rows
+    on_face : whether levels and full rows are equations
+    """
+
+    active: NDArray[np.bool_]
+    level: Floats
+    closed: NDArray[np.bool_]
+    full: Floats
+    on_face: bool = False
+
+    @classmethod
+    def first(cls, instance: Instance) -> "Round":
+        """Everybody is active, nothing is known."""
+        arcs, rows = len(instance.arcs), instance.K * instance.R
+        return cls(np.ones(instance.N, bool), np.zeros(instance.N), np.zeros(arcs, bool), np.full(rows, np.nan))
+
+    @property
+    def at_most(self) -> NDArray[np.bool_]:
+        """(K R,) rows that are inequalities."""
+        result: NDArray[np.bool_] = np.isnan(self.full)
+        return result
+
+    def full_since(self, before: "Round") -> NDArray[np.bool_]:
+        """(K R,) rows that were inequalities before."""
+        result: NDArray[np.bool_] = before.at_most & ~self.at_most
+        return result
+
+    @property
+    def exactly(self) -> NDArray[np.bool_]:
+        """(K R,) rows that are equations."""
+        result: NDArray[np.bool_] = np.isfinite(self.full)
+        return result
+
+
+@dataclass(frozen=True)
+class LP:
+    """max cost @ z  subject to  lower <= matrix @ z <= upper,  0 <= z <= most; z = (x, g); first the K R capacity rows."""
+
+    cost: Floats
+    matrix: sp.csc_array
+    lower: Floats
+    upper: Floats
+    most: Floats
+
+
+def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
+    """The round as sparse arrays: capacity rows, then fairness, then limits."""
+    arcs = instance.arcs
+    capped = np.isfinite(instance.max_tasks)
+    share = sp.diags_array(rate) @ arcs.owner
+    column = sp.csc_array(-round.active[:, None].astype(float))
+    matrix = sp.block_array([[arcs.load, None], [share, column], [arcs.owner[capped], None]], format="csc")
+    return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
+
+
+def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floats]:  # noqa: A002
+    """The LP's `lower`, `upper` and `most`: all that changes from round to round but the column of g."""
+    limits = instance.max_tasks[np.isfinite(instance.max_tasks)]
+    level = np.where(round.active, 0.0, round.level)
+    fixed = np.where(round.active | (not round.on_face), np.inf, level)
+    return (
+        np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)]),
+        np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits]),
+        np.append(np.where(round.closed, 0.0, np.inf), np.inf),
+    )
+
+
+def round_as_cvxpy(instance: Instance, rate: Floats, round: Round) -> "cp.Problem":  # noqa: A002
+    """The round in CVXPY, variables "x" and "g".
+
+    Constraints "capacity", "fairness" and "limit", in later rounds "level", on a face also "full", "open" and "closed".
+    """
+    import cvxpy as cp
+
+    arcs, share = instance.arcs, sp.diags_array(rate) @ instance.arcs.owner
+    x = cp.Variable(len(arcs), nonneg=not round.closed.any(), name="x")
+    g = cp.Variable(nonneg=True, name="g")
+    constraints = [
+        (arcs.load[round.at_most] @ x <= 1).set_label("capacity"),
+        (share[round.active] @ x >= g).set_label("fairness"),
+    ]
+    capped = np.isfinite(instance.max_tasks)
+    if capped.any():
+        constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+    if not round.active.all():
+        kept, level = share[~round.active] @ x, round.level[~round.active]
+        constraints.append((kept == level if round.on_face else kept >= level).set_label("level"))
+    if round.exactly.any():
+        constraints.append((arcs.load[round.exactly] @ x == round.full[round.exactly]).set_label("full"))
+    if round.closed.any():
+        constraints += [(x[~round.closed] >= 0).set_label("open"), (x[round.closed] == 0).set_label("closed")]
+    return cp.Problem(cp.Maximize(g), constraints)
+
+
+def round_as_pyomo(instance: Instance, rate: Floats, round: Round) -> "pyo.ConcreteModel":  # noqa: A002
+    """The round in Pyomo, variables `x` and `g`.
+
+    Constraints `capacity`, `fairness` and `limit`, in later rounds `level`, on a face also `full`; closed arcs are fixed.
+    """
+    import pyomo.environ as pyo
+
+    model = pyomo_tasks(instance, round.full)
+    model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+    x = list(model.x.values())
+    weighted = sp.csr_array(sp.diags_array(rate) @ instance.arcs.owner)
+    share = dict(zip(instance.users, linear_rows(weighted, x), strict=True))
+    level = dict(zip(instance.users, round.level.tolist(), strict=True))
+    rising = [u for u, active in zip(instance.users, round.active, strict=True) if active]
+    fixed = [u for u, active in zip(instance.users, round.active, strict=True) if not active]
+    model.fairness = pyo.Constraint(rising, rule=lambda m, u: share[u] - m.g >= 0)
+    model.level = pyo.Constraint(fixed, rule=lambda _, u: share[u] == level[u] if round.on_face else share[u] >= level[u])
+    for a in np.flatnonzero(round.closed):
+        x[a].fix(0.0)
+    model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+    return model

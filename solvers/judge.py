@@ -1,0 +1,94 @@
+"""What an answer is worth: its values and residuals, computed from the instance, and what its method may claim.
+
+1. The mechanism's residual at the allocation's own prices, once. Where it is small, that is the residual.
+2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
+   (lexicographic/reference.py), for a program of utilities the prices that prove most (first_order.py). The best proof counts.
+3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
+   lexicographic rule without prices its word is left standing beside the residual, which may belie it.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.solvers.lexicographic.reference import reference_allocation
+from fairalloc.solvers.options import ACCURACY
+
+__all__ = ["judged", "residual"]
+
+PROVED = 1e-7
+"""Up to here the residual that an allocation's own prices prove needs no reference."""
+
+TRUSTED = 1e-6
+"""A reference whose own proof is looser than this is not compared with: it may be wrong where the method is."""
+
+
+def judged(mechanism: Mechanism, allocation: Allocation, accuracy: str | None = None) -> Allocation:
+    """The allocation with its values and residuals, and with a claim that these support.
+
+    Parameters
+    ----------
+    mechanism : whose definition it is judged by, with its parameters
+    allocation : on the mechanism's home instance
+    accuracy : the accuracy its method was asked for; None leaves the termination as it is
+    """
+    own = mechanism.residual(allocation)
+    definition = _with_reference(mechanism, allocation, own)
+    residuals = {"feasibility": infeasibility(allocation), "definition": definition}
+    result = replace(allocation, values=mechanism.values(allocation), residuals=residuals)
+    if accuracy is None or result.x_exact is not None:
+        return result
+    if allocation.prices is not None:
+        return _claim(result, own, ACCURACY[accuracy])
+    return result if isinstance(mechanism, Leximin) else _claim(result, definition, ACCURACY[accuracy])
+
+
+def residual(mechanism: Mechanism, allocation: Allocation) -> float:
+    """How far the allocation is from the mechanism's definition, by its own prices or by an independent reference."""
+    return _with_reference(mechanism, allocation, mechanism.residual(allocation))
+
+
+def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float) -> float:
+    """The best residual that is proved, `own` at the allocation's own prices."""
+    if own <= PROVED or not allocation.has_point:
+        return own
+    if isinstance(mechanism, Leximin):
+        return _by_rounds(mechanism, allocation, own)
+    marginal = mechanism.marginal(allocation)
+    if marginal is None:
+        return own
+    return min(own, mechanism.residual(replace(allocation, prices=reference_prices(allocation, marginal))))
+
+
+def _by_rounds(rule: Leximin, allocation: Allocation, own: float) -> float:
+    """By the reference's prices, or, where these prove its own shares, by the largest relative difference from these.
+
+    In deep sequences a proof is sharper than arithmetic (somebody may be raised by 1e-4 if others lose 1e-13); there the
+    difference from the reference is what counts, if the reference itself is proved.
+    """
+    here = replace(allocation, instance=rule.domain(allocation.instance))
+    reference = reference_allocation(rule, here.instance)
+    if reference is None:
+        return own
+    best = min(own, rule.residual(replace(here, prices=reference.prices)))
+    proof = rule.residual(reference)
+    deviation = float(np.abs(here.tasks / reference.tasks - 1.0).max())
+    return min(best, max(deviation, proof)) if max(deviation, proof) <= TRUSTED else best
+
+
+def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
+    """What is claimed is what the answer proves, whatever its solver calls it."""
+    if allocation.termination not in ("optimal", "inaccurate") or np.isnan(proved):
+        return allocation
+    if proved > promise:
+        sentence = f"its answer proves no more than a residual of {proved:.1e}"
+        return replace(allocation, termination="inaccurate", message=sentence)
+    if allocation.termination == "inaccurate":
+        sentence = f"called inaccurate, but its answer proves a residual of {proved:.1e}"
+        return replace(allocation, termination="optimal", message=sentence)
+    return allocation

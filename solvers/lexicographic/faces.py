@@ -1,0 +1,73 @@
+r"""The face of a later round, and prices of the face made into prices that prove the round for every allocation.
+
+Complementary slackness shows the face (formulations/lexicographic/round.py says what it is): a row with a price is full, and an
+arc dearer than the cheapest of its user is empty. The prices of a round on its face bound nothing outside the face; a multiple of
+the prices of earlier rounds, which cost nothing in the bound (*) of bound.py, makes up for that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.mechanism import cheapest
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["RoundProof", "lifted", "next_face"]
+
+SEPARATED = 1e-7
+"""A price or a reduced cost below this part of the level is taken for noise."""
+
+
+@dataclass(frozen=True)
+class RoundProof:
+    """Prices (K R,) >= 0 that prove a round for all feasible x, and the rows and arcs that they made full and closed."""
+
+    prices: Floats
+    full: NDArray[np.bool_]
+    closed: NDArray[np.bool_]
+
+
+def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[RoundProof]) -> Floats:
+    """Prices (K R,) that prove on all arcs and rows what `prices` prove on the round's face.
+
+    The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make up
+    for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones.
+    """
+    result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.exactly, prices, 0.0))
+    closed = now.closed
+    for proof in reversed(proofs):
+        share = proof.prices > 0
+        short = np.divide(-result, proof.prices, out=np.zeros_like(result), where=share & proof.full)
+        cost, earlier = instance.arcs.load.T @ result, instance.arcs.load.T @ proof.prices
+        here = proof.closed & (closed | proof.closed)
+        least = cheapest(instance, result, closed)[instance.arcs.user]
+        dearer = earlier - cheapest(instance, proof.prices, closed)[instance.arcs.user]
+        lacking = np.divide(least - cost, dearer, out=np.zeros_like(cost), where=here & (dearer > 0))
+        result = result + max(0.0, float(short.max()), float(lacking.max())) * proof.prices
+        closed = closed & ~proof.closed
+    return np.maximum(result, 0.0)
+
+
+def next_face(instance: Instance, now: Round, x: Floats, prices: Floats) -> Round:
+    """The next round on the face that the last one's x and prices show, by strict complementarity.
+
+    Prices are measured in the level g they carry. A row is full when its price exceeds its slack; an arc is closed when what
+    the whole server costs above the user's cheapest arc exceeds the part of the server it has.
+    """
+    arcs, p = instance.arcs, prices.ravel() / now.level[~now.active].max()
+    load = arcs.load @ x
+    full = now.at_most & (p > np.maximum(1.0 - load, SEPARATED))
+    q = cheapest(instance, p, now.closed)
+    dear = (arcs.load.T @ p) - q[arcs.user]
+    closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, SEPARATED))
+    rows = np.where(full | now.exactly, load, now.full)
+    # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.
+    priced = full | (now.exactly & (np.abs(p) > SEPARATED))
+    paying = (arcs.load[priced].sum(axis=0) > 0) & ~closed & now.active[arcs.user]
+    if full.any() and not paying.any():
+        rows[np.argmax(np.where(full, p, 0.0))] = np.inf
+    return replace(now, closed=closed, full=rows, on_face=True)

@@ -1,0 +1,54 @@
+r"""An independent reference for lexicographic rules: the same rounds by SciPy's dual simplex, which no method here uses.
+
+It is slow, so the judge (solvers/judge.py) asks for it only where an allocation's own prices prove too little.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic.rounds import solve_rounds
+
+__all__ = ["reference_allocation"]
+
+OPTIONS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+
+TOLERANCE = 1e-9
+
+
+class ScipyRounds:
+    """Solves a round by SciPy's `linprog`; ArithmeticError where it fails."""
+
+    def __init__(self, rule: Leximin, instance: Instance) -> None:
+        self.rule, self.instance = rule, instance
+
+    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
+        """Tasks and prices of the round."""
+        lp = self.rule.lp(self.instance, round)
+        rows = sp.vstack([lp.matrix, -lp.matrix], format="csr")
+        sides = np.concatenate([lp.upper, -lp.lower])
+        given = np.isfinite(sides)
+        bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
+        answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=OPTIONS)
+        if not answer.success:
+            raise ArithmeticError(answer.message)
+        dual = np.zeros(len(sides))
+        dual[given] = -answer.ineqlin.marginals
+        above, below = np.split(dual, 2)
+        capacity = (above - below)[: self.instance.K * self.instance.R]
+        return answer.x[:-1], capacity.reshape(self.instance.K, self.instance.R)
+
+
+def reference_allocation(rule: Leximin, instance: Instance) -> Allocation | None:
+    """The rule's allocation on its domain, with prices that prove it; None where SciPy fails."""
+    scaled, unit = rule.canonical(instance)
+    try:
+        x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled), TOLERANCE)
+    except ArithmeticError:
+        return None
+    return Allocation(instance, x * unit[instance.arcs.user], prices=prices)
