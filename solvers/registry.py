@@ -1,5 +1,6 @@
 """The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
 
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -8,7 +9,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.method import Method
 
-__all__ = ["METHODS", "methods_for"]
+__all__ = ["METHODS", "candidates", "methods_for"]
 
 
 def _discover() -> dict[str, Method]:
@@ -47,7 +48,13 @@ FASTEST = (
 
 def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
     """The methods that compute a mechanism (on this instance), fastest first."""
-    order = [*FASTEST, *(key for key in METHODS if key not in FASTEST)]
-    fit = [METHODS[key] for key in order if METHODS[key].computes(mechanism)]
-    fit = fit if instance is None else [method for method in fit if not method.applies(mechanism, instance)]
-    return [method for method in fit if method.is_available() or not available]
+    return list(candidates(mechanism, instance, available))
+
+
+def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
+    """The same one by one: whoever needs the first only does not ask the others."""
+    for key in dict.fromkeys((*FASTEST, *METHODS)):
+        method = METHODS[key]
+        fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
+        if fits and (method.is_available() or not available):
+            yield method

@@ -18,7 +18,7 @@ from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.options import ACCURACY
-from fairalloc.solvers.registry import METHODS, methods_for
+from fairalloc.solvers.registry import METHODS, candidates, methods_for
 
 __all__ = ["solve"]
 
@@ -62,7 +62,7 @@ def solve(
     _check(accuracy, time_limit)
     deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
     limits = Limits(accuracy, deadline, trace)
-    chosen = [_chosen(item, method, instance)] if method else methods_for(item, instance)
+    chosen = [_chosen(item, method, instance)] if method else candidates(item, instance)
     best: Allocation | None = None
     for candidate in chosen:
         allocation = _computed(item, candidate, instance, limits)

@@ -12,7 +12,7 @@ import fairalloc as fa
 from fairalloc.analysis import check
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.formulations.common.first_order import proved
+from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import solve
@@ -56,7 +56,7 @@ def test_the_market_is_never_further_off_than_nb(family, seed, noise):
     prices = np.maximum(solved.prices, 0) * np.exp(noise * rng.normal(size=solved.prices.shape))
     x = np.maximum(solved.x, 0) * np.exp(noise * rng.normal(size=solved.x.shape))
     allocation = Allocation(instance, x / max(1.0, (instance.arcs.load @ x).max()), prices=prices)
-    rho = proved(allocation, instance.weights / allocation.tasks, prices[-1])
+    rho = first_order_gain(allocation, instance.weights / allocation.tasks, prices[-1])
     assert market(instance, allocation).residual <= rho + EXACT
 
 
