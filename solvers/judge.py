@@ -86,7 +86,8 @@ def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
     if allocation.termination not in ("optimal", "inaccurate") or np.isnan(proved):
         return allocation
     if proved > promise:
-        sentence = f"its answer proves no more than a residual of {proved:.1e}"
+        known = allocation.message if allocation.termination == "inaccurate" else ""
+        sentence = known or f"its answer proves no more than a residual of {proved:.1e}"
         return replace(allocation, termination="inaccurate", message=sentence)
     if allocation.termination == "inaccurate":
         sentence = f"called inaccurate, but its answer proves a residual of {proved:.1e}"

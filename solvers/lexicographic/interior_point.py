@@ -93,16 +93,16 @@ class Residuals(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Point:
+class PrimalDual:
     """(x, s, t, r), (d, p, y, z) and g, or a step between such points."""
 
     primal: Floats
     dual: Floats
     g: float
 
-    def after(self, step: "Point", primal: float, dual: float) -> "Point":
+    def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
         """The point that far along a step."""
-        return Point(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
+        return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Response(NamedTuple):
 NOTHING = Residuals(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), 0.0)
 
 
-class Newton:
+class ArrowSystem:
     """The arrow of one iterate, users eliminated and the rest factorised; LinAlgError where it cannot be.
 
     Attributes
@@ -141,7 +141,7 @@ class Newton:
     pivot : (N,) the arc of each user with the largest theta; its dd is lost in rounding, so its flow is what the others leave
     """
 
-    def __init__(self, arrow: "Arrow", now: Point, refined: bool) -> None:
+    def __init__(self, arrow: "Arrow", now: PrimalDual, refined: bool) -> None:
         self.arrow, self.refined = arrow, refined
         self.ratio = np.divide(now.primal, now.dual, out=np.zeros_like(now.primal), where=arrow.paired)
         self.theta, self.s, self.t, r = arrow.split(self.ratio)
@@ -276,7 +276,7 @@ class Arrow:
         self.right = np.where(round.at_most, 1.0, np.where(self.left_out, 0.0, round.full))
         self.most = np.where(capped, self.limit, 0.0)
 
-    def _start(self, round: Round) -> Point:  # noqa: A002
+    def _start(self, round: Round) -> PrimalDual:  # noqa: A002
         """Nearly an equal partition, and nearly what uniform prices make a share cost: feasible in a first round."""
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
@@ -291,9 +291,9 @@ class Arrow:
         d = np.maximum(self.reduced(p, y - z), 1e-2 * y.mean())
         primal, dual = np.concatenate([x, 1.0 - self.load @ x, u - g, self.most - u]), np.concatenate([d, p, y, z])
         free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
-        return Point(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
+        return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
 
-    def _residuals(self, now: Point) -> Residuals:
+    def _residuals(self, now: PrimalDual) -> Residuals:
         (x, s, t, r), (d, p, y, z) = self.split(now.primal), self.split(now.dual)
         open_, _, _, capped = self.split(self.paired)
         u = self.totals(x)
@@ -305,16 +305,16 @@ class Arrow:
             g=1.0 - float(y @ self.active),
         )
 
-    def _error(self, now: Point, lack: Residuals) -> float:
+    def _error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""
         _, p, y, z = self.split(now.dual)
         bound = float(p @ self.right + z @ self.most - y @ self.level)
         error = max(abs(bound / now.g - 1.0), *(float(np.abs(part).max()) for part in lack))
         return error if np.isfinite(error) and now.g > 0 else np.inf
 
-    def _next(self, now: Point, lack: Residuals, error: float) -> Point:
+    def _next(self, now: PrimalDual, lack: Residuals, error: float) -> PrimalDual:
         """One iteration: where the affine step would lead sets mu, and what it would leave of the products is corrected."""
-        newton = Newton(self, now, refined=error < CLOSE)
+        newton = ArrowSystem(self, now, refined=error < CLOSE)
         products = now.primal * now.dual * self.paired
         affine = self._step(now, lack, -products, newton)
         ahead = self._lengths(now, affine, 1.0)
@@ -326,29 +326,29 @@ class Arrow:
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         return now.after(step, *self._lengths(now, step, BACK))
 
-    def _step(self, now: Point, lack: Residuals, wanted: Floats, newton: Newton) -> Point:
+    def _step(self, now: PrimalDual, lack: Residuals, wanted: Floats, newton: ArrowSystem) -> PrimalDual:
         """The Newton step that changes the products by `wanted`, to first order, and fills what the equations lack."""
         active, t, v, f = self.active, newton.t, newton.v, newton.f
         over = np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
         flow, rows, users, limits = self.split(over)
         flow = flow + newton.theta * lack.arcs
-        short, room = lack.users + users, limits - lack.limits
-        own = f * (short - t * v * room)
+        short, slack = lack.users + users, limits - lack.limits
+        own = f * (short - t * v * slack)
         right = np.where(self.left_out, 0.0, self.load @ flow + rows - lack.rows)
         fixed = newton.solve(right, own - self.totals(flow))
-        rest = lack.g - active @ (f * v * (short + room)) - (active * f) @ fixed.l
+        rest = lack.g - active @ (f * v * (short + slack)) - (active * f) @ fixed.l
         g = float(rest / ((active * f) @ newton.border.l + active @ (f * v)))
         p, l, away = fixed.plus(newton.border, g)  # noqa: E741
-        z = v * (own + f * (active * g - t * l) + room)
+        z = v * (own + f * (active * g - t * l) + slack)
         dual = np.concatenate([self.reduced(p, l) - lack.arcs, p, l + z, z])
         step = over - newton.ratio * dual
         step[: len(away)] = flow - away
         dual[: len(away)] *= self.paired[: len(away)]
         at = newton.pivot
         dual[at] = (wanted[at] - now.dual[at] * step[at]) / now.primal[at]
-        return Point(step, dual, g)
+        return PrimalDual(step, dual, g)
 
-    def _combined(self, now: Point, affine: Point, correction: Point, least: float) -> Point:
+    def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
         """The affine step and the part of the correction with which one can go farthest, primal and dual each."""
         parts = np.linspace(1.0, least, PARTS)
 
@@ -360,7 +360,7 @@ class Arrow:
         primal = best(now.primal, affine.primal, correction.primal)
         return affine.after(correction, primal, best(now.dual, affine.dual, correction.dual))
 
-    def _lengths(self, now: Point, step: Point, part: float) -> tuple[float, float]:
+    def _lengths(self, now: PrimalDual, step: PrimalDual, part: float) -> tuple[float, float]:
         """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary."""
 
         def length(values: Floats, change: Floats) -> float:

@@ -15,7 +15,7 @@ from fairalloc.models import Instance, InstanceError, generators
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.backends import highs
 from fairalloc.solvers.lexicographic import interior_point
-from fairalloc.solvers.lexicographic.interior_point import Arrow, Newton
+from fairalloc.solvers.lexicographic.interior_point import Arrow, ArrowSystem
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -140,7 +140,7 @@ def test_a_newton_solve_is_that_of_the_whole_system():
     first = Round.first(scaled)
     arrow.solve(first, Limits())
     now = arrow._start(first)
-    newton = Newton(arrow, now, refined=True)
+    newton = ArrowSystem(arrow, now, refined=True)
     load, owner, theta = arrow.load.toarray(), scaled.arcs.owner.toarray(), newton.theta
     coupling = (load * theta) @ owner.T
     top = np.hstack([(load * theta) @ load.T + np.diag(newton.s), -coupling])
