@@ -14,9 +14,9 @@ from pathlib import Path
 from fairalloc.benchmarks.page import write_page
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import measure
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Case, Suite, all_suites
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, all_suites
 
-__all__ = ["BenchmarkError", "Case", "Suite", "Summary", "all_suites", "print_summary", "report", "run", "write_page"]
+__all__ = ["BenchmarkError", "Suite", "SuiteCase", "Summary", "all_suites", "print_summary", "report", "run", "write_page"]
 
 
 def run(

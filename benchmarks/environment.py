@@ -12,19 +12,24 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import fairalloc
-
 __all__ = ["describe", "identity"]
 
 # What a result depends on; an edit of the report or of a theorem does not make old times wrong.
-_MEASURED = ("fairalloc.models", "fairalloc.formulations", "fairalloc.solvers", "fairalloc.benchmarks.worker")
+_MEASURED = (
+    "fairalloc.models",
+    "fairalloc.formulations",
+    "fairalloc.solvers",
+    "fairalloc.runs.processes",
+    "fairalloc.runs.server",
+    "fairalloc.benchmarks.worker",
+)
 _NOT_MEASURED = ("dev", "plots", "test")
 
 
 def describe(solvers: ModuleType) -> dict[str, Any]:
     """Versions, machine and methods, as written to the records; the machine's name only as a hash."""
     return {
-        "fairalloc": fairalloc.__version__,
+        "fairalloc": _version("fairalloc"),
         "source": _source_hash(),
         "python": platform.python_version(),
         "packages": _packages(),

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import Record
-from fairalloc.benchmarks.report import Row, Summary, mechanism_cells, milliseconds, percent, phases
+from fairalloc.benchmarks.report import MethodRow, Summary, mechanism_cells, milliseconds, percent, phases
 
 __all__ = ["write_page"]
 
@@ -66,7 +66,7 @@ def _methods(summary: Summary) -> str:
     return _section("Methods", text, titles, map(_method_cells, summary.rows))
 
 
-def _method_cells(row: Row) -> Sequence[str]:
+def _method_cells(row: MethodRow) -> Sequence[str]:
     counts = (row.method, str(row.cases), str(row.runs), percent(row.success), percent(row.honesty))
     return (*counts, *phases(row), milliseconds(row.mean))
 

@@ -1,25 +1,22 @@
-"""Records: one row a solve, in SQLite, only ever added to.
+"""Records of benchmarks: one row for each solve, only ever added to.
 
-The primary key is a hash of everything that was asked and of the environment it ran in, so a run that was stopped goes on where
-it was, and rows of another version or machine are other rows. A row is committed before the next solve starts: a kill
-loses the running one at most.
+The primary key is a hash of everything that was asked and of the environment in which it ran. So a run that was stopped goes on
+where it was, and a solve with another version or on another machine has a row of its own. A row is committed before the
+next solve starts: a kill loses the solve that is running, at most.
 """
 
 import hashlib
 import json
 import math
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
+from fairalloc.runs.store import RecordStore
 
-__all__ = ["Job", "Record", "Store"]
-
-SCHEMA = 1
+__all__ = ["BenchmarkStore", "Job", "Record"]
 
 
 @dataclass(frozen=True)
@@ -94,59 +91,39 @@ class Record(Job):
 
 _COLUMNS = [field.name for field in fields(Record)]
 _QUOTED = ", ".join(f'"{name}"' for name in _COLUMNS)
-_TABLES = f"""
+
+
+class BenchmarkStore(RecordStore):
+    """A records file, made if it is not there; close it, or use it in a `with` statement."""
+
+    kind, contents, layout, error = "records file", "records", 1, BenchmarkError
+    tables = f"""
 CREATE TABLE IF NOT EXISTS environment (id TEXT PRIMARY KEY, details TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED}, FOREIGN KEY (environment) REFERENCES environment (id));
 CREATE TRIGGER IF NOT EXISTS no_update BEFORE UPDATE ON record BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
 CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
-PRAGMA user_version = {SCHEMA};
 """
-
-
-class Store:
-    """A records file, made if it is not there; close it, or use it in a `with` statement."""
-
-    def __init__(self, path: str | Path) -> None:
-        try:
-            self._db = sqlite3.connect(path, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.Error as error:
-            raise BenchmarkError(f"{path} cannot be used as a records file: {error}") from None
-        if version not in (0, SCHEMA):
-            self._db.close()
-            raise BenchmarkError(f"{path} has records of layout {version}, but this version writes {SCHEMA}: choose another file")
-        self._db.executescript(_TABLES)
-
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._db.close()
 
     def add_environment(self, identity: str, details: Mapping[str, Any]) -> None:
         """Remember an environment; the same id again changes nothing."""
-        text = json.dumps(details, sort_keys=True)
-        self._db.execute("INSERT OR IGNORE INTO environment VALUES (?, ?)", (identity, text))
+        self.insert("environment", {"id": identity, "details": json.dumps(details, sort_keys=True)})
 
     def add(self, record: Record) -> None:
         """Append one row and commit it; the first row of a key stays."""
-        marks = ", ".join("?" * (1 + len(_COLUMNS)))
-        self._db.execute(f"INSERT OR IGNORE INTO record VALUES ({marks})", (record.key, *astuple(record)))
+        self.insert("record", {"key": record.key} | dict(zip(_COLUMNS, astuple(record), strict=True)))
 
     def keys(self) -> set[str]:
         """The keys of all rows."""
-        return {key for (key,) in self._db.execute("SELECT key FROM record")}
+        return {key for (key,) in self.select("SELECT key FROM record")}
 
     def records(self) -> list[Record]:
         """All rows in the order they were added."""
-        rows = self._db.execute(f"SELECT {_QUOTED} FROM record ORDER BY rowid")
+        rows = self.select(f"SELECT {_QUOTED} FROM record ORDER BY rowid")
         return [_record(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
     def environment(self, identity: str) -> dict[str, Any]:
         """What was written about an environment."""
-        (text,) = self._db.execute("SELECT details FROM environment WHERE id = ?", (identity,)).fetchone()
+        ((text,),) = self.select("SELECT details FROM environment WHERE id = ?", (identity,))
         details: dict[str, Any] = json.loads(text)
         return details
 

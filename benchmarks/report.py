@@ -18,11 +18,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.records import Job, Record, Store
+from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
 
-__all__ = ["Failure", "Row", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
+__all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
 
 _SETTING = ("suite", "environment", "accuracy", "time_limit", "memory_mb")
 _SHOWN = 8
@@ -33,7 +33,7 @@ _READING = (
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodRow:
     """One method over some records; `mean` is the shifted geometric mean over cases of its median cost, in seconds."""
 
     method: str
@@ -46,7 +46,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedCase:
     """A case that a method did not solve, or solved without saying so; `count` of `runs` repeats, `record` the first of them."""
 
     count: int
@@ -87,12 +87,12 @@ class Summary:
     added: int = 0
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[MethodRow]:
         """The methods, most successful first, then fastest."""
         return _rows(self.records)
 
     @cached_property
-    def by_mechanism(self) -> dict[str, list[Row]]:
+    def by_mechanism(self) -> dict[str, list[MethodRow]]:
         """The methods on the cases of each mechanism: there they all face the same cases."""
         return {name: _rows(group) for name, group in sorted(_grouped(self.records, "mechanism").items())}
 
@@ -102,13 +102,13 @@ class Summary:
         return dict(sorted(metrics.layer_ratios(self.records).items(), key=lambda item: item[1]))
 
     @cached_property
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[FailedCase]:
         """Every (case, method) with a run that is not a success."""
         runs: dict[tuple[str, str], list[Record]] = defaultdict(list)
         for record in self.records:
             runs[record.case, record.method].append(record)
         bad = {key: [r for r in group if not metrics.succeeded(r)] for key, group in runs.items()}
-        return [Failure(len(bad[key]), len(group), bad[key][0]) for key, group in runs.items() if bad[key]]
+        return [FailedCase(len(bad[key]), len(group), bad[key][0]) for key, group in runs.items() if bad[key]]
 
     @property
     def missing(self) -> dict[str, str]:
@@ -147,7 +147,7 @@ def summarize(
     """The summary of the rows that were asked `like` a job, by default like the newest one (of a suite, of an environment)."""
     if not Path(path).exists():
         raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
-    with Store(path) as store:
+    with BenchmarkStore(path) as store:
         everything = store.records()
         like = like or _newest(everything, path, {"suite": suite, "environment": environment})
         records = tuple(_latest_data(r for r in everything if _setting(r) == _setting(like)))
@@ -190,7 +190,7 @@ def percent(fraction: float) -> str:
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
-def _method_table(rows: Sequence[Row]) -> Table:
+def _method_table(rows: Sequence[MethodRow]) -> Table:
     table = _empty_table(("method",), ("cases", "success", "honest", "build", "compile", "solve", "read", "sgm"))
     for row in rows:
         table.add_row(
@@ -217,7 +217,7 @@ def _empty_table(words: Sequence[str], numbers: Sequence[str]) -> Table:
     return table
 
 
-def mechanism_cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def mechanism_cells(rows: Sequence[MethodRow]) -> list[tuple[str, ...]]:
     """Method, cases, success, honesty, mean and its ratio to the best, as text."""
     best = min(row.mean for row in rows)
     rates = [(percent(row.success), percent(row.honesty)) for row in rows]
@@ -225,20 +225,20 @@ def mechanism_cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     return [(row.method, str(row.cases), *rate, *mean) for row, rate, mean in zip(rows, rates, means, strict=True)]
 
 
-def phases(row: Row) -> list[str]:
+def phases(row: MethodRow) -> list[str]:
     """The four median times as text."""
     values = [getattr(row.times, name, None) for name in ("build", "compile", "solve", "read")]
     return [milliseconds(value) for value in values]
 
 
-def _rows(records: Iterable[Record]) -> list[Row]:
+def _rows(records: Iterable[Record]) -> list[MethodRow]:
     groups = _grouped(records, "method")
     return sorted((_row(name, group) for name, group in groups.items()), key=lambda row: (-row.success, row.mean, row.method))
 
 
-def _row(method: str, records: Sequence[Record]) -> Row:
+def _row(method: str, records: Sequence[Record]) -> MethodRow:
     costs = metrics.costs_by_case(records)
-    return Row(
+    return MethodRow(
         method=method,
         cases=len(costs),
         runs=len(records),

@@ -1,11 +1,12 @@
-"""Run a suite: plan the solves, leave out those on record, have each done in its own process, write a row after each."""
+"""Run a suite.
 
-import contextlib
+1. list the solves: every case, with every method that computes its mechanism, as often as repeats are asked for
+2. leave out those that are on record
+3. solve each of the others in a process of its own, one after the other, and write its row before the next starts
+"""
+
 import importlib
-import json
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairalloc.benchmarks import environment
-from fairalloc.benchmarks.records import Job, Record, Store
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Case, Suite, find_suite
-from fairalloc.runs.processes import start_server
+from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
+from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
 
 __all__ = ["measure"]
 
@@ -44,11 +45,11 @@ def measure(
     chosen = _choose(api, methods or suite.methods)
     details = environment.describe(api)
     here = environment.identity(details)
-    Path(records).parent.mkdir(parents=True, exist_ok=True)
     settings = {"accuracy": accuracy, "time_limit": float(time_limit), "memory_mb": memory_mb, "environment": here}
-    with Store(records) as store, _Server(solvers) as server:
+    with BenchmarkStore(records) as store, Pool("fairalloc.benchmarks.worker") as pool:
         store.add_environment(here, details)
-        jobs = list(_plan(suite_id, suite, chosen, repeats, settings, server))
+        described = {case.name: _described(pool, suite_id, case, solvers) for case in suite.cases}
+        jobs = list(_plan(suite_id, suite, described, chosen, repeats, settings))
         if not jobs:
             raise BenchmarkError(f"no method of {', '.join(m.id for m in chosen)} computes a mechanism of the suite {suite_id!r}")
         done = store.keys()
@@ -57,14 +58,14 @@ def measure(
             task = bar.add_task("", total=len(left))
             for job in left:
                 bar.update(task, description=f"{job.method} {job.case}")
-                store.add(_record(job, server.solve(job), api.ACCURACY[accuracy]))
+                store.add(_record(job, _solved(pool, job, solvers), api.ACCURACY[accuracy]))
                 bar.advance(task)
     return jobs[0], len(jobs) - len(left), len(left)
 
 
 def _check(api: ModuleType, accuracy: str, time_limit: float, memory_mb: int, repeats: int) -> None:
-    if not hasattr(os, "fork"):
-        raise BenchmarkError("benchmarks need an operating system that can fork a process, such as Linux or macOS")
+    if missing := isolation_missing():
+        raise BenchmarkError(f"benchmarks solve each case in a process of its own: {missing}")
     if accuracy not in api.ACCURACY:
         raise BenchmarkError(f"the accuracy is {accuracy!r}, but it must be one of {', '.join(api.ACCURACY)}")
     for what, value in (("time limit", time_limit), ("memory limit", memory_mb), ("number of repeats", repeats)):
@@ -84,20 +85,33 @@ def _choose(api: ModuleType, wanted: Sequence[str]) -> list[Any]:
 
 
 def _plan(
-    suite_id: str, suite: Suite, methods: Iterable[Any], repeats: int, settings: dict[str, Any], server: "_Server"
+    suite_id: str,
+    suite: Suite,
+    described: Mapping[str, tuple[str, list[str]]],
+    methods: Iterable[Any],
+    repeats: int,
+    settings: Mapping[str, Any],
 ) -> Iterator[Job]:
-    """Repeats interleaved, so that a slow minute of the machine does not hit one method alone."""
-    described = {case.name: server.describe(suite_id, case) for case in suite.cases}
+    """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods.
+
+    Parameters
+    ----------
+    suite_id, suite : the suite and the name by which the worker finds it
+    described : for each case the fingerprint of its instance and the ids of the methods that compute its mechanism
+    methods : those that are compared
+    repeats : solves of each case by each method
+    settings : accuracy, limits and environment
+    """
     for repeat in range(repeats):
         for case in suite.cases:
+            fingerprint, able = described[case.name]
             for method in methods:
-                fingerprint, able = described[case.name]
                 if method.id in able:
                     what = (suite_id, case.name, fingerprint, case.label, method.id)
                     yield Job(*what, repeat=repeat, **settings)
 
 
-def _record(job: Job, answer: dict[str, Any], tolerance: float) -> Record:
+def _record(job: Job, answer: Document, tolerance: float) -> Record:
     started = datetime.now(UTC).isoformat(timespec="seconds")
     asked = {field.name: getattr(job, field.name) for field in fields(Job)}
     return Record(**asked, started=started, tolerance=tolerance, **answer)
@@ -110,61 +124,19 @@ def _bar(progress: bool) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))
 
 
-class _Server:
-    """The runner's side of `worker`: one request, one answer; started again where it dies."""
+def _described(pool: Pool, suite: str, case: SuiteCase, solvers: str) -> tuple[str, list[str]]:
+    """The fingerprint of a case's instance, and the ids of the methods that compute its mechanism on it."""
+    answer = pool.ask(Task({"suite": suite, "case": case.name, "solvers": solvers}, PREPARATION))
+    if isinstance(answer, NoAnswer):
+        raise BenchmarkError(f"the case {case.name!r} of the suite {suite!r} cannot be built: {answer.sentence}")
+    return str(answer["fingerprint"]), list(answer["methods"])
 
-    def __init__(self, solvers: str) -> None:
-        self._solvers = solvers
 
-    def __enter__(self) -> "_Server":
-        self._log = tempfile.TemporaryFile()
-        self._start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-        self._log.close()
-
-    def _start(self) -> None:
-        self._process = start_server("fairalloc.benchmarks.worker", self._log)
-
-    def _stop(self) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()  # it ends its child and itself
-        self._process.wait()
-        self._process.stdout.close()
-
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """The answer; None where the server died."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        answer: dict[str, Any] | None = json.loads(line) if line else None
+def _solved(pool: Pool, job: Job, solvers: str) -> Document:
+    """What the worker measured, or the termination and the message of a process that was ended."""
+    answer = pool.ask(Task(asdict(job) | {"solvers": solvers}, job.deadline, job.memory_mb))
+    if not isinstance(answer, NoAnswer):
         return answer
-
-    def describe(self, suite: str, case: Case) -> tuple[str, list[str]]:
-        """The fingerprint of a case's instance, and the ids of the methods that compute its mechanism on it."""
-        request = {"suite": suite, "case": case.name, "solvers": self._solvers}
-        answer = self._ask(request) or {"error": f"its process ended: {self._last_words()}"}
-        if "error" in answer:
-            raise BenchmarkError(f"the case {case.name!r} of the suite {suite!r} cannot be built: {answer['error']}")
-        return str(answer["fingerprint"]), list(answer["methods"])
-
-    def solve(self, job: Job) -> dict[str, Any]:
-        """The answer of the method, or what became of its process."""
-        answer = self._ask(asdict(job) | {"deadline": job.deadline, "solvers": self._solvers})
-        if answer is None:
-            answer = {"termination": "error", "message": f"the process that starts solves ended: {self._last_words()}"}
-            self._stop()
-            self._start()
-        return answer
-
-    def _last_words(self) -> str:
-        self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+    if answer.cause == "time":
+        return {"termination": "time_limit", "message": f"ended from outside: over the time limit of {job.time_limit:g} s"}
+    return {"termination": answer.cause, "message": answer.sentence}

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairalloc.models.instance import InstanceError
 from fairalloc.runs.tables import FORMATS, Grid, html_page
-from fairalloc.theorems.engine.findings import Store
+from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses
 from fairalloc.theorems.matrix import write_matrix
@@ -83,7 +83,7 @@ def _matrix(options: argparse.Namespace) -> int:
     statements = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
     findings: dict[str, Finding] = {}
     if options.store.exists() and not options.fresh:
-        with Store(options.store) as store:
+        with FindingStore(options.store) as store:
             findings = {name: finding for name, finding in store.findings().items() if name in statements}
     missing = {name: item for name, item in statements.items() if name not in findings}
     findings |= _verified(missing, options) if missing else {}

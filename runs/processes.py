@@ -1,32 +1,267 @@
-"""Processes that serve requests, one JSON line each, from the runners of benchmarks and of theorems."""
+"""Requests that are answered in child processes, which can be stopped from outside whatever they do.
 
+    caller -> Pool -> a few servers (server.py), each of which answers one request at a time -> one forked child for each request
+
+A request is a JSON document, and so is an answer. A handler is a module with two functions:
+
+    prepare(request)          in the server, before the fork: what later requests need too, such as imports and instances
+    answer(request, restart)  in the child; restart() sets the clock of the time limit back to 0, as after a warm-up
+
+Where a child exceeds its time or its memory, raises, dies or writes what is no answer, its request gets a `NoAnswer`, and the
+next request is answered. Children end when the caller ends, also where it is killed.
+"""
+
+import contextlib
 import json
 import os
+import selectors
+import signal
 import subprocess
 import sys
-from typing import IO
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import IO, Any, Literal
 
-__all__ = ["start_server"]
+from fairalloc.models.instance import InstanceError
 
-# One thread, so that times of methods compare and do not depend on what else runs.
+__all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "isolation_missing", "last_line", "no_answer", "parsed"]
+
+Document = dict[str, Any]
+Cause = Literal["time", "memory", "error"]
+
+PREPARATION = 600.0
+"""Seconds that `prepare` may take."""
+
+START = 60.0
+"""Seconds that a server may take to start."""
+
+LONGEST = 1e6
+"""The longest time limit in seconds; more is taken as this, because operating systems refuse much longer waits."""
+
+# One thread for each process, so that the times of methods compare and do not depend on what else runs.
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
 )
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {} import serve; serve()"
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fairalloc.runs.server import serve; serve(sys.argv[2])"
+_CHUNK = 1 << 16
 
 
-def start_server(module: str, log: IO[bytes]) -> "subprocess.Popen[str]":
-    """A process that runs `serve()` of a module: requests to its standard input, answers from its standard output.
+@dataclass(frozen=True)
+class Task:
+    """A request, `seconds` of wall time, and `memory_mb` of address space beyond what the server takes; None = any."""
 
-    It imports the same packages as its parent whatever the working folder. It gets a session of its own, so that Ctrl-C stops the
-    parent first, which then closes it.
+    request: Document
+    seconds: float
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True)
+class NoAnswer:
+    """Why a request has no answer: over its time, over its memory, or an error such as an exception or a dead process."""
+
+    cause: Cause
+    sentence: str
+
+
+def isolation_missing() -> str:
+    """What this operating system lacks for a pool, as a sentence; "" where nothing is missing."""
+    if hasattr(os, "fork") and find_spec("resource") is not None:
+        return ""
+    return "separate processes with limits need an operating system that can fork, such as Linux or macOS"
+
+
+class Pool:
+    """Servers that answer requests; use it in a `with` statement, which ends them.
+
+    Parameters
+    ----------
+    handler : name of the module with `prepare` and `answer`
+    size : how many requests are answered at the same time
+
+    Raises
+    ------
+    InstanceError : this operating system cannot isolate processes
     """
-    return subprocess.Popen(
-        [sys.executable, "-P", "-c", _START.format(module), json.dumps(sys.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=log,
-        env=os.environ | _ONE_THREAD,
-        start_new_session=True,
-        text=True,
-    )
+
+    def __init__(self, handler: str, size: int = 1) -> None:
+        if missing := isolation_missing():
+            raise InstanceError(missing)
+        self._servers = [_Server(handler) for _ in range(size)]
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for server in self._servers:
+            server.close()
+        for server in self._servers:
+            server.end()
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The ids of the servers that run."""
+        return [server.process.pid for server in self._servers if server.process is not None]
+
+    def ask(self, task: Task) -> Document | NoAnswer:
+        """The answer to one request."""
+        ((_, answer),) = self.answers([task])
+        return answer
+
+    def answers(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Document | NoAnswer]]:
+        """Each task with its answer, in the order in which they are answered; a task is taken only when a server is free."""
+        waiting = iter(tasks)
+        idle, busy = list(self._servers), list[_Server]()
+        try:
+            while True:
+                while idle and (task := next(waiting, None)) is not None:
+                    busy.append(idle.pop())
+                    busy[-1].send(task)
+                if not busy:
+                    return
+                for server in _ready(busy):
+                    busy.remove(server)
+                    idle.append(server)
+                    yield server.result()
+        finally:
+            for server in busy:  # nobody waits for their answers
+                server.end()
+
+
+def _ready(servers: list["_Server"]) -> list["_Server"]:
+    """Exchange data with the servers until some have answered, died or exceeded their time."""
+    while True:
+        with selectors.DefaultSelector() as selector:
+            for server in servers:
+                server.register(selector)
+            first = min(server.deadline for server in servers) - time.monotonic()
+            for key, _ in selector.select(max(0.0, first)):
+                key.data()
+        if done := [server for server in servers if server.is_done()]:
+            return done
+
+
+class _Server:
+    """The caller's end of one server; it is started when it is needed, and again after it died."""
+
+    def __init__(self, handler: str) -> None:
+        self.handler = handler
+        self.process: subprocess.Popen[bytes] | None = None
+        self.deadline = 0.0
+
+    def send(self, task: Task) -> None:
+        """Begin to send a task."""
+        if self.process is None:
+            self._start()
+        seconds = min(task.seconds, LONGEST)
+        message = {"request": task.request, "seconds": seconds, "memory_mb": task.memory_mb}
+        self.task, self._received, self._ended = task, b"", False
+        self._unsent = json.dumps(message).encode() + b"\n"
+        self.deadline = time.monotonic() + START + PREPARATION + 2 * seconds
+
+    def _start(self) -> None:
+        """It imports the same packages as its parent whatever the working folder; Ctrl-C is sent to the parent only."""
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START, json.dumps(sys.path), self.handler],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            bufsize=0,
+            env=os.environ | _ONE_THREAD,
+            start_new_session=True,
+        )
+        for pipe in self._pipes():
+            os.set_blocking(pipe, False)
+
+    def _pipes(self) -> tuple[int, int]:
+        assert self.process is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        return self.process.stdin.fileno(), self.process.stdout.fileno()
+
+    def register(self, selector: selectors.BaseSelector) -> None:
+        """Wait for what is to be read, and for room for what is not sent yet."""
+        requests, answers = self._pipes()
+        selector.register(answers, selectors.EVENT_READ, self._read)
+        if self._unsent:
+            selector.register(requests, selectors.EVENT_WRITE, self._write)
+
+    def _read(self) -> None:
+        chunk = os.read(self._pipes()[1], _CHUNK)
+        self._received += chunk
+        self._ended = not chunk
+
+    def _write(self) -> None:
+        try:
+            sent = os.write(self._pipes()[0], self._unsent[:_CHUNK])
+            self._unsent = self._unsent[sent:]
+        except BrokenPipeError:  # it has died, which is read from the other pipe
+            self._unsent = b""
+
+    def is_done(self) -> bool:
+        """Whether there is an answer, or none will come."""
+        return self._ended or self._received.endswith(b"\n") or time.monotonic() >= self.deadline
+
+    def result(self) -> tuple[Task, Document | NoAnswer]:
+        """The task with what came of it."""
+        if not self._received.endswith(b"\n"):
+            return self.task, self._given_up()
+        outcome = parsed(self._received)
+        return self.task, outcome["answer"] if "answer" in outcome else NoAnswer(outcome["cause"], outcome["sentence"])
+
+    def _given_up(self) -> NoAnswer:
+        """The server itself has died or hangs: end it."""
+        assert self.process is not None
+        if not self._ended:
+            self.process.kill()
+        code = self.process.wait()
+        said = last_line(self._log)
+        self.end()
+        if not self._ended or code == -signal.SIGALRM:
+            return NoAnswer("time", "preparing it took too long")
+        return NoAnswer("error", f"its process ended: {said or 'it said nothing'}")
+
+    def close(self) -> None:
+        """Close the pipe of requests: the server then ends its child and itself."""
+        if self.process is not None and self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def end(self) -> None:
+        """End the server and what it started."""
+        if self.process is None:
+            return
+        self.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        with contextlib.suppress(OSError):
+            self._log.close()
+        self.process = None
+
+
+def no_answer(cause: Cause, sentence: str) -> Document:
+    """A `NoAnswer` as a document."""
+    return {"cause": cause, "sentence": sentence}
+
+
+def parsed(line: bytes) -> Document:
+    """What a process wrote: a document with "answer", or with "cause" and "sentence"; anything else is an error."""
+    with contextlib.suppress(ValueError):
+        outcome = json.loads(line)
+        if isinstance(outcome, dict) and ("answer" in outcome or outcome.keys() == {"cause", "sentence"}):
+            return outcome
+    return no_answer("error", f"its process wrote what is no answer: {line[:40].decode(errors='replace')!r}")
+
+
+def last_line(log: IO[bytes]) -> str:
+    """The last line of what a process wrote to its file of errors."""
+    log.seek(0)
+    lines = log.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""

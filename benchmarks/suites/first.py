@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from fairalloc.benchmarks.suites.suite import Case, Suite
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import Instance, generators, traces
 from fairalloc.models.published import EXAMPLES
 
@@ -21,13 +21,13 @@ _FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
 }
 
 
-def _published() -> Iterator[Case]:
+def _published() -> Iterator[SuiteCase]:
     for example in EXAMPLES:
         for mechanism in example.answers:
-            yield Case(f"published/{example.name}/{mechanism}", mechanism, partial(getattr, example, "instance"))
+            yield SuiteCase(f"published/{example.name}/{mechanism}", mechanism, partial(getattr, example, "instance"))
 
 
-def _generated() -> Iterator[Case]:
+def _generated() -> Iterator[SuiteCase]:
     for family, mechanisms in _FAMILIES.items():
         for seed, size in enumerate(_SIZES):
             for mechanism in mechanisms:
@@ -38,11 +38,11 @@ def _generated() -> Iterator[Case]:
         yield _case(generators.google_mix, (100, 12583, 2), mechanism, partial(generators.google_mix, 100))
 
 
-def _case(family: Callable[..., Instance], size: tuple[int, ...], mechanism: str, build: Callable[[], Instance]) -> Case:
-    return Case(f"generated/{family.__name__}-{'x'.join(map(str, size))}/{mechanism}", mechanism, build)
+def _case(family: Callable[..., Instance], size: tuple[int, ...], mechanism: str, build: Callable[[], Instance]) -> SuiteCase:
+    return SuiteCase(f"generated/{family.__name__}-{'x'.join(map(str, size))}/{mechanism}", mechanism, build)
 
 
-def _real() -> Iterator[Case]:
+def _real() -> Iterator[SuiteCase]:
     """The samples where they are present; without them the real machine mix of the Google cell with generated users."""
     folder = traces.data_dir()
     builders: dict[str, Callable[[], Instance]] = {"google2011-machines": partial(generators.google_mix, 245)}
@@ -53,7 +53,7 @@ def _real() -> Iterator[Case]:
         }
     for name, build in builders.items():
         for mechanism in ("drfh", "nb"):
-            yield Case(f"real/{name}/{mechanism}", mechanism, build)
+            yield SuiteCase(f"real/{name}/{mechanism}", mechanism, build)
 
 
 SUITE = Suite(

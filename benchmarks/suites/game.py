@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from fairalloc.benchmarks.suites.suite import Case, Suite
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import generators
 
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "badly_scaled")
@@ -11,9 +11,9 @@ MIXED = [1, 3, "inf"]
 SIZE = (8, 3, 2)
 
 
-def _case(alpha: object, family: str) -> Case:
+def _case(alpha: object, family: str) -> SuiteCase:
     build = partial(getattr(generators, family), *SIZE, 1)
-    return Case(f"alpha={alpha}-{family}", "alpha-pf-vds", build, {"alpha": alpha})
+    return SuiteCase(f"alpha={alpha}-{family}", "alpha-pf-vds", build, {"alpha": alpha})
 
 
 SUITE = Suite(

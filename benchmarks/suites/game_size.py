@@ -2,15 +2,15 @@
 
 from functools import partial
 
-from fairalloc.benchmarks.suites.suite import Case, Suite
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import generators
 
 SIZES = ((20, 5, 3), (50, 10, 4), (100, 20, 4), (500, 50, 4))
 
 
-def _case(family: str, size: tuple[int, int, int], alpha: object) -> Case:
+def _case(family: str, size: tuple[int, int, int], alpha: object) -> SuiteCase:
     name = f"{family}-{'x'.join(map(str, size))}-alpha={alpha}"
-    return Case(name, "alpha-pf-vds", partial(getattr(generators, family), *size, 0), {"alpha": alpha})
+    return SuiteCase(name, "alpha-pf-vds", partial(getattr(generators, family), *size, 0), {"alpha": alpha})
 
 
 SUITE = Suite(

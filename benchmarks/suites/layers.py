@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from fairalloc.benchmarks.suites.suite import Case, Suite
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import generators
 
 _SIZES = ((100, 10, 2), (300, 100, 4))
@@ -10,6 +10,8 @@ _SIZES = ((100, 10, 2), (300, 100, 4))
 SUITE = Suite(
     id="layers",
     title="the same program written directly, in CVXPY and in Pyomo",
-    cases=tuple(Case(f"drfh-{'x'.join(map(str, size))}", "drfh", partial(generators.generic, *size, seed=0)) for size in _SIZES),
+    cases=tuple(
+        SuiteCase(f"drfh-{'x'.join(map(str, size))}", "drfh", partial(generators.generic, *size, seed=0)) for size in _SIZES
+    ),
     methods=("highs", "cvxpy:highs", "pyomo:highs"),
 )

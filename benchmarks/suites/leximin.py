@@ -2,17 +2,17 @@
 
 from functools import partial
 
-from fairalloc.benchmarks.suites.suite import Case, Suite
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import generators
 
 SUITE = Suite(
     id="leximin",
     title="lexicographic max-min fairness: hot start, cold start, and Z's rounds as one would write them in CVXPY",
     cases=(
-        Case("tsf-racks-300x50x3", "tsf", partial(generators.racks, 300, 50, 3, 1)),
-        Case("tsf-placement-300x50x3", "tsf", partial(generators.placement, 300, 50, 3, 1)),
-        Case("lmmf-racks-1000x100x3", "lmmf", partial(generators.racks, 1000, 100, 3, 1)),
-        Case("lmmf-racks-variants-1000x100x3", "lmmf", partial(generators.racks, 1000, 100, 3, 1, several=True)),
+        SuiteCase("tsf-racks-300x50x3", "tsf", partial(generators.racks, 300, 50, 3, 1)),
+        SuiteCase("tsf-placement-300x50x3", "tsf", partial(generators.placement, 300, 50, 3, 1)),
+        SuiteCase("lmmf-racks-1000x100x3", "lmmf", partial(generators.racks, 1000, 100, 3, 1)),
+        SuiteCase("lmmf-racks-variants-1000x100x3", "lmmf", partial(generators.racks, 1000, 100, 3, 1, several=True)),
     ),
     methods=("highs:leximin", "highs", "cvxpy:highs", "cvxpy:rounds", "cvxpy:clarabel"),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairalloc.models import Instance, InstanceError
 
-__all__ = ["BenchmarkError", "Case", "Suite", "all_suites", "find_suite"]
+__all__ = ["BenchmarkError", "Suite", "SuiteCase", "all_suites", "find_suite"]
 
 
 class BenchmarkError(InstanceError):
@@ -17,7 +17,7 @@ class BenchmarkError(InstanceError):
 
 
 @dataclass(frozen=True)
-class Case:
+class SuiteCase:
     """One instance under one mechanism with its parameters; `build` is called where the case is solved, not before."""
 
     name: str
@@ -37,7 +37,7 @@ class Suite:
 
     id: str
     title: str
-    cases: tuple[Case, ...]
+    cases: tuple[SuiteCase, ...]
     methods: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Suite:
         if twice := _repeated(case.name for case in self.cases):
             raise BenchmarkError(f"two cases of the suite {self.id!r} have the name {twice!r}, but names must be distinct")
 
-    def case(self, name: str) -> Case:
+    def case(self, name: str) -> SuiteCase:
         """The case of that name."""
         return next(case for case in self.cases if case.name == name)
 

@@ -3,6 +3,7 @@
 This file is also the fake package of methods and the fake suite that the runs below use: the runner takes both by module name.
 """
 
+import importlib.metadata
 import io
 import math
 import os
@@ -22,9 +23,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-import fairalloc
-from fairalloc.benchmarks import BenchmarkError, Case, Suite, all_suites, metrics, print_summary, report, run
-from fairalloc.benchmarks.records import Record, Store
+from fairalloc.benchmarks import BenchmarkError, Suite, SuiteCase, all_suites, metrics, print_summary, report, run
+from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.benchmarks.report import percent
 from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism
@@ -90,7 +90,7 @@ def _instance(size: int) -> Instance:
     return Instance(np.ones((size, 2)), [[1, 2]])
 
 
-SUITE = Suite("fake", "two cases", (Case("a", "drfh", partial(_instance, 2)), Case("b", "drfh", partial(_instance, 3))))
+SUITE = Suite("fake", "two cases", (SuiteCase("a", "drfh", partial(_instance, 2)), SuiteCase("b", "drfh", partial(_instance, 3))))
 
 
 @pytest.fixture(autouse=True)
@@ -224,9 +224,8 @@ def test_a_run_is_recorded_and_a_second_run_adds_nothing(tmp_path: Path) -> None
 
 
 def test_over_the_time_limit_is_ended_with_all_it_started(tmp_path: Path) -> None:
-    start = time.monotonic()
     found = one(fake_run(tmp_path / "r", "sleeps", time_limit=0.2))
-    assert time.monotonic() - start < 15
+    assert (found.wall, found.peak_mb) == (0.0, 0.0), "it did not live to tell what it took"
     assert (found.termination, found.claims, found.residual) == ("time_limit", False, math.inf)
     assert "over the time limit of 0.2 s" in found.message
     assert not _sleeping()
@@ -308,7 +307,7 @@ def test_a_killed_run_loses_the_running_row_at_most_and_goes_on(tmp_path: Path) 
 
 
 def _rows(path: Path) -> list[Record]:
-    with Store(path) as store:
+    with BenchmarkStore(path) as store:
         return store.records()
 
 
@@ -316,7 +315,8 @@ def test_environments_and_settings_are_not_mixed(tmp_path: Path, monkeypatch: py
     path = tmp_path / "r.sqlite"
     old = fake_run(path)
     assert old.note == ""
-    monkeypatch.setattr(fairalloc, "__version__", "99.0")
+    installed = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "99.0" if name == "fairalloc" else installed(name))
     new = fake_run(path)
     assert (new.before, new.added, len(new.records), new.others) == (0, 2, 2, 2)
     assert new.setting.environment != old.setting.environment
@@ -336,7 +336,7 @@ def test_records_cannot_be_changed(tmp_path: Path) -> None:
 
 
 def test_a_case_whose_data_changed_leaves_its_old_rows_out(tmp_path: Path) -> None:
-    with Store(tmp_path / "r") as store:
+    with BenchmarkStore(tmp_path / "r") as store:
         store.add_environment("e", {"fairalloc": "1", "methods": {}})
         for changes in ({}, {"case": "b"}, {"fingerprint": "newer"}):
             store.add(record(**changes))

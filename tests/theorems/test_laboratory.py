@@ -25,11 +25,12 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.models import Instance, InstanceError
 from fairalloc.models.published import example
+from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
 from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.engine import laboratory
-from fairalloc.theorems.engine.findings import Store
+from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.search import measure, search
@@ -275,7 +276,7 @@ def test_a_run_that_was_interrupted_resumes(tmp_path):
     findings = verify([replace(first, trial=interrupted), second], **ask)  # the first is not tried again
     assert len(calls) == 1
     assert [f.status for f in findings.values()] == ["refuted", "refuted"]
-    with Store(tmp_path / "findings.sqlite") as store:
+    with FindingStore(tmp_path / "findings.sqlite") as store:
         assert store.findings(1).keys() == {"K.first", "K.second"}
         assert {w["statement"] for w in store.witnesses()} == {"K.first", "K.second"}
 
@@ -314,7 +315,7 @@ def test_a_killed_run_resumes(tmp_path):
     for _ in range(600):
         time.sleep(0.1)
         if store.exists():
-            with Store(store) as kept:
+            with FindingStore(store) as kept:
                 first = kept.findings()
         if first:
             break
@@ -322,7 +323,7 @@ def test_a_killed_run_resumes(tmp_path):
     process.wait()
     assert 0 < len(first) < len(some)
     assert main(command) == 0
-    with Store(store) as kept:
+    with FindingStore(store) as kept:
         last = kept.findings(1)
         assert kept.findings(2) == {}, "it is the same run"
     assert last.keys() == set(some)
@@ -330,15 +331,13 @@ def test_a_killed_run_resumes(tmp_path):
 
 
 def test_a_worker_that_fails_says_so():
-    worker = laboratory._Worker()
     request = {"statement": "Q.1", "seed": 0, "seconds": 1, "trials": 1, "known": {}}
-    try:
-        assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}
-        assert worker.ask(request | {"statement": "Z.P4"}, 60)["status"] == "held", "it goes on"
-        assert worker.ask(request | {"statement": "W.P1", "seconds": 60, "trials": None}, 0.5) == {"error": "it took too long"}
-        assert worker.ask(request, 60) == {"error": "KeyError: 'Q.1'"}, "it is started again"
-    finally:
-        worker.end()
+    with Pool(laboratory.WORKER) as pool:
+        assert pool.ask(Task(request, 60)) == NoAnswer("error", "KeyError: 'Q.1'")
+        assert pool.ask(Task(request | {"statement": "Z.P4"}, 60))["status"] == "held", "it goes on"
+        slow = request | {"statement": "W.P1", "seconds": 60, "trials": None}
+        assert pool.ask(Task(slow, 0.5)) == NoAnswer("time", "it took too long")
+        assert pool.ask(Task(request, 60)) == NoAnswer("error", "KeyError: 'Q.1'"), "the next is answered"
 
 
 def test_a_wait_without_end_ends():
@@ -348,7 +347,7 @@ def test_a_wait_without_end_ends():
 
 
 def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
-    monkeypatch.setattr(laboratory._Worker, "ask", lambda *_: {"status": "held"})
+    monkeypatch.setattr(Pool, "answers", lambda _, tasks: ((task, {"status": "held"}) for task in tasks))
     found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
     assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
 
@@ -357,12 +356,13 @@ def test_a_worker_ends_with_its_parent():
     """SIGKILL of the parent, which then closes nothing."""
     script = """
 import threading, time
-from fairalloc.theorems.engine.laboratory import _Worker
-worker = _Worker()
+from fairalloc.runs.processes import Pool, Task
+from fairalloc.theorems.engine.laboratory import WORKER
+pool = Pool(WORKER)
 request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}}
-worker.ask(request | {"statement": "Q.1"}, 60)
-threading.Thread(target=worker.ask, args=(request, 60), daemon=True).start()
-print(worker._process.pid, flush=True)
+pool.ask(Task(request | {"statement": "Q.1"}, 60))
+threading.Thread(target=pool.ask, args=(Task(request, 60),), daemon=True).start()
+print(*pool.process_ids, flush=True)
 time.sleep(60)
 """
     parent = subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
@@ -646,7 +646,7 @@ def test_samples_have_classes_of_servers_where_several_servers_are_allowed():
 
 def test_what_failed_is_tried_again_when_a_run_is_resumed(tmp_path, monkeypatch):
     path = tmp_path / "findings.sqlite"
-    with Store(path) as kept:
+    with FindingStore(path) as kept:
         asked = {"seed": 0, "budget": 5, "trials": 30, "fresh": False, "statements": ["K.planted"]}
         kept.add(kept.run(asked), laboratory._failed(planted(), "its process ended"), [])
     found = verify([planted(trial=harmless)], budget=5, trials=30, jobs=1, store=path)
@@ -690,7 +690,7 @@ def test_a_file_of_findings_that_cannot_be_used(tmp_path):
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(InstanceError, match="cannot be used as a file of findings"):
         verify([planted()], budget=1, jobs=1, store=tmp_path / "file" / "f.sqlite")
-    with Store(tmp_path / "f.sqlite") as kept:
+    with FindingStore(tmp_path / "f.sqlite") as kept:
         kept._db.execute("PRAGMA query_only = 1")
         with pytest.raises(InstanceError, match="nothing can be kept in the file of findings: attempt to write a readonly"):
             kept.run({})

@@ -4,16 +4,9 @@ What was found before comes first: stored witnesses are confirmed again before a
 resumed when the same is asked again; a run that finished is begun anew.
 """
 
-import json
 import os
-import select
-import subprocess
-import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -22,9 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairalloc.models.instance import InstanceError
-from fairalloc.runs.processes import start_server
+from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.theorems.cases import Case, parse_case
-from fairalloc.theorems.engine.findings import Store
+from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
@@ -35,6 +28,8 @@ __all__ = ["verify"]
 
 GRACE = 60.0
 """Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""
+
+WORKER = "fairalloc.theorems.engine.worker"
 
 FAILED = "the check failed"
 """What the finding says of a check that broke; a run that is resumed tries it again."""
@@ -61,7 +56,8 @@ def verify(
     statements : None = all; with jobs > 1 they must be registered ones
     budget : seconds of wall time for all of them together; what one does not need the others get
     seed : of everything random
-    jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core
+    jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core, or this process where
+        the operating system cannot isolate others
     store : file of findings; None = nothing is kept
     trials : the most cases of one search; with a budget that is large enough the findings then do not depend on the machine
     fresh : whether to leave stored witnesses aside, so that the search has to find its own
@@ -70,20 +66,26 @@ def verify(
     Returns
     -------
     findings by statement, in the order of the statements
+
+    Raises
+    ------
+    InstanceError : a budget, seed or number of jobs out of range, a store that cannot be used, unregistered statements or no
+        isolated processes with jobs > 1
     """
     chosen = list(all_statements().values() if statements is None else statements)
     if not budget > 0 or (trials is not None and not trials > 0):
         raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
     if seed < 0 or (jobs is not None and not jobs > 0):
         raise InstanceError(f"the seed is {seed} and the jobs are {jobs}, but a seed must not be negative, nor jobs below 1")
+    jobs = _processes(jobs)
     asked = {"seed": seed, "budget": budget, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
-    with Store(":memory:" if store is None else store) as kept:
+    with FindingStore(":memory:" if store is None else store) as kept:
         run = kept.run(asked)
         done = {name: finding for name, finding in kept.findings(run).items() if not finding.sentence.startswith(FAILED)}
         known = _Known([] if fresh else [*packaged().witnesses, *kept.witnesses()])
         left = sorted((s for s in chosen if s.id not in done), key=_parts)
         part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
-        share = _Share(budget * part, left, min(jobs or os.cpu_count() or 1, max(1, len(left))))
+        share = _Share(budget * part, left, min(jobs, max(1, len(left))))
         with _bar(progress) as bar:
             task = bar.add_task("", total=len(chosen), completed=len(done))
 
@@ -97,6 +99,15 @@ def verify(
             _looked_at(left, share, {"seed": seed, "trials": trials}, known, keep)
         kept.finish(run)
     return {statement.id: done[statement.id] for statement in chosen}
+
+
+def _processes(jobs: int | None) -> int:
+    missing = isolation_missing()
+    if jobs is None:
+        return 1 if missing else os.cpu_count() or 1
+    if jobs > 1 and missing:
+        raise InstanceError(f"the jobs are {jobs}, but here they must be 1: {missing}")
+    return jobs
 
 
 def _parts(statement: Statement) -> int:
@@ -188,90 +199,32 @@ def _in_processes(
     known: _Known,
     keep: Callable[[Statement, Finding], None],
 ) -> None:
-    """One thread for each process takes the next statement and waits for its finding; only this thread keeps findings."""
-    waiting, lock = list(statements), threading.Lock()
-    results: list[tuple[Statement, Finding]] = []
-    news = threading.Semaphore(0)
-    workers = [_Worker() for _ in range(share.jobs)]
+    """Every process takes the next statement when it is free, with the witnesses that are known by then."""
 
-    def work(worker: _Worker) -> None:
-        while True:
-            with lock:
-                if not waiting:
-                    return
-                statement, seconds = waiting.pop(0), share.next()
+    def tasks() -> Iterator[Task]:
+        for statement in statements:
+            seconds = share.next()
             request = {"statement": statement.id, "seconds": seconds, "known": known.of(statement), **limits}
-            try:
-                answer = worker.ask(request, 3 * seconds + GRACE)
-                finding = parse_finding(answer) if "error" not in answer else _failed(statement, answer["error"])
-            except Exception as error:  # its pipes were closed, or what came is no finding; every statement must get an answer
-                finding = _failed(statement, f"{type(error).__name__}: {error}")
-            with lock:
-                results.append((statement, finding))
-            news.release()
+            yield Task(request, 3 * seconds + GRACE)
 
+    named = {statement.id: statement for statement in statements}
+    with Pool(WORKER, share.jobs) as pool:
+        for task, answer in pool.answers(tasks()):
+            statement = named[task.request["statement"]]
+            keep(statement, _parsed(statement, answer))
+
+
+def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
+    if isinstance(answer, NoAnswer):
+        return _failed(statement, answer.sentence)
     try:
-        with ThreadPoolExecutor(share.jobs) as pool:
-            try:
-                futures = [pool.submit(work, worker) for worker in workers]
-                for _ in statements:
-                    news.acquire()
-                    with lock:
-                        statement, finding = results.pop(0)
-                    keep(statement, finding)
-                for future in futures:
-                    future.result()
-            except BaseException:
-                with lock:
-                    waiting.clear()
-                for worker in workers:
-                    worker.end()
-                raise
-    finally:
-        for worker in workers:
-            worker.end()
+        return parse_finding(answer)
+    except Exception as error:  # what came is no finding; every statement must get one
+        return _failed(statement, f"{type(error).__name__}: {error}")
 
 
 def _failed(statement: Statement, error: str) -> Finding:
     return Finding(statement.id, "not decided", f"{FAILED}: {error}", 0, {})
-
-
-class _Worker:
-    """The near side of a process that looks at statements; started again where it dies or takes too long."""
-
-    def __init__(self) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer, or {"error": what became of the process}."""
-        process = self._process = self._process or start_server("fairalloc.theorems.engine.worker", self._log)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-        in_time = bool(select.select([process.stdout], [], [], min(seconds, threading.TIMEOUT_MAX))[0])
-        line = process.stdout.readline() if in_time else ""
-        if line:
-            answer: dict[str, Any] = json.loads(line)
-            return answer
-        self._log.seek(0)
-        said = self._log.read().decode(errors="replace").strip().splitlines()
-        self.end()
-        return {"error": f"its process ended: {said[-1] if said else 'it said nothing'}" if in_time else "it took too long"}
-
-    def end(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
 
 
 def _bar(progress: bool) -> Progress:

@@ -1,0 +1,187 @@
+"""The process between a pool and its children (processes.py): it forks a child for each request and watches the child's clock.
+
+This is like multiprocessing's "forkserver", with four differences: the limits of a child are set and watched here, a child is
+ended with all that it started, the caller's script is never run a second time, and packages that a child imported are imported
+here too, so that later children need not.
+
+    1. prepare what the request needs, here
+    2. fork a child; it gets a session, a limit on its address space and no way to the pool
+    3. wait for the child's answer, its end, its time limit or the end of the caller
+    4. end the child's whole session, and write the answer, or why there is none
+"""
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import IO
+
+from fairalloc.runs.processes import PREPARATION, Document, last_line, no_answer, parsed
+
+__all__ = ["serve"]
+
+_RESTART = b"."
+_PR_SET_PDEATHSIG = 1
+_NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_error", "Cannot allocate memory")
+
+
+def serve(handler: str) -> None:
+    """Answer requests from standard input, one a line, until it ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a package prints is not an answer
+    module = importlib.import_module(handler)
+    with tempfile.TemporaryFile() as log:
+        for line in sys.stdin:
+            outcome = _outcome(module, json.loads(line), log, answers)
+            modules = outcome.pop("modules", [])
+            answers.write(json.dumps(outcome) + "\n")
+            answers.flush()
+            _import_early(modules)
+
+
+def _import_early(modules: Iterable[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(Exception):  # some names are made at run time and cannot be imported
+            importlib.import_module(name)
+
+
+def _outcome(module: ModuleType, task: Document, log: IO[bytes], answers: IO[str]) -> Document:
+    """The answer to a task, or why there is none."""
+    try:
+        _prepare(module, task["request"])
+    except Exception as error:
+        return no_answer("error", f"{type(error).__name__}: {error}")
+    log.seek(0)
+    log.truncate()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        os.close(answers.fileno())
+        _child(module, task, writing, log)
+    os.close(writing)
+    received = _watch(pid, reading, task["seconds"])
+    os.close(reading)
+    _, status = os.waitpid(pid, 0)
+    if received is None:
+        return no_answer("time", "it took too long")
+    written = received.lstrip(_RESTART)
+    return parsed(written) if written else _post_mortem(status, log)
+
+
+def _prepare(module: ModuleType, request: Document) -> None:
+    """The alarm ends this process where preparing takes too long, which the pool sees."""
+    signal.setitimer(signal.ITIMER_REAL, PREPARATION)
+    try:
+        module.prepare(request)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _watch(pid: int, pipe: int, seconds: float) -> bytes | None:
+    """What the child writes until it has answered or ended, or None where it takes longer; _RESTART sets the clock back."""
+    received = b""
+    deadline = time.monotonic() + seconds
+    while not received.endswith(b"\n"):
+        ready = select.select([pipe, 0], [], [], max(0.0, deadline - time.monotonic()))[0]
+        if not ready:
+            _end(pid)
+            return None
+        if pipe not in ready:  # the pool sends nothing while it waits, so its end of the other pipe is closed
+            _end(pid)
+            sys.exit("the caller is gone")
+        chunk = os.read(pipe, 1 << 16)
+        if not chunk:
+            break
+        if chunk == _RESTART:
+            deadline = time.monotonic() + seconds
+        received += chunk
+    _end(pid)  # the child has answered or ended, but perhaps not what it started
+    return received
+
+
+def _end(pid: int) -> None:
+    """End a child and all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)  # it may not have its own session yet
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _post_mortem(status: int, log: IO[bytes]) -> Document:
+    """Why a child ended without a word."""
+    said = last_line(log)
+    log.seek(0)
+    if any(word.encode() in log.read() for word in _NO_MEMORY):
+        return no_answer("memory", f"ended by itself: {said}")
+    code = os.waitstatus_to_exitcode(status)
+    how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code} and no answer"
+    return no_answer("error", f"its process ended {how}" + (f": {said}" if said else ""))
+
+
+# ---- the child ---------------------------------------------------------------------------------------------------
+
+
+def _child(module: ModuleType, task: Document, pipe: int, log: IO[bytes]) -> None:
+    """Everything the forked process does; it never returns."""
+    code = 1
+    try:
+        os.setsid()
+        _own_files(log)
+        _limit_memory(task["memory_mb"])
+        _end_with_parent()
+        _write(pipe, json.dumps(_answered(module, task, pipe)).encode() + b"\n")
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end this process when the server is killed; elsewhere it runs on until its request is answered."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _own_files(log: IO[bytes]) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.dup2(log.fileno(), 2)
+
+
+def _limit_memory(memory_mb: int | None) -> None:
+    """Let the address space grow by `memory_mb` beyond what the imported packages take already."""
+    if memory_mb is None:
+        return
+    statm = Path("/proc/self/statm")
+    taken = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
+    limit = taken + memory_mb * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _answered(module: ModuleType, task: Document, pipe: int) -> Document:
+    before = set(sys.modules)
+    try:
+        answer = module.answer(task["request"], partial(os.write, pipe, _RESTART))
+        json.dumps(answer)  # raises where it is no document
+    except MemoryError:
+        return no_answer("memory", f"over the memory limit of {task['memory_mb']} MB")
+    except Exception as error:
+        return no_answer("error", f"{type(error).__name__}: {error}")
+    return {"answer": answer, "modules": [name for name in sys.modules if name not in before]}
+
+
+def _write(pipe: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(pipe, data) :]

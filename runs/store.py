@@ -1,0 +1,115 @@
+"""A file of records in SQLite, only ever added to: benchmarks and theorems say what its tables are.
+
+A row is committed as soon as it is added, so a kill loses what was being computed at most, and a run that was stopped goes on by
+asking which keys are there. WAL lets others read while one process writes.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from fairalloc.models.instance import InstanceError
+
+__all__ = ["RecordStore"]
+
+_TABLE_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+
+
+class RecordStore:
+    """A file of records, made if it is not there; close it, or use it in a `with` statement.
+
+    A subclass says what the file is called in sentences (`kind`, `contents`), the number of its `layout`, its `tables` as SQL
+    that may run twice, and which `error` tells of a file that cannot be used.
+
+    Parameters
+    ----------
+    path : the file; ":memory:" for none
+
+    Raises
+    ------
+    InstanceError : the file cannot be opened, is damaged, has another layout, or is a database of something else
+    """
+
+    kind: ClassVar[str]
+    contents: ClassVar[str]
+    layout: ClassVar[int]
+    tables: ClassVar[str]
+    error: ClassVar[type[InstanceError]] = InstanceError
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from None
+        try:
+            self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        ((layout,),) = self.select("PRAGMA user_version")
+        if layout not in (0, self.layout):
+            has = f"{self.path} has {self.contents} of layout {layout}"
+            raise self.error(f"{has}, but this version writes {self.layout}: choose another file")
+        found = {name for (name,) in self.select(_TABLE_NAMES)}
+        if found and found != self._table_names():
+            raise self.error(f"{self.path} is no {self.kind}, but a database with the tables {', '.join(sorted(found))}")
+        try:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            if not found:
+                self._db.executescript(f"BEGIN; {self.tables} PRAGMA user_version = {self.layout}; COMMIT")
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def _table_names(self) -> set[str]:
+        with contextlib.closing(sqlite3.connect(":memory:")) as empty:
+            empty.executescript(self.tables)
+            return {name for (name,) in empty.execute(_TABLE_NAMES)}
+
+    def _unusable(self, error: Exception) -> InstanceError:
+        return self.error(f"{self.path} cannot be used as a {self.kind}: {error}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self._db.close()
+
+    def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
+        """Add a row and return its number; where its key is there, the old row stays unless `replace`."""
+        columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
+        verb = "REPLACE" if replace else "IGNORE"
+        return self.write(f"INSERT OR {verb} INTO {table} ({columns}) VALUES ({marks})", list(row.values()))
+
+    def write(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Run a statement that changes the file, commit it, and return the number of the row that was added last."""
+        try:
+            return int(self._db.execute(statement, values).lastrowid or 0)
+        except sqlite3.Error as error:
+            raise self.error(f"{self.path}: nothing can be kept in the {self.kind}: {error}") from None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is written inside is committed together, or not at all."""
+        self.write("BEGIN")
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+        self.write("COMMIT")
