@@ -12,15 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
+from fairalloc.runs.tables import WIDTH, Grid
 
 __all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
 
@@ -157,7 +156,7 @@ def summarize(
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Print the comparison in at most 100 columns."""
-    console = console or Console(width=min(100, shutil.get_terminal_size((100, 0)).columns), highlight=False)
+    console = console or Console(width=min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns), highlight=False)
     console.print(f"[bold]suite {summary.setting.suite}[/]: {summary.counts}; {summary.limits}")
     console.print(_method_table(summary.rows))
     console.print(_READING)
@@ -190,31 +189,20 @@ def percent(fraction: float) -> str:
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
-def _method_table(rows: Sequence[MethodRow]) -> Table:
-    table = _empty_table(("method",), ("cases", "success", "honest", "build", "compile", "solve", "read", "sgm"))
-    for row in rows:
-        table.add_row(
-            row.method, str(row.cases), percent(row.success), percent(row.honesty), *phases(row), milliseconds(row.mean)
-        )
-    return table
+def _method_table(rows: Sequence[MethodRow]) -> Grid:
+    columns = ("method", "cases", "success", "honest", "build", "compile", "solve", "read", "sgm")
+    cells = [
+        (row.method, str(row.cases), percent(row.success), percent(row.honesty), *phases(row), milliseconds(row.mean))
+        for row in rows
+    ]
+    return Grid("", columns, cells, right=range(1, len(columns)))
 
 
-def _mechanism_table(summary: Summary) -> Table:
-    table = _empty_table(("mechanism", "method"), ("cases", "success", "honest", "sgm", "to best"))
-    for name, rows in summary.by_mechanism.items():
-        table.add_section()
-        for k, cells in enumerate(mechanism_cells(rows)):
-            table.add_row("" if k else name, *cells)
-    return table
-
-
-def _empty_table(words: Sequence[str], numbers: Sequence[str]) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    for name in words:
-        table.add_column(name, no_wrap=True)
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+def _mechanism_table(summary: Summary) -> Grid:
+    columns = ("mechanism", "method", "cases", "success", "honest", "sgm", "to best")
+    groups = [(name, mechanism_cells(rows)) for name, rows in summary.by_mechanism.items()]
+    cells = [("" if k else name, *row) for name, rows in groups for k, row in enumerate(rows)]
+    return Grid("", columns, cells, right=range(2, len(columns)))
 
 
 def mechanism_cells(rows: Sequence[MethodRow]) -> list[tuple[str, ...]]:

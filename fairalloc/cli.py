@@ -1,17 +1,14 @@
 """The command line. Errors are one sentence and exit code 2; a check or certificate that fails exits 1."""
 
 import argparse
-import csv
 import json
 import platform
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from fairalloc import __version__, cli_theorems
 from fairalloc.analysis import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
@@ -20,9 +17,9 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
 from fairalloc.models.published import EXAMPLES, example
+from fairalloc.runs.tables import Grid
 from fairalloc.solvers import ACCURACY, METHODS, solve
 
-WIDTH = 100
 ROWS = 40
 
 
@@ -147,7 +144,7 @@ LISTS = {
 
 def _list(options: argparse.Namespace) -> int:
     columns, rows = LISTS[options.what]
-    _print_table(columns, rows())
+    _print(Grid("", columns, rows()))
     return 0
 
 
@@ -220,16 +217,19 @@ def _show_json(results: Results) -> None:
 
 
 def _show_csv(results: Results) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["instance", "mechanism", "method", "user", "server", "tasks", "error"])
-    for result in results:
-        if isinstance(result, dict):
-            writer.writerow([result["instance"], "", "", "", "", "", result["error"]])
-            continue
-        instance = result.instance
-        for n, i in zip(*instance.eligible.nonzero(), strict=True):
-            label = [instance.name, result.mechanism, result.method, instance.users[n], instance.servers[i]]
-            writer.writerow([*label, repr(float(result.by_server[n, i])), ""])
+    columns = ["instance", "mechanism", "method", "user", "server", "tasks", "error"]
+    sys.stdout.write(Grid("", columns, [row for result in results for row in _csv_rows(result)]).csv())
+
+
+def _csv_rows(result: Allocation | dict[str, str]) -> list[list[str]]:
+    """A row for each user and server that it may use."""
+    if isinstance(result, dict):
+        return [[result["instance"], "", "", "", "", "", result["error"]]]
+    instance, rows = result.instance, []
+    for n, i in zip(*instance.eligible.nonzero(), strict=True):
+        label = [instance.name, result.mechanism, result.method, instance.users[n], instance.servers[i]]
+        rows.append([*label, repr(float(result.by_server[n, i])), ""])
+    return rows
 
 
 def _show_latex(results: Results) -> None:
@@ -237,15 +237,8 @@ def _show_latex(results: Results) -> None:
         if isinstance(result, dict):
             print(f"% {result['instance']}: {result['error']}")
             continue
-        columns, rows = _user_rows(result)
-        print(f"% {result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}")
-        print(rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}")
-        print("\n".join(" & ".join(_tex(cell) for cell in row) + r" \\" for row in [columns, *rows]))
-        print(r"\end{tabular}")
-
-
-def _tex(text: str) -> str:
-    return "".join("\\" + c if c in "&%$#_{}" else c for c in text)
+        title = f"{result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}"
+        sys.stdout.write(_users(result, title).latex())
 
 
 def _show_table(results: Results) -> None:
@@ -259,10 +252,10 @@ def _show_table(results: Results) -> None:
         print("values: " + ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items()))
         print("residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()))
         print(f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}")
-        columns, rows = _user_rows(result)
-        _print_table(columns, rows[:ROWS], right=range(1, len(columns)))
-        if len(rows) > ROWS:
-            print(f"... and {len(rows) - ROWS} more users: --format json or csv shows all")
+        users = _users(result)
+        _print(replace(users, rows=users.rows[:ROWS]))
+        if len(users.rows) > ROWS:
+            print(f"... and {len(users.rows) - ROWS} more users: --format json or csv shows all")
         _show_trace(result)
         print()
 
@@ -271,7 +264,7 @@ def _show_trace(allocation: Allocation) -> None:
     events = allocation.trace
     if events:
         print("trace:")
-        _print_table(list(events[0]), [[_cell(fact) for fact in event.values()] for event in events[:ROWS]])
+        _print(Grid("", list(events[0]), [[_cell(fact) for fact in event.values()] for event in events[:ROWS]]))
     if len(events) > ROWS:
         print(f"... and {len(events) - ROWS} more events: --format json shows all")
 
@@ -282,7 +275,7 @@ def _cell(fact: Any) -> str:
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
-def _user_rows(allocation: Allocation) -> tuple[list[str], list[list[str]]]:
+def _users(allocation: Allocation, title: str = "") -> Grid:
     """User, tasks, and tasks by server where the servers fit on a page."""
     instance = allocation.instance
     servers = instance.servers if 1 < instance.K <= 6 else ()
@@ -290,7 +283,12 @@ def _user_rows(allocation: Allocation) -> tuple[list[str], list[list[str]]]:
     for n, user in enumerate(instance.users):
         spread = [f"{allocation.by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
         rows.append([user, f"{allocation.tasks[n]:.6g}", *spread])
-    return ["user", "tasks", *(f"on {s}" for s in servers)], rows
+    columns = ["user", "tasks", *(f"on {s}" for s in servers)]
+    return Grid(title, columns, rows, right=range(1, len(columns)))
+
+
+def _print(grid: Grid) -> None:
+    sys.stdout.write(grid.text())
 
 
 FORMATS = {"table": _show_table, "json": _show_json, "jsonl": _show_jsonl, "csv": _show_csv, "latex": _show_latex}
@@ -313,10 +311,8 @@ def _check(options: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=1))
     else:
         words = {True: "yes", False: "NO", None: "?"}
-        _print_table(
-            ["property", "holds", "margin", "finding"],
-            [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts],
-        )
+        cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
+        _print(Grid("", ["property", "holds", "margin", "finding"], cells))
     return int(any(v.holds is False for v in verdicts))
 
 
@@ -357,9 +353,9 @@ def _doctor(_: argparse.Namespace) -> int:
         "pyarrow",
         "matplotlib",
     )
-    _print_table(["package", "version"], [[name, _version(name)] for name in packages])
+    _print(Grid("", ["package", "version"], [[name, _version(name)] for name in packages]))
     rows = [[method.id, method.missing() or "available"] for method in METHODS.values()]
-    _print_table(["method", "state"], rows)
+    _print(Grid("", ["method", "state"], rows))
     return 0
 
 
@@ -401,15 +397,3 @@ def _bench_report(options: argparse.Namespace) -> int:
     benchmarks.print_summary(benchmarks.report(options.records, html=page))
     print(f"report:  {page}")
     return 0
-
-
-# ---- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for k, column in enumerate(columns):
-        table.add_column(column, justify="right" if k in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=WIDTH, highlight=False, markup=False).print(table)

@@ -5,12 +5,12 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from fairalloc.models.instance import InstanceError
-from fairalloc.runs.tables import FORMATS, Grid, html_page
+from fairalloc.runs.pages import Section, page, table_section
+from fairalloc.runs.tables import FORMATS, Grid
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses
@@ -130,7 +130,9 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
         proved = sum(word == "held" and bool(statements[name].proof) for name, word in status.items())
         counts = [list(status.values()).count(word) for word in ("held", "refuted", "not decided")]
         rows.append([paper, *map(str, (counts[0], proved, *counts[1:]))])
-    return Grid("Statements by paper", ["paper", "held", "of these with a proof", "refuted", "not decided"], rows)
+    return Grid(
+        "Statements by paper", ["paper", "held", "of these with a proof", "refuted", "not decided"], rows, right=range(1, 5)
+    )
 
 
 def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
@@ -139,13 +141,13 @@ def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Findin
         needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
         proved = "; proved" if finding.status == "held" and statements[name].proof else ""
         rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + proved + needs])
-    return Grid("Findings", ["statement", "status", "cases", "finding"], rows)
+    return Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
 
 
 def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
-    parts = [_summary(statements, findings).html(), _overview(statements, findings).html()]
+    sections = [table_section(grid(statements, findings)) for grid in (_summary, _overview)]
     for name, finding in findings.items():
         if finding.case is not None:
-            text = escape(f"{statements[name].text} {finding.status}: {finding.sentence}")
-            parts.append(f"<h3>{escape(name)}</h3><p>{text}</p><pre>{escape(finding.case.code())}</pre>\n")
-    return html_page("fairalloc: statements of the papers", "".join(parts))
+            text = f"{statements[name].text} {finding.status}: {finding.sentence}"
+            sections.append(Section(name, [text], code=finding.case.code(), anchor=name))
+    return page("fairalloc: statements of the papers", sections)

@@ -1,89 +1,97 @@
-"""A table of short texts, as text for the terminal, Markdown, LaTeX or HTML."""
+"""A table of short texts, as text for the terminal, Markdown, LaTeX, HTML or CSV."""
 
+import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-__all__ = ["FORMATS", "Grid", "html_page"]
+__all__ = ["FORMATS", "WIDTH", "Grid"]
 
 WIDTH = 100
+"""Columns of the terminal that tables are written for."""
 
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 66em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
-table { border-collapse: collapse; margin: 1em 0 } th, td { padding: .25em .7em; text-align: left; border: 1px solid #ddd }
-th { background: #f4f4f4 } pre { background: #f7f7f7; padding: .6em; overflow-x: auto } h1, h2 { line-height: 1.2 }
-"""
+_TEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"✓": "$+$", "✗": "$-$", "⇒": r"$\Rightarrow$"}
+)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A titled table; `links[row, column]` is the anchor a cell leads to in HTML."""
+    """A titled table.
+
+    Attributes
+    ----------
+    title : a line above it, or ""
+    columns : the heads
+    rows : the cells, as many in each row as there are columns
+    notes : lines below it
+    links : `links[row, column]` is the anchor to which a cell leads in HTML
+    right : columns that are set to the right, such as numbers
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
     links: dict[tuple[int, int], str] | None = None
+    right: Collection[int] = ()
+
+    def __rich__(self) -> Table:
+        """The cells alone, without a title, for a console of the package rich; none of them is read as markup."""
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for k, column in enumerate(self.columns):
+            table.add_column(Text(column), justify="right" if k in self.right else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        return table
 
     def text(self) -> str:
         """For a terminal of 100 columns."""
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for column in self.columns:
-            table.add_column(column, overflow="fold")
-        for row in self.rows:
-            table.add_row(*row)
         out = io.StringIO()
         console = Console(file=out, width=WIDTH, highlight=False, markup=False)
-        console.print(self.title, soft_wrap=True)
-        console.print(table)
+        if self.title:
+            console.print(self.title, soft_wrap=True)
+        console.print(self)
         for note in self.notes:
             console.print(note)
         return out.getvalue()
 
     def markdown(self) -> str:
         """A table of GitHub's Markdown."""
-        rows = [self.columns, ["---"] * len(self.columns), *self.rows]
+        rules = ["--:" if k in self.right else "---" for k in range(len(self.columns))]
+        rows = [self.columns, rules, *self.rows]
         lines = ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
-        return "\n".join([f"**{self.title}**", "", *lines, "", *self.notes]) + "\n"
+        title = [f"**{self.title}**", ""] if self.title else []
+        return "\n".join([*title, *lines, "", *self.notes]) + "\n"
 
     def latex(self) -> str:
-        """A tabular; it needs no package."""
-        lines = [" & ".join(map(_tex, row)) + r" \\" for row in (self.columns, *self.rows)]
-        begin = rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}"
-        body = [lines[0], r"\hline", *lines[1:]]
-        return "\n".join([f"% {self.title}", begin, *body, r"\end{tabular}", *(f"% {note}" for note in self.notes)]) + "\n"
+        """A tabular, after its title as a comment; it needs no package."""
+        lines = [" & ".join(cell.translate(_TEX) for cell in row) + r" \\" for row in (self.columns, *self.rows)]
+        begin = rf"\begin{{tabular}}{{{''.join('r' if k in self.right else 'l' for k in range(len(self.columns)))}}}"
+        title = [_comment(self.title)] if self.title else []
+        body = [begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
+        return "\n".join([*title, *body, *map(_comment, self.notes)]) + "\n"
 
-    def html(self) -> str:
-        """A table with a heading, to stand in a page."""
-        head = "".join(f"<th>{escape(c)}</th>" for c in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{self._linked(i, k, cell)}</td>" for k, cell in enumerate(row)) + "</tr>"
-            for i, row in enumerate(self.rows)
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<h2>{escape(self.title)}</h2>\n<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}\n"
+    def csv(self) -> str:
+        """The columns and the rows, without title and notes."""
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.rows])
+        return out.getvalue()
 
-    def _linked(self, i: int, k: int, cell: str) -> str:
-        anchor = (self.links or {}).get((i, k))
-        return f'<a href="#{escape(anchor)}">{escape(cell)}</a>' if anchor else escape(cell)
+    def link(self, row: int, column: int) -> str:
+        """The anchor to which a cell leads, or ""."""
+        return (self.links or {}).get((row, column), "")
 
 
-def _tex(text: str) -> str:
-    plain = text.replace("✓", "$+$").replace("✗", "$-$")
-    return "".join("\\" + c if c in "&%#_{}" else c for c in plain)
-
-
-def html_page(title: str, body: str) -> str:
-    """A page that opens without a network: no scripts, no outside references."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    head = f'<meta charset=utf-8><meta http-equiv=Content-Security-Policy content="{policy}"><title>{escape(title)}</title>'
-    start = f"<!DOCTYPE html>\n<html lang=en><head>{head}<style>{_STYLE}</style></head><body>\n"
-    return f"{start}<h1>{escape(title)}</h1>\n{body}</body></html>\n"
+def _comment(text: str) -> str:
+    return "% " + " ".join(text.split("\n"))
 
 
 FORMATS = ("table", "markdown", "latex", "html")
-"""What a grid can be written as; "table" is `text`."""
+"""What the matrix can be written as; "table" is `text`, "html" a page (pages.py)."""

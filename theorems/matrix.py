@@ -13,9 +13,9 @@ it is not violated, but is without a hypothesis, that is named: "✓; needs simp
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from fairalloc.runs.tables import Grid, html_page
+from fairalloc.runs.pages import Section, page, table_section
+from fairalloc.runs.tables import Grid
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement
@@ -141,7 +141,7 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 
 
 def write_matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding], form: str) -> str:
-    """The matrix and the printed tables in one of the forms of grid.FORMATS."""
+    """The matrix and the printed tables in one of the forms of tables.FORMATS."""
     if form == "html":
         return matrix_page(statements, findings)
     grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]
@@ -151,19 +151,16 @@ def write_matrix(statements: Mapping[str, Statement], findings: Mapping[str, Fin
 def matrix_page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
     """One HTML page: the matrix, the printed tables, and every witness as code."""
     grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]
-    parts = [grid.html() for grid in grids]
-    parts += ["<h2>Statements</h2>\n", *(_section(statements[name], finding) for name, finding in findings.items())]
-    return html_page("fairalloc: theorems, checked numerically", "".join(parts))
+    sections = [*map(table_section, grids), Section("Statements")]
+    for name, finding in findings.items():
+        sections += _sections(statements[name], finding)
+    return page("fairalloc: theorems, checked numerically", sections)
 
 
-def _section(statement: Statement, finding: Finding) -> str:
-    lines = [
-        f"<h3 id={escape(statement.id, quote=True)!r}>{escape(statement.id)}: {escape(finding.status)}</h3>",
-        f"<p>{escape(statement.text)} ({escape(statement.place)}; {escape(str(statement.hypotheses))})</p>",
-        f"<p>{escape(finding.sentence)}</p>",
-    ]
-    if finding.case is not None:
-        lines.append(f"<pre>{escape(finding.case.code())}</pre>")
-    for name, case in finding.needed.items():
-        lines.append(f"<p>without {escape(name.replace('_', ' '))}:</p><pre>{escape(case.code())}</pre>")
-    return "\n".join(lines) + "\n"
+def _sections(statement: Statement, finding: Finding) -> list[Section]:
+    """A statement with its finding, and the cases that violate it without one of its hypotheses."""
+    about = f"{statement.text} ({statement.place}; {statement.hypotheses})"
+    code = "" if finding.case is None else finding.case.code()
+    title = f"{statement.id}: {finding.status}"
+    needed = [Section("", [f"without {name.replace('_', ' ')}:"], code=case.code()) for name, case in finding.needed.items()]
+    return [Section(title, [about, finding.sentence], code=code, anchor=statement.id), *needed]
