@@ -1,7 +1,7 @@
 """Small linear programs in floating point or in rationals: max cost z  s.t.  A z <= sides, z >= 0, with an optimum.
 
 HiGHS solves the program; in rationals its last basis is computed once more exactly, and repaired where it is not optimal
-(solvers/exact/programs.py), so that the value is the optimum and not near it.
+(solvers/exact/simplex.py), so that the value is the optimum and not near it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.rationals import as_flint, as_fraction
-from fairalloc.solvers.exact.programs import Program, optimum
+from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["METHODS", "Optimum", "maximum"]
@@ -69,13 +69,13 @@ def _exactly(cost: Any, matrix: Any, sides: Any, highs: highspy.Highs) -> Optimu
     rows, columns = matrix.shape
     parts = [{i: as_flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
     parts += [{i: fmpq(1)} for i in range(rows)]
-    program = Program((*map(as_flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(as_flint, sides)))
+    program = RationalProgram((*map(as_flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(as_flint, sides)))
     basis = highs.getBasis()
     status = [*basis.col_status, *basis.row_status]
     basic = [k for k, s in enumerate(status) if s == highspy.HighsBasisStatus.kBasic]
     try:
-        corner, _ = optimum(program, basic if len(basic) == rows else range(columns, columns + rows), Limits())
+        solution, _ = optimal_basic_solution(program, basic if len(basic) == rows else range(columns, columns + rows), Limits())
     except Stopped:
         return None
-    z = np.array([as_fraction(corner.values.get(k, 0)) for k in range(columns)], dtype=object)
+    z = np.array([as_fraction(solution.values.get(k, 0)) for k in range(columns)], dtype=object)
     return Optimum(np.dot(cost, z), z)

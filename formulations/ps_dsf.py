@@ -4,7 +4,7 @@ x is feasible, and for every user n and eligible server i some resource r that n
 
     sum_m x_mi d_mr = c_ir      and      z_ni >= z_mi  for all m with x_mi d_mr > 0,        z_ni = x_n / (phi_n gamma_ni)
 
-**Levels.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
+**LevelBounds.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
 
     0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0
 
@@ -71,10 +71,10 @@ class PsDsf(Equilibrium):
         return Game(instance, np.inf)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `Levels`."""
+        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`."""
         import cvxpy as cp
 
-        arcs, part = instance.arcs, Levels(self.game(instance))
+        arcs, part = instance.arcs, LevelBounds(self.game(instance))
         x = cp.Variable(len(arcs), nonneg=True, name="x")
         u = cp.Variable(instance.N, name="u")
         level = cp.Variable(instance.K * instance.R, name="level", bounds=[part.low, part.high])
@@ -98,7 +98,7 @@ class PsDsf(Equilibrium):
         """The same with the names of the instance: `level[server, resource]`, `bottleneck[user, server, resource]`."""
         import pyomo.environ as pyo
 
-        arcs, part, model = instance.arcs, Levels(self.game(instance)), pyomo_tasks(instance)
+        arcs, part, model = instance.arcs, LevelBounds(self.game(instance)), pyomo_tasks(instance)
         users, keys = instance.users, [(i, r) for i in instance.servers for r in instance.resources]
         x = list(model.x.values())
         pairs = [(users[part.user[p]], *keys[part.row[p]]) for p in range(len(part.arc))]
@@ -138,7 +138,7 @@ class PsDsf(Equilibrium):
         return kappa.reshape(instance.K, instance.R)
 
 
-class Levels:
+class LevelBounds:
     """The constants of the mixed-integer program. p runs over the pairs (arc, resource it demands).
 
     Attributes

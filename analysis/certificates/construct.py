@@ -35,9 +35,9 @@ from fairalloc.models.proofs import ExactProgram
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.levels import exact_levels, levels
-from fairalloc.solvers.exact.programs import solve_exactly
+from fairalloc.solvers.exact.method import solve_exactly
 from fairalloc.solvers.method import Limits, Stopped
-from fairalloc.solvers.njc.pieces import polished, ranked
+from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
 __all__ = ["Failure", "certify"]
 
@@ -216,7 +216,7 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
     arcs, d = exact_arcs(instance), requests(instance)
     if x is None:
         part = given.x / np.array([float(q) for q in d.unit])
-        found = polished(d, part, ranked(1.0 - given.load[0], tolerance), tolerance, limits)
+        found = exact_point_near(d, part, bottleneck_candidates(1.0 - given.load[0], tolerance), tolerance, limits)
         if found is None:
             raise Refuted(f"no NJC allocation was found within {tolerance:.1g} of the allocation")
         x = d.tasks(found[0])

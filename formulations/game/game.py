@@ -22,8 +22,8 @@ log z_ni + max over r with w_nir > 0 of log kappa_ir, which is PS-DSF by levels 
 *Finite alpha*: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni g_i'(z_ni)),
 bounded above by weak duality with the prices; and, because for large alpha that hardly sees users with large shares, how far the
 levels are from (K 28-29): 1 - exp(E) where E < 0; min(y, 1 - exp(-E)) where E > 0; and for every resource, the smaller of its
-room and of the largest 1 - exp(E) without the prices of it and of all that have as much room. Prices come from the method where
-it has any; where they prove too little, a linear program for each server finds its own (`recovered`).
+slack and of the largest 1 - exp(E) without the prices of it and of all that have as much slack. Prices come from the method where
+it has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
 *alpha = infinity*: Theorem 1 of P with nothing to choose, see `bottleneck_gap`.
 
 A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
@@ -43,12 +43,12 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats, is_vector, shown
 
-__all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered"]
+__all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered_prices"]
 
 PROVED = 1e-9
 """A residual below this is not worth the linear programs that look for better prices."""
 
-CUTS = (1e-10, 1e-7, 1e-4)
+SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
 """Users with a smaller part of a server may count as not served there when its prices are looked for: which parts are only
 rounding, the point does not say, and each guess proves a bound."""
 
@@ -171,19 +171,19 @@ class Game:
         if kappa is not None and np.all(np.isfinite(kappa)):
             proved = np.maximum(definition_gap(self, x, kappa), level_gap(self, x, kappa))
             result = np.where(self.finite, proved, result)
-        for cut in CUTS:
+        for threshold in SERVED_THRESHOLDS:
             open_ = np.flatnonzero(self.finite & (result > PROVED))
             if not len(open_):
                 break
-            own = recovered(self, x, open_, cut)
+            own = recovered_prices(self, x, open_, threshold)
             proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
             result[open_] = np.minimum(result, proved)[open_]
         return result
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
-        """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered` finds."""
+        """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
         hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
-        return hints + [recovered(self, x, np.flatnonzero(self.finite), cut) for cut in CUTS]
+        return hints + [recovered_prices(self, x, np.flatnonzero(self.finite), threshold) for threshold in SERVED_THRESHOLDS]
 
     def parts(self, kappa: Floats) -> Floats:
         """(K, R) the largest part that a resource has of what a user would pay at the server."""
@@ -261,11 +261,11 @@ def level_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     E = game.excess(tasks, kappa)
     arcs = np.where(E < 0, -np.expm1(np.minimum(E, 0.0)), np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
     result = by_server(game, arcs, np.maximum, 0.0)
-    room = np.maximum(1.0 - game.load(y), 0.0)
+    slack = np.maximum(1.0 - game.load(y), 0.0)
     for r in range(game.instance.R):
-        fuller = np.where(room < room[:, r, None], kappa, 0.0)
+        fuller = np.where(slack < slack[:, r, None], kappa, 0.0)
         lost = -np.expm1(np.minimum(game.excess(tasks, fuller), 0.0))
-        result = np.maximum(result, np.minimum(room[:, r], by_server(game, lost, np.maximum, 0.0)))
+        result = np.maximum(result, np.minimum(slack[:, r], by_server(game, lost, np.maximum, 0.0)))
     return result
 
 
@@ -274,7 +274,7 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 
     r is a bottleneck for n if w_nr > 0, r is full, and z_ni >= z_mi for all m with x_mi d_mr > 0 (P 13). The gap is
 
-        max over n  min over r with w_nr > 0  of the larger of room_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
+        max over n  min over r with w_nr > 0  of the larger of slack_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
 
     y_mi, not w_mr y_mi: PS-DSF jumps when w_mr becomes 0, so a user who has much of the server and takes next to nothing of a
     full resource is not close to one who takes nothing.
@@ -284,37 +284,38 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
         return 0.0
     w, y = game.w[here], game.fractions(x)[here]
     z = game.shares(game.tasks(x))[here]
-    room = np.maximum(1.0 - y @ w, 0.0)
+    slack = np.maximum(1.0 - y @ w, 0.0)
     above = np.maximum(1.0 - z[:, None] / z, 0.0)  # [n, m]
     worst = np.ones(len(here))
     for r in range(w.shape[1]):
         envied = np.minimum(np.where(w[:, r] > 0, y, 0.0), above).max(axis=1)
-        worst = np.where(w[:, r] > 0, np.minimum(worst, np.maximum(room[r], envied)), worst)
+        worst = np.where(w[:, r] > 0, np.minimum(worst, np.maximum(slack[r], envied)), worst)
     return float(worst.max())
 
 
-def recovered(game: Game, x: Floats, servers: NDArray[np.intp], cut: float = CUTS[0]) -> Floats:
+def recovered_prices(game: Game, x: Floats, servers: NDArray[np.intp], threshold: float = SERVED_THRESHOLDS[0]) -> Floats:
     """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
 
     With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the program
 
-        min  sum_r room_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
+        min  sum_r slack_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 
     is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. Users with
-    y <= cut have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one resource,
-    and for large alpha a user with a large share and a part of 1e-9 by rounding would put it hundreds of magnitudes too low.
+    y <= threshold have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one
+    resource, and for large alpha a user with a large share whose y is 1e-9 by rounding would put it hundreds of magnitudes
+    too low.
     """
     y = game.fractions(x)
     log_g = game.log_marginal(game.shares(game.tasks(x)))
     kappa = np.zeros((game.instance.K, game.instance.R))
     for i in servers:
         here = game.server == i
-        kappa[i] = _prices(game.w[here], y[here], log_g[here], float(game.beta[i]), cut)
+        kappa[i] = _prices(game.w[here], y[here], log_g[here], float(game.beta[i]), threshold)
     return kappa
 
 
-def _prices(w: Floats, y: Floats, log_g: Floats, beta: float, cut: float) -> Floats:
-    served = np.where(y > cut, y, 0.0)
+def _prices(w: Floats, y: Floats, log_g: Floats, beta: float, threshold: float) -> Floats:
+    served = np.where(y > threshold, y, 0.0)
     priced = (w * served[:, None] > 0).any(axis=0)
     if not priced.any():
         return np.zeros(w.shape[1])
@@ -322,8 +323,8 @@ def _prices(w: Floats, y: Floats, log_g: Floats, beta: float, cut: float) -> Flo
         log_b = np.log(w[:, priced]) - log_g[:, None]
     scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
     b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
-    room = np.maximum(1.0 - y @ w[:, priced], 0.0)
-    cost = room + served @ b
+    slack = np.maximum(1.0 - y @ w[:, priced], 0.0)
+    cost = slack + served @ b
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     answer = linprog(cost, A_ub=-b, b_ub=-np.ones(len(b)), method="highs-ds", options=options)
     kappa = np.zeros(w.shape[1])

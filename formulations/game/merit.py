@@ -15,12 +15,12 @@ point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni h
 
 **Smooth** (default): both complementarity conditions in the merit, in the numbers without units of game.py:
 
-    min   SCALE (sum_ni psi_FB(x_ni / gamma_ni, E_ni)^2 / 2  +  sum_ir psi_FB(kappa_ir / k_i, room_ir)^2 / 2)
-    s.t.  load_ir + room_ir = 1,     u_n = sum_i x_ni,     kappa_ir = exp(level_ir)
+    min   SCALE (sum_ni psi_FB(x_ni / gamma_ni, E_ni)^2 / 2  +  sum_ir psi_FB(kappa_ir / k_i, slack_ir)^2 / 2)
+    s.t.  load_ir + slack_ir = 1,     u_n = sum_i x_ni,     kappa_ir = exp(level_ir)
 
     E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
 
-u and room keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and room
+u and slack keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and slack
 have no sign: psi_FB gives it to them. With x >= 0 an interior-point method keeps all x about sqrt(its tolerance) above 0, for
 the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which happens for alpha beyond 50 or so.
 
@@ -61,21 +61,21 @@ def finite_game(game: Game) -> Game:
     return game
 
 
-class Start:
-    """The equal partition, where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), room (K, R)."""
+class StartingPoint:
+    """The equal partition, where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), slack (K, R)."""
 
     def __init__(self, game: Game) -> None:
         instance = game.instance
         self.x = instance.arcs.gamma / instance.N
         self.u = game.tasks(self.x)
-        self.room = 1.0 - game.load(game.fractions(self.x))
+        self.slack = 1.0 - game.load(game.fractions(self.x))
         wanted = game.log_marginal(game.shares(self.u)) / game.beta[game.server]
         users = np.maximum(np.bincount(game.server, minlength=instance.K), 1)
         mean = np.bincount(game.server, wanted, instance.K) / users
         self.log_kappa = np.repeat(mean[:, None], instance.R, axis=1)
 
 
-class Marginal:
+class MarginalTerms:
     """log g_i'(z) = constant - slope log z + [mixed] log(exp(shift + (1 - alpha) log z) + B), on the arcs (K 22).
 
     mixed : the arcs (as indices) whose server has A > 0 and B > 0; on the others g_i' is one power of z
@@ -93,23 +93,23 @@ class Marginal:
 
 
 def merit_cvxpy(game: Game) -> "cp.Problem":
-    """Variables "x", "u" (tasks of each user), "kappa", "level", "room" (K, R); constraints "capacity", "tasks", "levels"."""
+    """Variables "x", "u" (tasks of each user), "kappa", "level", "slack" (K, R); constraints "capacity", "tasks", "levels"."""
     import cvxpy as cp
 
-    instance, arcs, start = finite_game(game).instance, game.instance.arcs, Start(game)
+    instance, arcs, start = finite_game(game).instance, game.instance.arcs, StartingPoint(game)
     x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
     shape = (instance.K, instance.R)
-    kappa, level, room = (cp.Variable(shape, name=name) for name in ("kappa", "level", "room"))
-    x.value, u.value, room.value = start.x, start.u, start.room
+    kappa, level, slack = (cp.Variable(shape, name=name) for name in ("kappa", "level", "slack"))
+    x.value, u.value, slack.value = start.x, start.u, start.slack
     level.value, kappa.value = start.log_kappa, np.exp(start.log_kappa)
 
     E = _excess_cvxpy(game, u, level, start)
     k = np.exp(-start.log_kappa)
     fb_users = _fischer_burmeister(cp.multiply(1.0 / game.gamma, x), E)
-    fb_prices = _fischer_burmeister(cp.multiply(k, kappa), room)
+    fb_prices = _fischer_burmeister(cp.multiply(k, kappa), slack)
     objective = SCALE / 2 * (cp.sum(cp.square(fb_users)) + cp.sum(cp.square(fb_prices)))
     constraints = [
-        (arcs.load @ x + cp.vec(room, order="C") == 1).set_label("capacity"),
+        (arcs.load @ x + cp.vec(slack, order="C") == 1).set_label("capacity"),
         (arcs.owner @ x - u == 0).set_label("tasks"),
         (cp.multiply(k, kappa) - cp.exp(level - start.log_kappa) == 0).set_label("levels"),
     ]
@@ -122,11 +122,11 @@ def _fischer_burmeister(a: Any, b: Any) -> Any:
     return cp.power(cp.square(a) + cp.square(b), 0.5) - a - b
 
 
-def _excess_cvxpy(game: Game, u: Any, level: Any, start: Start) -> Any:
+def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint) -> Any:
     """E (A,)."""
     import cvxpy as cp
 
-    instance, marginal, beta = game.instance, Marginal(game), game.beta[game.server]
+    instance, marginal, beta = game.instance, MarginalTerms(game), game.beta[game.server]
     at = sp.csr_array((np.ones(len(beta)), (np.arange(len(beta)), game.server)), shape=(len(beta), instance.K))
     powers = cp.exp(cp.multiply(np.repeat(game.beta[:, None], instance.R, axis=1), level - start.log_kappa))
     log_price = cp.log(cp.sum(cp.multiply(game.w, at @ powers), axis=1) + TINY)
@@ -139,25 +139,25 @@ def _excess_cvxpy(game: Game, u: Any, level: Any, start: Start) -> Any:
 
 
 def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
-    """Variables `x`, `u`, `kappa`, `level`, `room`, constraints `capacity`, `tasks`, `levels`, with the names of the instance."""
+    """Variables `x`, `u`, `kappa`, `level`, `slack`, constraints `capacity`, `tasks`, `levels`, by the instance's names."""
     import pyomo.environ as pyo
 
-    instance, start = finite_game(game).instance, Start(game)
+    instance, start = finite_game(game).instance, StartingPoint(game)
     shift = start.log_kappa
-    model = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, room=start.room)
+    model = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, slack=start.slack)
     x, keys = list(model.x.values()), list(model.kappa)
     s = dict(zip(keys, shift.ravel().tolist(), strict=True))
     k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
     model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
     load = dict(zip(keys, linear_rows(instance.arcs.load, x), strict=True))
     model.del_component(model.capacity)
-    model.capacity = pyo.Constraint(keys, rule=lambda m, *key: (0.0 if load[key] is None else load[key]) + m.room[key] == 1)
+    model.capacity = pyo.Constraint(keys, rule=lambda m, *key: (0.0 if load[key] is None else load[key]) + m.slack[key] == 1)
     power = {}
     for (i, r), key in zip(np.ndindex(shift.shape), keys, strict=True):
         power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[key] - s[key]))
     E = excess_pyomo(game, model, power, start)
     users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
-    prices = sum(_fb(k[key], model.room[key]) ** 2 for key in keys)
+    prices = sum(_fb(k[key], model.slack[key]) ** 2 for key in keys)
     model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices))
     return model
 
@@ -173,7 +173,7 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.Conc
     """
     import pyomo.environ as pyo
 
-    instance, start = game.instance, Start(game)
+    instance, start = game.instance, StartingPoint(game)
     model, users = pyomo_tasks(instance), instance.users
     keys = [(i, r) for i in instance.servers for r in instance.resources]
     model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
@@ -188,7 +188,7 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.Conc
     return model
 
 
-def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: Start) -> list[Any]:
+def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: StartingPoint) -> list[Any]:
     """E, one expression for each arc; power[i, r] is (kappa_ir / k_i)^beta_i."""
     import pyomo.environ as pyo
 
@@ -208,7 +208,7 @@ def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
 
     users = game.instance.users
     model.log_u = pyo.Expression(users, rule=lambda m, n: pyo.log(m.u[n]))
-    marginal = Marginal(game)
+    marginal = MarginalTerms(game)
     extra = dict(zip(marginal.mixed.tolist(), zip(marginal.shift, marginal.power, marginal.B, strict=True), strict=True))
     result = []
     for a, n in enumerate(game.user.tolist()):
@@ -232,15 +232,15 @@ def demand(game: Game) -> Floats:
 
 def printed_merit(game: Game, x: Floats, lam: Floats) -> float:
     """Psi (K 37) at tasks x (A,) and prices lam (K, R); inf where (K 38-40) fail by more than 1e-9 of a capacity."""
-    room = 1.0 - game.load(game.fractions(x))
-    if room.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (room > 1e-9)):
+    slack = 1.0 - game.load(game.fractions(x))
+    if slack.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (slack > 1e-9)):
         return np.inf
     marginal = np.exp(game.log_marginal(game.shares(game.tasks(x)))) / game.gamma
     f = (demand(game) * lam[game.server]).sum(axis=1) - marginal
     return float((np.hypot(x, f) - x - f) @ (np.hypot(x, f) - x - f)) / 2
 
 
-def printed_start(game: Game, start: Start) -> Floats:
+def printed_start(game: Game, start: StartingPoint) -> Floats:
     """(K, R) lambda at the start."""
     with np.errstate(divide="ignore"):
         result: Floats = np.exp(game.beta[:, None] * start.log_kappa) / game.instance.pools
@@ -251,8 +251,8 @@ def printed_cvxpy(game: Game, relaxation: float = RELAXATION) -> "cp.Problem":
     """Variables "x", "u", "lam" (K, R), parameter "relaxation"; constraints "capacity", "tasks", "saturated"."""
     import cvxpy as cp
 
-    instance, arcs, start = finite_game(game).instance, game.instance.arcs, Start(game)
-    marginal, pools = Marginal(game), game.instance.pools
+    instance, arcs, start = finite_game(game).instance, game.instance.arcs, StartingPoint(game)
+    marginal, pools = MarginalTerms(game), game.instance.pools
     x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
     lam = cp.Variable((instance.K, instance.R), nonneg=True, name="lam")
     x.value, u.value, lam.value = start.x, start.u, printed_start(game, start)
@@ -279,7 +279,7 @@ def printed_pyomo(game: Game, relaxation: float = RELAXATION) -> "pyo.ConcreteMo
     """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
     import pyomo.environ as pyo
 
-    model = pyomo_named(finite_game(game), lam=printed_start(game, Start(game)))
+    model = pyomo_named(finite_game(game), lam=printed_start(game, StartingPoint(game)))
     x = list(model.x.values())
     for variable in x:
         variable.domain = pyo.Reals

@@ -2,7 +2,7 @@ r"""The equilibrium as a nonlinear complementarity problem (K 4.1, (28)-(31)), w
 
 **In levels** (`levels=True`, default), in the numbers without units of game.py, for any alpha:
 
-    0 <= kappa_ir        complements   room_ir = 1 - sum_n w_nir x_ni / gamma_ni >= 0                           (K 28, 30)
+    0 <= kappa_ir        complements   slack_ir = 1 - sum_n w_nir x_ni / gamma_ni >= 0                           (K 28, 30)
     0 <= x_ni            complements   E_ni >= 0,   the logarithm of both sides of (K 29), see merit.py         (K 29, 31)
 
 **As printed** (`levels=False`), in tasks and prices, whose terms have the scale of z^-alpha: fit for small alpha.
@@ -11,9 +11,9 @@ r"""The equilibrium as a nonlinear complementarity problem (K 4.1, (28)-(31)), w
     0 <= x_ni            complements   f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni >= 0   (K 29, 31)
 
 No solver from a wheel takes complementarity conditions as such (`mpec.nl` needs PATH or Knitro). `as_nlp` applies one of Pyomo's
-transformations, "mpec.simple_nonlinear" (products at most `bound`), and what comes out is a nonlinear program for Ipopt, without
-an objective: `follow` in solvers/backends/pyomo.py lowers the bound step by step. A product of at most `bound` leaves a
-condition of which both sides vanish uncertain to sqrt(bound).
+transformations, "mpec.simple_nonlinear" (products at most `bound`), and the result is a nonlinear program for Ipopt without an
+objective: `solve_relaxations` in solvers/backends/pyomo.py lowers the bound step by step. Where both sides of a condition are 0
+at the solution, a product of at most `bound` determines them to sqrt(bound) only.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.merit import Start, excess_pyomo, finite_game, printed_functions, printed_start, pyomo_named
+from fairalloc.formulations.game.merit import (
+    StartingPoint,
+    excess_pyomo,
+    finite_game,
+    printed_functions,
+    printed_start,
+    pyomo_named,
+)
 from fairalloc.formulations.mechanism import linear_rows
 
 if TYPE_CHECKING:
@@ -40,25 +47,25 @@ def ncp_pyomo(game: Game, levels: bool = True) -> "pyo.ConcreteModel":
 
 def _levels(game: Game) -> "pyo.ConcreteModel":
 
-    instance, start = game.instance, Start(game)
+    instance, start = game.instance, StartingPoint(game)
     model = pyomo_named(game, kappa=np.exp(start.log_kappa))
     keys = list(model.kappa)
     load = dict(zip(keys, linear_rows(instance.arcs.load, list(model.x.values())), strict=True))
-    room = {key: 1.0 - row for key, row in load.items() if row is not None}
+    slack = {key: 1.0 - row for key, row in load.items() if row is not None}
     for key in keys:
-        if key not in room:
+        if key not in slack:
             model.kappa[key].fix(0.0)  # nobody uses it there
     unit = np.exp(start.log_kappa)
     power = {}
     for (i, r), key in zip(np.ndindex(unit.shape), keys, strict=True):
         power[i, r] = (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i])
     E = excess_pyomo(game, model, power, start)
-    _conditions(model, {key: (model.kappa[key], row) for key, row in room.items()}, E)
+    _conditions(model, {key: (model.kappa[key], row) for key, row in slack.items()}, E)
     return model
 
 
 def _printed(game: Game) -> "pyo.ConcreteModel":
-    model = pyomo_named(game, lam=printed_start(game, Start(game)))
+    model = pyomo_named(game, lam=printed_start(game, StartingPoint(game)))
     f_users, f_prices = printed_functions(game, model)
     _conditions(model, {key: (model.lam[key], row) for key, row in f_prices.items()}, f_users)
     return model

@@ -22,37 +22,37 @@ from fairalloc.solvers.lexicographic import interior_point
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import OPTIONS
 
-DENSE = 15
+DENSE_ARCS = 15
 """Arcs a user from which the first round goes to the interior-point method: measured on the suite `leximin`."""
 
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
 
-NEXT: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
+LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 """For the rounds after the first: primal simplex, because the last point stays feasible."""
 
 
 class HighsSession(Session):
     """A HiGHS object with one round in it."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, alive: bool) -> None:
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, keep_model: bool) -> None:
         super().__init__(instance, limits)
-        self.mechanism, self.alive = mechanism, alive
+        self.mechanism, self.keep_model = mechanism, keep_model
         self.round: Round | None = None
         self.highs: Any = None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
-        if self.alive and self.dense and round is not None and round.active.all():
+        if self.keep_model and self.dense and round is not None and round.active.all():
             result = self._by_interior_point(round)
             self.x = result.x
             if result.error <= interior_point.ENOUGH:
                 return result.x, result.prices
-        if self.highs is not None and self.alive and round is not None:
+        if self.highs is not None and self.keep_model and round is not None:
             with self.phase("compile"):
-                self._turn_into(round)
+                self._modify_model(round)
         else:
-            self._pass(round)
+            self._pass_model(round)
         if np.isfinite(self.limits.deadline):
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"):
@@ -72,7 +72,7 @@ class HighsSession(Session):
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
         small = self.instance.K * self.instance.R <= interior_point.ROWS
-        return small and len(self.instance.arcs) > DENSE * self.instance.N
+        return small and len(self.instance.arcs) > DENSE_ARCS * self.instance.N
 
     def _by_interior_point(self, round: Round) -> interior_point.Result:  # noqa: A002
         assert isinstance(self.mechanism, Leximin)
@@ -85,7 +85,7 @@ class HighsSession(Session):
         self.count(result.iterations)
         return result
 
-    def _pass(self, round: Round | None) -> None:  # noqa: A002
+    def _pass_model(self, round: Round | None) -> None:  # noqa: A002
         import highspy
 
         with self.phase("build"):
@@ -94,10 +94,10 @@ class HighsSession(Session):
         with self.phase("compile"):
             self.highs = highspy.Highs()
             first = FIRST_DENSE if self.dense else FIRST_SPARSE
-            chosen = first if self.alive else {}
+            chosen = first if self.keep_model else {}
             for option, value in {"output_flag": False, "threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy], **chosen}.items():
-                _must(self.highs.setOptionValue(option, value), option)
-            _must(self.highs.passModel(highs_lp(lp)), "passModel")
+                _checked(self.highs.setOptionValue(option, value), option)
+            _checked(self.highs.passModel(highs_lp(lp)), "passModel")
 
     def _lp(self, round: Round | None) -> LP:  # noqa: A002
         if isinstance(self.mechanism, Leximin):
@@ -105,7 +105,7 @@ class HighsSession(Session):
         assert isinstance(self.mechanism, Utilitarian), "the linear mechanisms are of these two kinds"
         return self.mechanism.lp(self.instance)
 
-    def _turn_into(self, round: Round) -> None:  # noqa: A002
+    def _modify_model(self, round: Round) -> None:  # noqa: A002
         assert self.round is not None
         lower, upper, most = round_bounds(self.instance, round)
         first, g = self.instance.K * self.instance.R, len(self.instance.arcs)
@@ -113,8 +113,8 @@ class HighsSession(Session):
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
         for n in np.flatnonzero(round.active != self.round.active):
             self.highs.changeCoeff(int(first + n), g, 0.0)
-        for option, value in NEXT.items():
-            _must(self.highs.setOptionValue(option, value), option)
+        for option, value in LATER_ROUNDS.items():
+            _checked(self.highs.setOptionValue(option, value), option)
         self.round = round
 
     def _termination(self) -> str:
@@ -149,7 +149,7 @@ def highs_lp(lp: LP) -> Any:
     return model
 
 
-def _must(status: Any, what: str) -> None:
+def _checked(status: Any, what: str) -> None:
     import highspy
 
     if status == highspy.HighsStatus.kError:
@@ -157,22 +157,22 @@ def _must(status: Any, what: str) -> None:
 
 
 class Highs(Method):
-    """Direct HiGHS, one model for each round or one kept alive over all rounds."""
+    """Direct HiGHS, one model for each round or one kept keep_model over all rounds."""
 
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("highspy",)
     install = "pip install fairalloc"
 
-    def __init__(self, id: str, alive: bool) -> None:  # noqa: A002
-        self.id, self.alive = id, alive
+    def __init__(self, id: str, keep_model: bool) -> None:  # noqa: A002
+        self.id, self.keep_model = id, keep_model
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and sequences of them; keeping a model alive pays for sequences only."""
-        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin) if self.alive else mechanism.linear
+        """Linear programs and sequences of them; keeping a model keep_model pays for sequences only."""
+        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin) if self.keep_model else mechanism.linear
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        return HighsSession(mechanism, instance, limits, self.alive)
+        return HighsSession(mechanism, instance, limits, self.keep_model)
 
 
-methods = (Highs("highs", alive=False), Highs("highs:leximin", alive=True))
+methods = (Highs("highs", keep_model=False), Highs("highs:leximin", keep_model=True))

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 
-__all__ = ["PyomoSession", "follow", "ipopt"]
+__all__ = ["PyomoSession", "ipopt", "solve_relaxations"]
 
-BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-"""How far `follow` goes: a product of at most the last leaves a degenerate condition uncertain to 1e-6."""
+RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+"""How far `solve_relaxations` goes: a product of at most the last leaves a degenerate condition uncertain to 1e-6."""
 
 
 class PyomoSession(Session):
@@ -121,14 +121,14 @@ class PyomoIpopt(PyomoSession):
         if np.isfinite(self.limits.deadline):
             options["max_wall_time"] = self.limits.left
         with self.phase("compile"):
-            program = Program(self.model, options)
+            program = CasadiProgram(self.model, options)
         with self.phase("solve"), captured():
             result = program.solve()
         self.count(program.stats["iter_count"])
         return result
 
 
-class Program:
+class CasadiProgram:
     """A Pyomo model as CasADi's function of Ipopt, with Ipopt's `options`."""
 
     def __init__(self, model: "pyo.ConcreteModel", options: Mapping[str, Any]) -> None:
@@ -163,12 +163,12 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: str = "mid", **options: Any) -> 
 
     `options` are Ipopt's own, such as max_wall_time=60.0; the values are in the model's variables.
     """
-    program = Program(model, {**OPTIONS["IPOPT in CasADi"][accuracy], **options})
+    program = CasadiProgram(model, {**OPTIONS["IPOPT in CasADi"][accuracy], **options})
     with captured():
         return program.solve()[0]
 
 
-def follow(model: "pyo.ConcreteModel", bounds: Sequence[float] = BOUNDS, **options: Any) -> str:
+def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:
     """Solve a model with complementarity conditions (game/ncp.py), products at most each bound in turn; the last termination."""
     import pyomo.environ as pyo
 

@@ -1,38 +1,45 @@
-r"""`best-response`: the servers take turns, each solving its Problem 1 given what the others do (K 3.1), until nothing changes.
+r"""`best-response`: the servers take turns, each solving its Problem 1 given the tasks on the others (K 3.1, Problem 1).
 
-Problem 1 of a server whose users have the shares b_n from elsewhere, z_n = b_n + y_n / phi_n (formulations/game/game.py):
+1. Start with no tasks and no prices.
+2. A *sweep*: for every server i in the order of the instance,
+   a. compute the shares b_n that its users have from the other servers;
+   b. solve Problem 1 of server i given b: by water filling where alpha_i = infinity or R = 1, else by its dual;
+   c. replace the tasks on server i by this best response.
+3. Where the tasks changed little, compute the residual. Repeat from 2 until it is small enough or a sweep changes nothing.
+4. If every server uses water filling and the sweeps ended after finitely many, repeat them in rational arithmetic. If they end
+   there too, the answer is an exact equilibrium.
+
+**Problem 1 of a server** whose users have the shares b_n from elsewhere, z_n = b_n + y_n / phi_n (formulations/game/game.py):
 
     0 <= mu_r  complements  1 - sum_n w_nr y_n >= 0
     0 <= y_n   complements  q_n - g'(z_n) >= 0,           q_n = sum_r w_nr mu_r
 
-**alpha = infinity: water filling** (`fill`). The level L rises from 0 and every user who is still free keeps z_n = max(b_n, L).
-The load of r is then piecewise linear in L, with a kink at every b_n, and is 1 first at
+**2b for alpha = infinity: water filling** (`water_filling`). The level L rises from 0, and every user who is not stopped has
+z_n = max(b_n, L). The load of r is then piecewise linear in L, with a kink at every b_n, and is 1 first at
 
-    L_r = (1 - load of the stopped + sum over free n with b_n < L_r of w_nr phi_n b_n) / (sum over the same n of w_nr phi_n)
+    L_r = (1 - load of the stopped + sum over others n with b_n < L_r of w_nr phi_n b_n) / (sum over the same n of w_nr phi_n)
 
-found from prefix sums in the order of b. The least L_r is the next event: r is full, is a bottleneck for all free users who
-need it (P Def 3: they have z_n >= L_r, and who uses r has z_m <= L_r), and stops them. At most R events; nothing is iterated,
-and with Fractions the answer is exact. Prices kappa_r = 1 / L_r. The same where there is one resource only, whatever alpha (K
-Theorem 5).
+found from prefix sums in the order of b. The least L_r is the next event: r is full, is a bottleneck for all users who need it
+and are not stopped (P Def 3: they have z_n >= L_r, and who uses r has z_m <= L_r), and these are stopped. There are at most R
+events and no iteration, so with Fractions the answer is exact. Prices are kappa_r = 1 / L_r. The same holds where there is one
+resource only, for every alpha (K Theorem 5).
 
-**Finite alpha: R prices** (`Market`). Given prices the users are explicit, z_n = max(b_n, h(q_n)) with h the inverse of g', so
-what is left is to find prices in R unknowns, the dual of Problem 1: convex in mu, with gradient 1 - load(mu). For large alpha
-its value is blind to users with large shares, so the equations are solved in u = log mu: with e_n = -d log g' / d log z and
-p_ns = w_ns mu_s / q_n
+**2b for finite alpha: Newton's method on the dual** (`ServerDual`). Given prices the users' answers are explicit, z_n = max(b_n,
+h(q_n)) with h the inverse of g', so the unknowns are R prices. The dual of Problem 1 is convex in mu, with gradient 1 - load(mu).
+For large alpha its value hardly depends on users with large shares, so the equations load_r = 1 are solved in u = log mu: with
+e_n = -d log g' / d log z and p_ns = w_ns mu_s / q_n
 
     d load_r / d u_s = - sum over n with y_n > 0 of w_nr phi_n (z_n / e_n) p_ns
 
-Newton's step on the priced resources, halved until the largest violation falls. Where it does not, one round of *clearing* one
-price at a time: load_r falls in u_r, so either it is <= 1 without a price, or a root is bracketed. That is exact coordinate
-descent on a convex function with continuous gradient over a product of intervals, which converges from every start; so the two
-together do. g' of (K 22) is inverted by Newton's method on its logarithm, which is convex and falling in log z, from a start on
-the left.
+Newton's step on the resources with a price is halved until the largest violation decreases. Where it does not decrease, each
+price in turn is set to *clear* its resource: load_r decreases in u_r, so either it is <= 1 at price 0, or a root is bracketed.
+That is exact coordinate descent on a convex function with continuous gradient over a product of intervals, which converges from
+every start; so the combination does. g' of (K 22) is inverted by Newton's method on its logarithm, which is convex and
+decreasing in log z, from a start on the left.
 
-**What to expect.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
-Otherwise we know of no proof, K gives none, and where x_n is not unique the order of the servers decides which equilibrium
-comes out: it is the order of the instance, from an empty system. Where the last server's turn changes nothing after finitely
-many sweeps, as it often does for ps-dsf, the sweeps are repeated in rationals, and if they end there too x_exact is an
-equilibrium without rounding.
+**Convergence.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
+Otherwise we know of no proof, and K gives none. Where x_n is not unique, the order of the servers decides which equilibrium is
+computed.
 """
 
 import time
@@ -50,27 +57,27 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers.game.session import GameMethod, GameSession, Server
+from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays
 from fairalloc.solvers.method import Answer, Limits
 
-__all__ = ["Market", "fill", "rational_sweeps"]
+__all__ = ["ServerDual", "rational_sweeps", "water_filling"]
 
-SWEEPS = 5_000
-TIED = 1e-13
+MAX_SWEEPS = 5_000
+TIE_TOLERANCE = 1e-13
 """Levels closer than this are one event in floating point; rationals know equality."""
-CLEARED = 1e-13
+FULL_TOLERANCE = 1e-13
 """Loads this close to 1 are full; a hundred times the rounding of a sum of users."""
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
 """Where every server fills, the floats go on for so many sweeps unless nothing changes before; if so the sweeps are repeated in
 rationals, on at most so many arcs, and given up at longer denominators."""
 
 
-def fill(w: Any, phi: Any, b: Any, tied: float = TIED) -> tuple[Any, Any]:
+def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE) -> tuple[Any, Any]:
     """One server's PS-DSF answer given the others: y (m,) and the level (R,) at which each resource filled up, inf where none.
 
-    w (m, R), phi (m,), b (m,) are floats, or object arrays of Fractions with tied = 0.
+    w (m, R), phi (m,), b (m,) are floats, or object arrays of Fractions with tie_tolerance = 0.
 
-    >>> fill(np.array([[1.0, 0.5], [0.5, 1.0]]), np.ones(2), np.array([0.0, 0.5]))
+    >>> water_filling(np.array([[1.0, 0.5], [0.5, 1.0]]), np.ones(2), np.array([0.0, 0.5]))
     (array([0.83333333, 0.33333333]), array([0.83333333,        inf]))
     """
     order = np.argsort(b, kind="stable")
@@ -82,12 +89,12 @@ def fill(w: Any, phi: Any, b: Any, tied: float = TIED) -> tuple[Any, Any]:
         needed = (rate > 0).any(axis=0)
         reached = [_reached(rate[:, r], b, used[r], level) if needed[r] else np.inf for r in range(w.shape[1])]
         level = min(reached)
-        full = np.array([v <= level * (1 + tied) for v in reached])
-        stuck = free & (w[:, full] > 0).any(axis=1)
-        y = np.where(stuck, phi * np.maximum(level - b, b * 0), y)
+        full = np.array([v <= level * (1 + tie_tolerance) for v in reached])
+        stopped = free & (w[:, full] > 0).any(axis=1)
+        y = np.where(stopped, phi * np.maximum(level - b, b * 0), y)
         used = (w * y[:, None]).sum(axis=0)
         levels[full] = level
-        free &= ~stuck
+        free &= ~stopped
     back = np.argsort(order)
     return y[back], levels.astype(y.dtype)
 
@@ -102,10 +109,10 @@ def _reached(rate: Any, b: Any, used: Any, level: Any) -> Any:
     return max((1 - used + offset[k]) / slope[k], level)
 
 
-class Market:
+class ServerDual:
     """The dual of one server's Problem 1 for finite alpha: users explicit, prices u = log mu (R,), -inf for a free resource."""
 
-    def __init__(self, server: Server, alpha: float, A: float, B: float) -> None:
+    def __init__(self, server: ServerArrays, alpha: float, A: float, B: float) -> None:
         self.server, self.alpha, self.beta = server, alpha, max(alpha, 1.0)
         with np.errstate(divide="ignore"):
             self.log_w, self.log_A, self.log_B = np.log(server.w), np.log(A), np.log(B)
@@ -147,11 +154,11 @@ class Market:
         with np.errstate(divide="ignore"):
             u = self.beta * np.log(kappa)
             if not kappa.any():
-                u = self.log_marginal(np.log(fill(self.server.w, self.server.phi, b)[1]))
+                u = self.log_marginal(np.log(water_filling(self.server.w, self.server.phi, b)[1]))
         for _ in range(200):
             y, log_q = self.demand(u, b)
             violation = self.violation(y, u)
-            if violation <= CLEARED:
+            if violation <= FULL_TOLERANCE:
                 break
             u = self.newton(u, b, y, log_q, violation)
         return y, np.exp(u / self.beta)
@@ -169,7 +176,7 @@ class Market:
             new: Floats = u + part * step
             if self.violation(self.demand(new, b)[0], new) <= (1.0 - 0.25 * part) * violation:
                 return new
-        return self.clear(u, b)
+        return self.clear_prices(u, b)
 
     def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
         """Newton's step on the priced resources; 0 where the equations are singular."""
@@ -185,7 +192,7 @@ class Market:
             return step
         return np.clip(np.nan_to_num(step), -5.0 * self.beta, 5.0 * self.beta)
 
-    def clear(self, u: Floats, b: Floats) -> Floats:
+    def clear_prices(self, u: Floats, b: Floats) -> Floats:
         """Every price in turn at the value at which its own resource is just full, or 0 where that is never the case."""
         u = u.copy()
         for r in np.flatnonzero((self.server.w > 0).any(axis=0)):
@@ -214,14 +221,14 @@ class Market:
         return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)) if low < high else low
 
 
-class Sweeps(GameSession):
+class BestResponseSession(GameSession):
     """All servers in turn, again and again."""
 
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
         game = self.game
-        self.markets = {
-            s.index: Market(s, float(game.alpha[s.index]), float(game.A[s.index]), float(game.B[s.index]))
+        self.duals = {
+            s.index: ServerDual(s, float(game.alpha[s.index]), float(game.A[s.index]), float(game.B[s.index]))
             for s in self.servers
             if not by_filling(game, s.index)
         }
@@ -237,7 +244,7 @@ class Sweeps(GameSession):
         self.x, tasks = np.zeros(len(self.game.user)), np.zeros(self.instance.N)
         self.kappa = np.zeros((self.instance.K, self.instance.R))
         residual, next_look = 1.0, self.promised
-        for sweep in range(1, SWEEPS + 1):
+        for sweep in range(1, MAX_SWEEPS + 1):
             tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
             change = max(self._turn(server, tasks) for server in self.servers)
             self.iterations = sweep
@@ -245,20 +252,20 @@ class Sweeps(GameSession):
             if change <= next_look or self.late:
                 residual, next_look = self.judge(self.x, self.kappa), change / 10.0
             self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            met = residual <= self.promised / 10.0 and (bool(self.markets) or sweep >= EXACT_SWEEPS)
+            met = residual <= self.promised / 10.0 and (bool(self.duals) or sweep >= EXACT_SWEEPS)
             if at_rest or self.late or met:
                 break
         return residual, sweep
 
-    def _turn(self, server: Server, tasks: Floats) -> float:
+    def _turn(self, server: ServerArrays, tasks: Floats) -> float:
         """One server's best response; the largest relative change of a user's tasks."""
         if self.late and np.all(tasks > 0):
             return 0.0
         i, b = server.index, server.elsewhere(self.x, tasks)
-        if i in self.markets:
-            y, self.kappa[i] = self.markets[i].answer(b, self.kappa[i])
+        if i in self.duals:
+            y, self.kappa[i] = self.duals[i].answer(b, self.kappa[i])
         else:
-            y, level = fill(server.w, server.phi, b)
+            y, level = water_filling(server.w, server.phi, b)
             self.kappa[i] = self._kappa(i, level)
         return float(server.put(y, self.x, tasks))
 
@@ -291,10 +298,10 @@ def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np
             w[a, row % instance.R] = part * gamma[a]
     weights, alone = np.array(instance.exact.weights, dtype=object), np.array(gamma, dtype=object)
     here = [np.flatnonzero(game.server == i) for i in range(instance.K)]
-    servers = [Server(i, a, game.user[a], w[a], weights[game.user[a]], alone[a]) for i, a in enumerate(here) if len(a)]
+    servers = [ServerArrays(i, a, game.user[a], w[a], weights[game.user[a]], alone[a]) for i, a in enumerate(here) if len(a)]
     x, tasks = (np.full(size, Fraction(0), dtype=object) for size in (len(gamma), instance.N))
     for _ in range(sweeps):
-        change = max(s.put(fill(s.w, s.phi, s.elsewhere(x, tasks), 0)[0], x, tasks) for s in servers)
+        change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0)[0], x, tasks) for s in servers)
         if change == 0:
             return tuple(x)
         if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
@@ -306,7 +313,7 @@ class BestResponse(GameMethod):
     """Gauss-Seidel sweeps of best responses; the trace has `iteration` (sweep), `change` (relative, of tasks) and `seconds`."""
 
     id = "best-response"
-    session = Sweeps
+    session = BestResponseSession
     canonical = False  # y, w and z have no units, and rationals should stay what they are
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:

@@ -1,13 +1,13 @@
 r"""The central path of the game (levels.py) and Newton's method on it.
 
-With slacks e_ni of E and s_ir of room, the path is the solutions of
+With slacks e_ni of E and s_ir of slack, the path is the solutions of
 
-    E(y, k) = e,   room(y) = s,   N y_ni e_ni = tau,   k_ir s_ir = tau,        y, k, e, s > 0,    tau -> 0
+    E(y, k) = e,   slack(y) = s,   N y_ni e_ni = tau,   k_ir s_ir = tau,        y, k, e, s > 0,    tau -> 0
 
 Newton's unknowns are relative changes: u of k, v of x_n, l of y. Eliminating the changes of e and s leaves
 
     g_ni l_ni = q_ni - pull_ni v_n - sum_r share_nir u_ir              for every arc, q = what is left of N y e = tau and E = e
-    x_n v_n = sum_i gamma_ni y_ni l_ni,      sum_n w_nir y_ni l_ni - s_ir u_ir = .. (room)
+    x_n v_n = sum_i gamma_ni y_ni l_ni,      sum_n w_nir y_ni l_ni - s_ir u_ir = .. (slack)
 
 *Weak* arcs (y / e not large) eliminate, and users do, since x_n > 0. *Strong* arcs stay: dividing by their e, which goes to
 zero, is how Schur complements lose all digits where prices are degenerate. What is left is dense, of the order of the K R
@@ -21,19 +21,19 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.levels import Levels, Mask
+from fairalloc.solvers.game.levels import Booleans, LevelEquations
 
-__all__ = ["Newton", "Point"]
+__all__ = ["CentralPathNewton", "CentralPathPoint"]
 
 STRONG = 1e3
 """An arc is strong from this N y / e on."""
 
-MOST = 3000
+MAX_STRONG_ARCS = 3000
 """Strong arcs at most: identical users on identical servers have as many as there are arcs."""
 
 
 @dataclass(frozen=True)
-class Point:
+class CentralPathPoint:
     """y, e (N, K), k, s (K, R), all positive where there is an arc or a row, and theta = log tau."""
 
     y: Floats
@@ -47,9 +47,9 @@ class Point:
         """How far from complementarity."""
         return float(np.exp(self.theta))
 
-    def times(self, factor: "Change", theta: float) -> "Point":
+    def times(self, factor: "Change", theta: float) -> "CentralPathPoint":
         """The point with every number multiplied."""
-        return Point(self.y * factor.y, self.k * factor.k, self.e * factor.e, self.s * factor.s, theta)
+        return CentralPathPoint(self.y * factor.y, self.k * factor.k, self.e * factor.e, self.s * factor.s, theta)
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,22 @@ class Change:
         return float(min(1.0, 0.9 / max(-lowest, 1e-300), 5.0 / max(highest, 1e-300)))
 
 
-def _strong(levels: Levels, point: Point) -> Mask:
-    """(N, K) arcs that are not eliminated: y / e is large, but never more than MOST of them."""
+def _strong(levels: LevelEquations, point: CentralPathPoint) -> Booleans:
+    """(N, K) arcs that are not eliminated: y / e is large, but never more than MAX_STRONG_ARCS of them."""
     ratio = np.where(levels.arc, levels.N * point.y / point.e, 0.0)
-    least = STRONG if ratio.size <= MOST else max(STRONG, np.partition(ratio, -MOST, axis=None)[-MOST])
-    result: Mask = ratio > least
+    least = (
+        STRONG
+        if ratio.size <= MAX_STRONG_ARCS
+        else max(STRONG, np.partition(ratio, -MAX_STRONG_ARCS, axis=None)[-MAX_STRONG_ARCS])
+    )
+    result: Booleans = ratio > least
     return result
 
 
-class Newton:
+class CentralPathNewton:
     """The equations at a point, linearised and factorised."""
 
-    def __init__(self, levels: Levels, point: Point) -> None:
+    def __init__(self, levels: LevelEquations, point: CentralPathPoint) -> None:
         self.levels, self.point = levels, point
         self.at = levels.derivatives(point.y, point.k)
         self.strong = _strong(levels, point)
@@ -121,8 +125,8 @@ class Newton:
         return result
 
     def change_of_s(self) -> Floats:
-        """(K, R) room - s."""
-        result: Floats = np.where(self.levels.row, self.levels.room(self.point.y) - self.point.s, 0.0)
+        """(K, R) slack - s."""
+        result: Floats = np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
         return result
 
     def correction(self) -> Change:
@@ -172,7 +176,7 @@ class Newton:
         return lu_factor(M, check_finite=False), M, across, down, D, to_u, to_l, pulled, n, i
 
     def _solve(self, of_e: Floats, of_s: Floats, products: Floats, row_products: Floats) -> Change:
-        """Solve for E' - de = -of_e, room' - ds = -of_s, y de + e dy = products, k ds + s dk = row_products."""
+        """Solve for E' - de = -of_e, slack' - ds = -of_s, y de + e dy = products, k ds + s dk = row_products."""
         levels, point, at, d = self.levels, self.point, self.at, self.d
         lu, M, across, down, D, to_u, to_l, pulled, n, i = self._factors
         q = np.where(levels.arc, products / np.where(levels.arc, point.y, 1.0) - of_e, 0.0)

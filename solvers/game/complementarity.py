@@ -1,6 +1,6 @@
 r"""The game of levels.py as one complementarity problem, and linear ones by Lemke's method.
 
-0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, room). With Fischer and Burmeister's function
+0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, slack). With Fischer and Burmeister's function
 
     phi(a, b) = a + b - sqrt(a^2 + b^2),    zero iff 0 <= a complements b >= 0
 
@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.levels import Levels, NewtonSession, equal
+from fairalloc.solvers.game.levels import LevelEquations, NewtonSession, equal
 from fairalloc.solvers.method import ACCURACY
 
-__all__ = ["Climb", "Complementarity", "Linear", "lemke", "pivoted"]
+__all__ = ["AlphaContinuation", "Complementarity", "Linearization", "lemke", "lemke_from_guess"]
 
 FLOOR = 1e-14
 """Levels are not taken below this part of their unit: a logarithm needs a number."""
@@ -28,7 +28,7 @@ FLOOR = 1e-14
 STARTS = (1.0, 0.3, 0.1)
 """Parts of the usual first point, one after the other where the merit has a minimum that is no answer."""
 
-ROUGH = 1e-3
+INTERMEDIATE = 1e-3
 """|Phi| that is enough before alpha rises."""
 
 MEMORY = 4
@@ -36,7 +36,7 @@ MEMORY = 4
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linearization:
     """F and its Jacobian at v."""
 
     v: Floats
@@ -68,7 +68,7 @@ class Linear:
 class Complementarity:
     """F, its Jacobian, and the way from v to y and k."""
 
-    def __init__(self, levels: Levels) -> None:
+    def __init__(self, levels: LevelEquations) -> None:
         self.levels = levels
         self.n, self.i = np.nonzero(levels.arc)
         self.j, self.r = np.nonzero(levels.row)
@@ -91,14 +91,14 @@ class Complementarity:
         k[self.j, self.r] = v[self.arcs :]
         return y, k
 
-    def value(self, v: Floats) -> Linear:
+    def value(self, v: Floats) -> Linearization:
         """F at v, without the Jacobian."""
         y, k = self.grids(v)
         excess = self.levels.derivatives(y, np.maximum(k, FLOOR)).excess
-        F = np.concatenate([excess[self.n, self.i], self.levels.room(y)[self.j, self.r]])
-        return Linear(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
+        F = np.concatenate([excess[self.n, self.i], self.levels.slack(y)[self.j, self.r]])
+        return Linearization(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
 
-    def linear(self, v: Floats) -> Linear:
+    def linear(self, v: Floats) -> Linearization:
         """F and its Jacobian at v."""
         levels, (n, i), arcs = self.levels, (self.n, self.i), np.arange(self.arcs)
         y, k = self.grids(v)
@@ -111,34 +111,34 @@ class Complementarity:
         prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
         load = sp.csr_array((-levels.w[n[a], i[a], r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
         J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
-        return Linear(v, self.value(v).F, J)
+        return Linearization(v, self.value(v).F, J)
 
 
-class Climb(NewtonSession):
+class AlphaContinuation(NewtonSession):
     """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
 
     iterations_each: int
     """Steps for one alpha."""
 
     @abstractmethod
-    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+    def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """The next v, with a merit well below `allowed`; None where there is none."""
 
     def iterate(self) -> None:
         """From one first point after the other, until there is an answer."""
         problem = Complementarity(self.levels)
         for part in STARTS:
-            self._climb(problem, part * problem.start())
+            self._raise_alpha(problem, part * problem.start())
             if self.gap <= ACCURACY[self.limits.accuracy]:
                 return
 
-    def _climb(self, problem: Complementarity, v: Floats) -> None:
+    def _raise_alpha(self, problem: Complementarity, v: Floats) -> None:
         most = float(self.levels.game.alpha.max())
         steps = int(np.ceil(np.log(max(most, 1.0)) / np.log(3.0)))
         try:
             for power in range(steps):
                 self.levels.cap(3.0**power)
-                v = self._solved(problem, v, ROUGH)
+                v = self._solved(problem, v, INTERMEDIATE)
         finally:
             self.levels.cap(np.inf)
         self._solved(problem, v, 0.0)
@@ -154,7 +154,7 @@ class Climb(NewtonSession):
                 break
             self.step()
             merits.append(here.merit)
-            new = self.moved(problem, here, max(merits[-MEMORY:]))
+            new = self.next_point(problem, here, max(merits[-MEMORY:]))
             if new is None:
                 break
             v = new
@@ -164,8 +164,10 @@ class Climb(NewtonSession):
 # ---- linear complementarity -----------------------------------------------------------------------------------------
 
 
-def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0, tick: Callable[[], Any] = bool) -> NDArray[Any] | None:
-    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by complementary pivoting; None on a ray or after `most` pivots.
+def lemke(
+    M: NDArray[Any], q: NDArray[Any], max_pivots: int, tolerance: Any = 0, tick: Callable[[], Any] = bool
+) -> NDArray[Any] | None:
+    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by complementary pivoting; None on a ray or after `max_pivots` pivots.
 
     Arrays of floats, or of fractions with tolerance 0: then exact. Ties are broken by the lexicographic order, so that
     degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
@@ -181,7 +183,7 @@ def lemke(M: NDArray[Any], q: NDArray[Any], most: int, tolerance: Any = 0, tick:
         return np.full(size, zero, dtype=M.dtype)
     row = int(np.argmin(T[:, -1]))
     entering = 2 * size
-    for _ in range(most):
+    for _ in range(max_pivots):
         tick()
         leaving = int(basis[row])
         basis[row] = entering
@@ -220,13 +222,15 @@ def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any
     return int(rows[0])
 
 
-def pivoted(M: Floats, q: Floats, basic: NDArray[np.bool_], most: int, tick: Callable[[], Any] = bool) -> Floats | None:
+def lemke_from_guess(
+    M: Floats, q: Floats, basic: NDArray[np.bool_], max_pivots: int, tick: Callable[[], Any] = bool
+) -> Floats | None:
     """`lemke` from a guess of which z are positive: their rows are solved first (a principal pivot), and few pivots are left."""
     B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
     try:
         inverse = np.linalg.inv(M[np.ix_(B, B)])
     except np.linalg.LinAlgError:
-        return lemke(M, q, most, 1e-11, tick)
+        return lemke(M, q, max_pivots, 1e-11, tick)
     P = np.empty_like(M)
     P[np.ix_(B, B)] = inverse
     P[np.ix_(B, C)] = -inverse @ M[np.ix_(B, C)]
@@ -236,8 +240,8 @@ def pivoted(M: Floats, q: Floats, basic: NDArray[np.bool_], most: int, tick: Cal
     p[B] = -inverse @ q[B]
     p[C] = q[C] - P[np.ix_(C, B)] @ q[B]
     if not np.all(np.isfinite(P)) or np.abs(P).max() > 1e10:
-        return lemke(M, q, most, 1e-11, tick)
-    found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), most, 1e-11, tick)
+        return lemke(M, q, max_pivots, 1e-11, tick)
+    found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), max_pivots, 1e-11, tick)
     if found is None:
         return None
     z = found.copy()

@@ -8,9 +8,9 @@ max(3, 0.3 / tau), so that alpha = infinity takes no longer than alpha = 2 and i
 **The end.** Along the path each y either stays or vanishes like tau, and its tangent tells which (El-Bakry, Tapia, Zhang 1994).
 With that guess of the arcs in use P and the priced resources Q, Newton's method on the equations
 
-    E_ni = 0 for P,    room_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
+    E_ni = 0 for P,    slack_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
 
-ends at rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > room),
+ends at rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > slack),
 and the steps are those of least norm: where prices or tasks are not unique the equations are dependent.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition.
@@ -25,27 +25,27 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.central_path import MOST, Change, Newton, Point
-from fairalloc.solvers.game.levels import Levels, Mask, NewtonSession, equal
+from fairalloc.solvers.game.central_path import MAX_STRONG_ARCS, CentralPathNewton, CentralPathPoint, Change
+from fairalloc.solvers.game.levels import Booleans, LevelEquations, NewtonSession, equal
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
 STARTS = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
 """(first tau, first bound on alpha): the second and third were not needed in the 1,650 generated games tried without them."""
 
-STEPS = 600
+MAX_STEPS = 600
 """Newton systems for one start."""
 
-LAST = 1e-13
+LAST_TAU = 1e-13
 """The tau at which products are lost in rounding."""
 
-CLOSE = 0.1
+NEIGHBOURHOOD = 0.1
 """How near the path a point must be, in units of tau."""
 
-FINISH = 1e-6
+FINISH_TAU = 1e-6
 """The tau from which on the end is tried, each time it has fallen by a hundred."""
 
 
-class Lost(Exception):  # noqa: N818 (a signal, not an error)
+class PathLost(Exception):  # noqa: N818 (a signal, not an error)
     """The path cannot be followed any further."""
 
 
@@ -57,7 +57,7 @@ class Tangent:
     theta: float
 
 
-class Path:
+class PathFollowing:
     """One walk from an equal partition to the end of the path."""
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
@@ -65,40 +65,40 @@ class Path:
         self.weights = [
             1.0 / np.sqrt(max(mask.sum(), 1)) for mask in (self.levels.arc, self.levels.row, self.levels.arc, self.levels.row)
         ]
-        self.length, self.budget = 1.0, session.done + STEPS
+        self.length, self.budget = 1.0, session.done + MAX_STEPS
         arc, row = self.levels.arc, self.levels.row
         self._cap(np.log(tau))
         y, k = equal(self.levels)
-        self.now = Point(y, k, np.where(arc, 0.3, 1.0), np.where(row, 0.3, 1.0), float(np.log(tau)))
+        self.now = CentralPathPoint(y, k, np.where(arc, 0.3, 1.0), np.where(row, 0.3, 1.0), float(np.log(tau)))
 
-    def walk(self) -> None:
-        """To the end, or until Lost."""
-        newton = self._reach()
+    def follow(self) -> None:
+        """To the end, or until PathLost."""
+        newton = self._center()
         tangent: Tangent | None = None
-        next_finish = np.log(FINISH)
-        while newton.point.theta > np.log(LAST):
+        next_finish = np.log(FINISH_TAU)
+        while newton.point.theta > np.log(LAST_TAU):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
             if newton.point.theta < next_finish:
                 next_finish = newton.point.theta - np.log(100.0)
-                if self._finish(newton, along):
+                if self._try_to_end(newton, along):
                     return
-            tangent = self._directed(along, tangent)
+            tangent = self._oriented(along, tangent)
             newton = self._advance(newton, tangent)
-        self._finish(newton, newton.tangent(self._drift(newton)))
+        self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
     # ---- steps ------------------------------------------------------------------------------------------------------
 
-    def _newton(self, point: Point) -> Newton:
+    def _newton(self, point: CentralPathPoint) -> CentralPathNewton:
         self.session.step()
         if self.session.done > self.budget:
-            raise Lost
+            raise PathLost
         self._cap(point.theta)
-        return Newton(self.levels, point)
+        return CentralPathNewton(self.levels, point)
 
     def _cap(self, theta: float) -> None:
         self.levels.cap(max(self.first, 0.3 * np.exp(-theta)))
 
-    def _drift(self, newton: Newton) -> Floats:
+    def _drift(self, newton: CentralPathNewton) -> Floats:
         """(N, K) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
         self._cap(newton.point.theta - step)
@@ -107,14 +107,14 @@ class Path:
         result: Floats = (newton.at.excess - before) / step
         return result
 
-    def _reach(self) -> Newton:
+    def _center(self) -> CentralPathNewton:
         """Damped Newton steps onto the path at the first tau."""
         newton = self._newton(self.now)
-        while newton.error > CLOSE:
+        while newton.error > NEIGHBOURHOOD:
             change = newton.correction()
             part = change.fits
             while True:
-                new = Newton(self.levels, newton.point.times(change.factors(part), newton.point.theta))
+                new = CentralPathNewton(self.levels, newton.point.times(change.factors(part), newton.point.theta))
                 if new.error <= newton.error * (1.0 - 1e-3 * part) or part < 1e-3:
                     break
                 part /= 2.0
@@ -126,13 +126,13 @@ class Path:
         parts = zip(one.all, other.all, self.weights, strict=True)
         return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
 
-    def _directed(self, along: Change, before: Tangent | None) -> Tangent:
+    def _oriented(self, along: Change, before: Tangent | None) -> Tangent:
         """The unit tangent that goes on in the same direction; at first, towards smaller tau."""
         forward = -1.0 if before is None else np.sign(self._inner(before.change, along) + before.theta)
         scale = forward / np.sqrt(self._inner(along, along) + 1.0)
         return Tangent(along.times(scale), float(scale))
 
-    def _advance(self, newton: Newton, tangent: Tangent) -> Newton:
+    def _advance(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
         """One step of the length that works."""
         while self.length > 1e-5:
             step = tangent.change.times(self.length).exp()
@@ -142,14 +142,14 @@ class Path:
                 self.session.note(iteration=self.session.done, tau=new.point.tau, merit=new.error, seconds=self.session.seconds)
                 return new
             self.length /= 2.5
-        raise Lost
+        raise PathLost
 
-    def _correct(self, point: Point, tangent: Tangent) -> tuple[Newton | None, int]:
+    def _correct(self, point: CentralPathPoint, tangent: Tangent) -> tuple[CentralPathNewton | None, int]:
         """Newton steps across the tangent onto the path, and their number; None where they do not get there quickly."""
         off, before = 0.0, np.inf
         for corrections in range(6):
             newton = self._newton(point)
-            if newton.error <= CLOSE:
+            if newton.error <= NEIGHBOURHOOD:
                 return newton, corrections
             if not np.isfinite(newton.error) or (corrections >= 2 and newton.error > 0.9 * before):
                 break
@@ -166,7 +166,7 @@ class Path:
 
     # ---- the end ----------------------------------------------------------------------------------------------------
 
-    def _finish(self, newton: Newton, along: Change) -> bool:
+    def _try_to_end(self, newton: CentralPathNewton, along: Change) -> bool:
         """Try the point itself and the equations of the arcs and prices that stay; whether that is good enough."""
         levels, point = self.levels, newton.point
         stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5)
@@ -175,17 +175,17 @@ class Path:
         self.session.look(point.y, point.k, tau=point.tau)
         for arcs, rows in (stay, large):
             if not self.session.reached:
-                finish(self.session, point.y, point.k, arcs, rows)
+                newton_on_active_arcs(self.session, point.y, point.k, arcs, rows)
         self._cap(point.theta)
         return self.session.reached
 
 
-def finish(session: NewtonSession, y: Floats, k: Floats, arcs: Mask, rows: Mask) -> None:
+def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans) -> None:
     """Newton's method on the equations of the arcs and rows in use, whose guesses it corrects; the session keeps what is best."""
     levels = session.levels
     for _ in range(8):
         y, k = np.where(arcs, y, 0.0), np.where(rows, k, 0.0)
-        if not arcs.any(axis=1).all() or arcs.sum() > MOST:
+        if not arcs.any(axis=1).all() or arcs.sum() > MAX_STRONG_ARCS:
             return
         try:
             y, k = _least_step(levels, y, k, arcs, rows)
@@ -196,10 +196,10 @@ def finish(session: NewtonSession, y: Floats, k: Floats, arcs: Mask, rows: Mask)
         with np.errstate(invalid="ignore"):
             excess = levels.derivatives(y, k).excess
             arcs = levels.arc & (levels.N * y > np.nan_to_num(excess, nan=-np.inf))
-        rows = levels.row & (k > levels.room(y))
+        rows = levels.row & (k > levels.slack(y))
 
 
-def _least_step(levels: Levels, y: Floats, k: Floats, arcs: Mask, rows: Mask) -> tuple[Floats, Floats]:
+def _least_step(levels: LevelEquations, y: Floats, k: Floats, arcs: Booleans, rows: Booleans) -> tuple[Floats, Floats]:
     """The Newton step of least norm, relative to y and to k."""
     at = levels.derivatives(y, k)
     (n, i), (j, r) = np.nonzero(arcs), np.nonzero(rows)
@@ -212,7 +212,7 @@ def _least_step(levels: Levels, y: Floats, k: Floats, arcs: Mask, rows: Mask) ->
             [np.where(here, levels.w[n, i][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
         ]
     )
-    right = np.concatenate([-at.excess[n, i], levels.room(y)[j, r]])
+    right = np.concatenate([-at.excess[n, i], levels.slack(y)[j, r]])
     across = np.maximum(np.abs(J).max(axis=1), 1e-300)
     J /= across[:, None]
     down = np.maximum(np.abs(J).max(axis=0), 1e-9)
@@ -229,10 +229,10 @@ class ContinuationSession(NewtonSession):
     def iterate(self) -> None:
         """Follow the path; from another start where that failed."""
         for tau, first in STARTS:
-            path = Path(self, tau, first)
+            path = PathFollowing(self, tau, first)
             try:
-                path.walk()
-            except (Lost, Stopped) as end:
+                path.follow()
+            except (PathLost, Stopped) as end:
                 self.levels.cap(np.inf)
                 self.look(path.now.y, path.now.k, tau=path.now.tau)
                 if isinstance(end, Stopped):

@@ -1,6 +1,6 @@
 r"""`josephy-newton`: the game as a sequence of linear complementarity problems (Josephy 1979; K 28-29, finite alpha).
 
-At v the functions F = (E, room) of complementarity.py are replaced by their linearisation, and
+At v the functions F = (E, slack) of complementarity.py are replaced by their linearisation, and
 
     0 <= z  complements  F(v) + J (z - v) >= 0
 
@@ -17,7 +17,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.complementarity import Climb, Complementarity, Linear, pivoted
+from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, Linearization, lemke_from_guess
 from fairalloc.solvers.game.semismooth_newton import finite_games
 from fairalloc.solvers.method import Limits, Method, Session
 
@@ -25,20 +25,20 @@ RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
 """What is added to the diagonal of J, one after the other."""
 
 LARGEST = 1500
-"""Arcs and prices that the tableau has room for."""
+"""Arcs and prices that fit into the tableau."""
 
 
-class JosephySession(Climb):
+class JosephySession(AlphaContinuation):
     """The game of one instance."""
 
     iterations_each = 60
 
-    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+    def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """The next v on the way to the solution of a linearised problem."""
         J = here.J.toarray()
         for rho in RHO:
             M = J + rho * np.eye(len(J))
-            z = pivoted(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)
+            z = lemke_from_guess(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)
             if z is None:
                 continue
             d = np.maximum(z, 0.0) - here.v

@@ -4,7 +4,7 @@ Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels 
 
     x_n = sum_i gamma_ni y_ni                                  (in units of the user's best server)
     E_ni(y, k) = (log sum_r w_nir kappa_ir^beta_i - log g_i'(z_ni)) / beta_i        0 <= y_ni  complements  E_ni >= 0
-    room_ir(y) = 1 - sum_n w_nir y_ni                                               0 <= k_ir  complements  room_ir >= 0
+    slack_ir(y) = 1 - sum_n w_nir y_ni                                               0 <= k_ir  complements  slack_ir >= 0
 
     d E_ni = sum_r share_nir d log k_ir + pull_ni d log x_n,   share: r's part of the price, pull: the elasticity of g' over beta
 
@@ -29,9 +29,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
 
-__all__ = ["Derivatives", "Levels", "Mask", "NewtonSession", "equal"]
+__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonSession", "equal"]
 
-Mask: TypeAlias = NDArray[np.bool_]
+Booleans: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
 """The residual at which each accuracy word stops: below what it promises, because rounding comes on top."""
@@ -47,7 +47,7 @@ class Derivatives:
     share: Floats
 
 
-class Levels:
+class LevelEquations:
     """The arrays of a game as grids, and its equations.
 
     Attributes
@@ -95,7 +95,7 @@ class Levels:
         result: Floats = (self.gamma * y).sum(axis=1)
         return result
 
-    def room(self, y: Floats) -> Floats:
+    def slack(self, y: Floats) -> Floats:
         """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
         result: Floats = np.where(self.row, 1.0 - np.einsum("nir,ni->ir", self.w, y), 0.0)
         return result
@@ -165,7 +165,7 @@ class NewtonSession(Session):
         with self.phase("build"):
             game = mechanism.game(instance)
         with self.phase("compile"):
-            self.levels = Levels(game)
+            self.levels = LevelEquations(game)
             self.x = self.levels.x(equal(self.levels)[0])
         self.gap = np.inf
         self.prices: Floats | None = None
@@ -222,7 +222,7 @@ class NewtonSession(Session):
         return gap
 
 
-def equal(levels: Levels) -> tuple[Floats, Floats]:
+def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     """Where all start: most of an equal partition, and every level at its unit."""
     y = np.where(levels.arc, 0.7 / levels.N, 0.0)
     levels.scale(y)

@@ -19,12 +19,12 @@ two arguments of psi differ by whatever the units of tasks and money are.
 **What the print leaves open.** Start: every user phi_n / sum phi of every server, lambda = 0. eta: at most the way to the next
 full resource or zero price, at most twice the last; halved until Psi falls by at least 1e-4 of what the slope promises
 (Armijo), which (K 51), any decrease, does not ask for and without which descent may end anywhere. epsilon: the accuracy; where
-the residual does not agree, a tenth of it, again and again. Saturated: load within FULL of 1, or lambda > 0, whose loads the
-projection keeps.
+the residual does not agree, a tenth of it, again and again. Saturated: load within FULL_TOLERANCE of 1, or lambda > 0, whose
+loads the projection keeps.
 
 **Deviations, each where the print is wrong.**
 (a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which
-is then positive on a resource with room. Here the price of what is left stays 0. v remains a descent direction: each part of v
+is then positive on a resource with slack. Here the price of what is left stays 0. v remains a descent direction: each part of v
 is one.
 (b) x_n > 0 is needed for g' and not among (K 38-40), where x_ni may even be negative (psi_FB takes care of that in the limit):
 eta is halved until it holds. In the
@@ -37,8 +37,8 @@ full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), user 1 gets half of what use
 the proof of Lemma 4 needs Assumption 1, which speaks of the point of termination and so cannot be checked before.
 
 **What to expect.** Descent on a nonconvex function, zigzag between resources that become full one by one, no scaling of
-variables: linear convergence at best. On generated instances with 8 users and 3 servers two in three reach 1e-6 in ITERATIONS for
-alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large alpha f spans too many orders of
+variables: linear convergence at best. On generated instances with 8 users and 3 servers two in three reach 1e-6 in MAX_ITERATIONS
+for alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large alpha f spans too many orders of
 magnitude.
 """
 
@@ -56,8 +56,8 @@ from fairalloc.solvers.method import Limits
 
 __all__ = ["Merit"]
 
-ITERATIONS = 20_000
-FULL = 1e-10
+MAX_ITERATIONS = 20_000
+FULL_TOLERANCE = 1e-10
 """A load within this of 1 is full: far below every accuracy, far above the rounding of a step."""
 ARMIJO = 1e-4
 
@@ -123,7 +123,7 @@ def fischer_burmeister(a: Floats, b: Floats) -> Floats:
         return np.where(total > 0, -2.0 * a * b / (r + total), r - total)
 
 
-class Descent(GameSession):
+class PsMfaSession(GameSession):
     """Algorithm I."""
 
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
@@ -138,14 +138,14 @@ class Descent(GameSession):
             self.x = self.tasks()
             kappa = self.merit.kappa(self.mu)
             residual = self.judge(self.x, kappa)
-        self.finish(residual, why, "iteration_limit" if self.iterations == ITERATIONS else "inaccurate")
+        self.finish(residual, why, "iteration_limit" if self.iterations == MAX_ITERATIONS else "inaccurate")
         return self.x, kappa
 
     def _descend(self) -> str:
         merit = self.merit
         self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))
         value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
-        for count in range(1, ITERATIONS + 1):
+        for count in range(1, MAX_ITERATIONS + 1):
             self.iterations = count
             vy, vmu, slope = self._direction()
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
@@ -173,7 +173,7 @@ class Descent(GameSession):
         """v_y, v_mu and the slope of Psi along them."""
         game, (by_y, by_mu) = self.game, self.merit.gradient(self.y, self.mu)
         self.load = game.load(self.y)
-        full = (self.load >= 1.0 - FULL) | (self.mu > 0)
+        full = (self.load >= 1.0 - FULL_TOLERANCE) | (self.mu > 0)
         vy, vmu = -by_y, np.zeros_like(self.mu)
         for server in self.servers:
             i, here = server.index, server.arcs
@@ -182,7 +182,7 @@ class Descent(GameSession):
         self.rate = game.load(vy)
         beta = -game.load(by_y)
         vmu = -by_mu + np.where(-beta * by_mu >= 0, beta, 0.0)
-        leaving = (self.mu == 0) & (self.rate < -FULL * np.abs(beta))
+        leaving = (self.mu == 0) & (self.rate < -FULL_TOLERANCE * np.abs(beta))
         vmu = np.where(self.mu > 0, vmu, np.maximum(vmu, 0.0))
         vmu = np.where(full & ~leaving, vmu, 0.0)
         self.rate[full] = np.minimum(self.rate[full], 0.0)
@@ -191,9 +191,9 @@ class Descent(GameSession):
     def _step(self, vy: Floats, vmu: Floats, value: float, slope: float, eta: float) -> tuple[float, float] | None:
         """Move; (eta, Psi), or None where Psi does not fall."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(self.rate > 0, (1.0 - self.load) / self.rate, np.inf)
+            slack = np.where(self.rate > 0, (1.0 - self.load) / self.rate, np.inf)
             paid = np.where(vmu < 0, self.mu / -vmu, np.inf)
-        eta = float(min(eta, room.min(), paid.min()))
+        eta = float(min(eta, slack.min(), paid.min()))
         while eta > 1e-20:
             y, mu = self.y + eta * vy, np.maximum(self.mu + eta * vmu, 0.0)
             mu[(vmu < 0) & (paid <= eta)] = 0.0
@@ -217,7 +217,7 @@ class PsMfa(ForFiniteAlpha):
     """K's Algorithm I; the trace has `iteration`, `merit` (Psi), `direction` (|v|) and `seconds`."""
 
     id = "ps-mfa"
-    session = Descent
+    session = PsMfaSession
 
 
 methods = (PsMfa(),)

@@ -30,7 +30,7 @@ Users are counted once.
 (d) "S* is monotonically increasing" holds within one procedure only: N* rises to at most the next n_r, so the minimum over N_i
 rises with every update. A server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*:
 servers (1), (1), user 1 on both, user 2 on the second, every demand 1. DRF apart gives x = (1 + 1/2, 1/2); the second server
-then takes 1/2 from user 1, and S* at the first falls from 3/2 to 1. So nothing proves that rounds end; ROUNDS is the limit.
+then takes 1/2 from user 1, and S* at the first falls from 3/2 to 1. So nothing proves that rounds end; MAX_ROUNDS is the limit.
 Where a round ends without a change, every user has a bottleneck at every server.
 (e) In exact arithmetic rounds need not end: servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second, every
 demand 1. With c tasks of user 2 on the second server, the first gives it (1 - c) / 2 and then the second (1 + c) / 4, which goes
@@ -43,23 +43,23 @@ import numpy as np
 
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.best_response import fill
-from fairalloc.solvers.game.session import ForFilling, GameSession, Server
+from fairalloc.solvers.game.best_response import water_filling
+from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
 
 __all__ = ["drf_alone", "server_procedure", "update_allocation"]
 
-ROUNDS = 5_000
+MAX_ROUNDS = 5_000
 TIED = 1e-12
 """Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
 
 
-def drf_alone(servers: list[Server], x: Floats) -> None:
+def drf_alone(servers: list[ServerArrays], x: Floats) -> None:
     """The initial allocation: DRF on each server as if there were no other, written into x (A,)."""
     for server in servers:
-        x[server.arcs] = fill(server.w, server.phi, np.zeros(len(server.arcs)))[0] * server.gamma
+        x[server.arcs] = water_filling(server.w, server.phi, np.zeros(len(server.arcs)))[0] * server.gamma
 
 
-def server_procedure(server: Server, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
+def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
     """The inner while loop for one server: its new y (m,) given the shares b (m,) from elsewhere, and S* before every update."""
     y, here = y.copy(), np.ones(len(b), bool)
     minima: list[float] = []
@@ -81,18 +81,18 @@ def server_procedure(server: Server, b: Floats, y: Floats) -> tuple[Floats, list
     return y, minima
 
 
-def update_allocation(server: Server, z: Floats, y: Floats, least: float, lowest: Any, released: Any) -> None:
+def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, lowest: Any, released: Any) -> None:
     """Update-Allocation: y (m,) is changed in place."""
     f = np.maximum(1.0 - y @ server.w, 0.0) + y[released] @ server.w[released]
     D = server.phi[lowest] @ server.w[lowest]
     rise = float((f[D > 0] / D[D > 0]).min())
-    room = (z[released] - least) / (rise + y[released] / server.phi[released])
-    beta = float(min(1.0, room.min(initial=1.0)))
+    slack = (z[released] - least) / (rise + y[released] / server.phi[released])
+    beta = float(min(1.0, slack.min(initial=1.0)))
     y[lowest] += beta * server.phi[lowest] * rise
     y[released] *= 1.0 - beta
 
 
-class Rounds(GameSession):
+class Algorithm1Session(GameSession):
     """The main subroutine."""
 
     def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
@@ -105,7 +105,7 @@ class Rounds(GameSession):
         return self.x, None
 
     def _rounds(self) -> int:
-        for count in range(1, ROUNDS + 1):
+        for count in range(1, MAX_ROUNDS + 1):
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
             for server in self.servers if not self.late else ():
                 b = server.elsewhere(self.x, tasks)
@@ -123,7 +123,7 @@ class Algorithm1(ForFilling):
     """P's Algorithm I; the trace has `iteration` (round), `updates` (calls of Update-Allocation), `change` and `seconds`."""
 
     id = "psdsf-algorithm-1"
-    session = Rounds
+    session = Algorithm1Session
 
 
 methods = (Algorithm1(),)

@@ -17,7 +17,7 @@ users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are 
 there.
 
 As a method it runs without events until no procedure changes anything for a whole period. What is said in psdsf_algorithm_1.py
-of termination holds here too; PERIODS is the limit.
+of termination holds here too; MAX_PERIODS is the limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,13 +31,13 @@ from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.best_response import fill
+from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.psdsf_algorithm_1 import TIED, server_procedure
-from fairalloc.solvers.game.session import ForFilling, GameSession, Server, servers_of
+from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays, servers_of
 
-__all__ = ["Event", "Trajectory", "cluster", "section_v", "simulate"]
+__all__ = ["Event", "TaskHistory", "cluster", "section_v", "simulate"]
 
-PERIODS = 5_000
+MAX_PERIODS = 5_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class TaskHistory:
     """What was allocated when.
 
     Attributes
@@ -75,7 +75,7 @@ class Trajectory:
         return Allocation(self.instance, self.x[int(np.searchsorted(self.times, time, side="right")) - 1], "ps-dsf")
 
 
-class System:
+class ServerSystem:
     """The servers with their present tasks and who is active."""
 
     def __init__(self, game: Game) -> None:
@@ -88,9 +88,9 @@ class System:
         """DRF on each active server for the active users."""
         for server in self.servers:
             if here := self._present(server):
-                self.x[here.arcs] = fill(here.w, here.phi, np.zeros(len(here.arcs)))[0] * here.gamma
+                self.x[here.arcs] = water_filling(here.w, here.phi, np.zeros(len(here.arcs)))[0] * here.gamma
 
-    def act(self, server: Server) -> float:
+    def run_procedure(self, server: ServerArrays) -> float:
         """One server procedure; the largest relative change of a user's tasks."""
         here = self._present(server)
         if here is None:
@@ -108,12 +108,14 @@ class System:
         on[k] = event.active
         self.x[owner == k] = 0.0
 
-    def _present(self, server: Server) -> Server | None:
+    def _present(self, server: ServerArrays) -> ServerArrays | None:
         """The server with its active users only; None where there is nobody."""
         here = self.users_on[server.user] & self.servers_on[server.index]
         if not here.any():
             return None
-        return Server(server.index, server.arcs[here], server.user[here], server.w[here], server.phi[here], server.gamma[here])
+        return ServerArrays(
+            server.index, server.arcs[here], server.user[here], server.w[here], server.phi[here], server.gamma[here]
+        )
 
 
 def simulate(
@@ -123,7 +125,7 @@ def simulate(
     period: float = 1.0,
     offsets: Sequence[float] | None = None,
     seed: int = 0,
-) -> Trajectory:
+) -> TaskHistory:
     """Run the servers' procedures over [0, horizon] seconds; samples at time 0 and after every whole period.
 
     `offsets` (K,) in (0, period] are the servers' first times; None spreads them evenly in an order drawn from `seed`. Events
@@ -132,7 +134,7 @@ def simulate(
     """
     timeline = sorted(events, key=lambda event: event.time)
     _check(instance, timeline, horizon, period)
-    system = System(Game(game_domain(instance, "ps-dsf"), np.inf))
+    system = ServerSystem(Game(game_domain(instance, "ps-dsf"), np.inf))
     first = spread(instance.K, period, seed) if offsets is None else np.asarray(offsets, float)
     if first.shape != (instance.K,) or not np.all((first > 0) & (first <= period)):
         raise InstanceError(f"offsets are {offsets!r}, but they must be {instance.K} numbers in (0, {period:g}]")
@@ -145,12 +147,12 @@ def simulate(
             server = system.servers[k]
             while timeline and timeline[0].time <= count * period + first[server.index]:
                 system.switch(timeline.pop(0))
-            system.act(server)
+            system.run_procedure(server)
         while timeline and timeline[0].time <= (count + 1) * period:
             system.switch(timeline.pop(0))
         times.append((count + 1) * period)
         points.append(system.x.copy())
-    return Trajectory(instance, np.array(times), np.array(points))
+    return TaskHistory(instance, np.array(times), np.array(points))
 
 
 def spread(count: int, period: float, seed: int) -> Floats:
@@ -186,7 +188,7 @@ def cluster() -> Instance:
     )
 
 
-def section_v() -> Trajectory:
+def section_v() -> TaskHistory:
     """The experiment of P V over (0, 300) s; `.load("C", "cpu")` and `.load("D", "cpu")` are the PS-DSF curves of P Fig. 6.
 
     >>> section_v().load("D", "cpu")[[99, 101, 251, 300]].round(3)
@@ -195,23 +197,23 @@ def section_v() -> Trajectory:
     return simulate(cluster(), [Event(100.0, "user 4", False), Event(250.0, "user 4", True)], horizon=300.0)
 
 
-class Periods(GameSession):
+class DistributedSession(GameSession):
     """The servers' procedures, period after period, without events."""
 
     def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
         """Until nothing changes for a period."""
         with self.phase("solve"):
-            system = System(self.game)
+            system = ServerSystem(self.game)
             system.begin()
             self.x = system.x
             periods = self._periods(system)
         self.finish(self.judge(self.x), f"not at rest after {periods} periods")
         return self.x, None
 
-    def _periods(self, system: System) -> int:
+    def _periods(self, system: ServerSystem) -> int:
         order = np.argsort(spread(self.instance.K, 1.0, 0)[[s.index for s in system.servers]])
-        for count in range(1, PERIODS + 1):
-            change = max((system.act(system.servers[k]) for k in order if not self.late), default=0.0)
+        for count in range(1, MAX_PERIODS + 1):
+            change = max((system.run_procedure(system.servers[k]) for k in order if not self.late), default=0.0)
             self.iterations = count
             self.note(time=float(count), change=change, seconds=self.seconds)
             if change <= TIED or self.late:
@@ -223,7 +225,7 @@ class Distributed(ForFilling):
     """P III-D; the trace has `time` (end of a period of 1), `change` (relative, of tasks) and `seconds`."""
 
     id = "psdsf-distributed"
-    session = Periods
+    session = DistributedSession
 
 
 methods = (Distributed(),)

@@ -15,7 +15,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.complementarity import Climb, Complementarity, Linear
+from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, Linearization
 from fairalloc.solvers.method import Limits, Method, Session
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
@@ -26,12 +26,12 @@ LARGEST = 10_000
 """Arcs whose linear systems take seconds: one cannot be interrupted, and takes minutes for 25,000."""
 
 
-class SemismoothSession(Climb):
+class SemismoothSession(AlphaContinuation):
     """The game of one instance."""
 
     iterations_each = 150
 
-    def moved(self, problem: Complementarity, here: Linear, allowed: float) -> Floats | None:
+    def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """A Newton step, or one of Levenberg and Marquardt."""
         J, phi = here.generalised, here.phi
         for mu in MU:

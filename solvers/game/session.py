@@ -19,11 +19,11 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
-__all__ = ["ForFilling", "ForFiniteAlpha", "GameMethod", "GameSession", "Server", "finite_alpha", "servers_of"]
+__all__ = ["ForFilling", "ForFiniteAlpha", "GameMethod", "GameSession", "ServerArrays", "finite_alpha", "servers_of"]
 
 
 @dataclass(frozen=True)
-class Server:
+class ServerArrays:
     """The m arcs of one server; floats, or objects holding `fractions.Fraction`.
 
     Attributes
@@ -56,14 +56,14 @@ class Server:
         return np.max(np.abs(change[moved]) / total, initial=0)
 
 
-def servers_of(game: Game) -> list[Server]:
+def servers_of(game: Game) -> list[ServerArrays]:
     """The servers that have arcs, in order."""
     weights = game.instance.weights
     result = []
     for i in range(game.instance.K):
         here = np.flatnonzero(game.server == i)
         user = game.user[here]
-        result.append(Server(i, here, user, game.w[here], weights[user], game.gamma[here]))
+        result.append(ServerArrays(i, here, user, game.w[here], weights[user], game.gamma[here]))
     return [server for server in result if len(server.arcs)]
 
 

@@ -45,13 +45,13 @@ from fairalloc.solvers.method import Limits
 
 __all__: list[str] = []
 
-ITERATIONS = 100_000
+MAX_ITERATIONS = 100_000
 CHECK = 100
 """Iterations from one look at the clock and the rest to the next."""
 EPSILON, SMALLER = 0.1, np.sqrt(0.1)
 
 
-class Penalties(GameSession):
+class VdsDistributedSession(GameSession):
     """The gradient play of all servers."""
 
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
@@ -78,13 +78,13 @@ class Penalties(GameSession):
             self.note(iteration=self.iterations, epsilon=self.epsilon, residual=residual, seconds=self.seconds)
             if residual < best:
                 best, self.x, self.kappa = residual, x, kappa
-            if best <= self.promised or self.late or (self.iterations or 0) >= ITERATIONS:
+            if best <= self.promised or self.late or (self.iterations or 0) >= MAX_ITERATIONS:
                 return best
             self.epsilon *= SMALLER
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
-        while (self.iterations or 0) < ITERATIONS and not self.late:
+        while (self.iterations or 0) < MAX_ITERATIONS and not self.late:
             for _ in range(CHECK):
                 size = self._move()
             self.count(CHECK)
@@ -121,7 +121,7 @@ class VdsDistributed(ForFiniteAlpha):
     """K (55)-(57); the trace has `iteration`, `epsilon`, `residual` and `seconds` for every epsilon."""
 
     id = "vds-distributed"
-    session = Penalties
+    session = VdsDistributedSession
 
 
 methods = (VdsDistributed(),)

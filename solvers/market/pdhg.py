@@ -57,18 +57,18 @@ CHECK = 40
 
 
 @dataclass(frozen=True)
-class Point:
+class SaddlePoint:
     """A primal point (x, u) and a dual point (p, q)."""
 
     primal: Floats
     dual: Floats
 
-    def towards(self, other: "Point", part: float) -> "Point":
+    def towards(self, other: "SaddlePoint", part: float) -> "SaddlePoint":
         """The point that far on the line to another one."""
-        return Point(self.primal + part * (other.primal - self.primal), self.dual + part * (other.dual - self.dual))
+        return SaddlePoint(self.primal + part * (other.primal - self.primal), self.dual + part * (other.dual - self.dual))
 
 
-class Saddle:
+class SaddleProblem:
     """The saddle point in units of order one: x in what the arc could run alone, u in an equal part, weights that sum to 1."""
 
     def __init__(self, instance: Instance) -> None:
@@ -89,15 +89,15 @@ class Saddle:
         self.tau, self.sigma = 1.0 / size.sum(axis=0), 1.0 / np.where(across > 0, across, 1.0)
         self.supply = np.append(np.ones(self.rows), np.zeros(self.instance.N))
 
-    def start(self) -> Point:
+    def start(self) -> SaddlePoint:
         """An equal partition, equal prices."""
         n = self.instance.N
-        return Point(
+        return SaddlePoint(
             np.append(np.full(self.arcs, 1.0 / n), np.minimum(1.0, self.limit)),
             np.append(np.full(self.rows, 1.0 / self.rows), self.w),
         )
 
-    def step(self, now: Point, omega: float) -> Point:
+    def step(self, now: SaddlePoint, omega: float) -> SaddlePoint:
         """T."""
         tau, sigma = self.tau / omega, self.sigma * omega
         moved = now.primal - tau * (self.transposed @ now.dual)
@@ -106,25 +106,25 @@ class Saddle:
         primal = np.append(np.maximum(x, 0.0), np.minimum(best, self.limit))
         dual = now.dual + sigma * (self.matrix @ (2.0 * primal - now.primal) - self.supply)
         dual[: self.rows] = np.maximum(dual[: self.rows], 0.0)
-        return Point(primal, dual)
+        return SaddlePoint(primal, dual)
 
-    def way(self, one: Point, other: Point) -> tuple[float, float]:
+    def way(self, one: SaddlePoint, other: SaddlePoint) -> tuple[float, float]:
         """Lengths of the primal and the dual way between two points, for omega = 1."""
         primal, dual = other.primal - one.primal, other.dual - one.dual
         return float(np.sqrt(primal @ (primal / self.tau))), float(np.sqrt(dual @ (dual / self.sigma)))
 
-    def movement(self, now: Point, new: Point, omega: float) -> float:
+    def movement(self, now: SaddlePoint, new: SaddlePoint, omega: float) -> float:
         """|T z - z| in the norm in which T is nonexpansive."""
         primal, dual = self.way(now, new)
         cross = (new.dual - now.dual) @ (self.matrix @ (new.primal - now.primal))
         return float(np.sqrt(max(omega * primal**2 + dual**2 / omega - 2.0 * cross, 0.0)))
 
-    def tasks(self, point: Point) -> Floats:
+    def tasks(self, point: SaddlePoint) -> Floats:
         """(A,) feasible tasks."""
         result: Floats = feasible(self.instance, point.primal[: self.arcs] * self.instance.arcs.gamma)
         return result
 
-    def prices(self, point: Point) -> Floats:
+    def prices(self, point: SaddlePoint) -> Floats:
         """(K, R) prices for the instance's weights."""
         p: Floats = np.maximum(point.dual[: self.rows], 0.0) * self.instance.weights.sum()
         return p.reshape(self.instance.K, self.instance.R)
@@ -140,7 +140,7 @@ class Saddle:
 class Epoch:
     """The iterations from one restart to the next."""
 
-    def __init__(self, saddle: Saddle, anchor: Point, omega: float) -> None:
+    def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float) -> None:
         self.saddle, self.anchor, self.omega = saddle, anchor, omega
         self.now = self.new = anchor
         self.count = 0
@@ -176,7 +176,7 @@ class PdhgSession(Session):
     def __init__(self, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
         with self.phase("build"):
-            self.saddle = Saddle(instance)
+            self.saddle = SaddleProblem(instance)
         with self.phase("compile"):
             self.saddle.scale()
         self.best = np.inf
@@ -203,7 +203,7 @@ class PdhgSession(Session):
                 epoch.advance()
             epoch = epoch.restarted() if epoch.over(done + CHECK) else epoch
 
-    def _look(self, point: Point, done: int, start: float) -> None:
+    def _look(self, point: SaddlePoint, done: int, start: float) -> None:
         """Keep the point if it proves more than those before."""
         x = self.saddle.tasks(point)
         bound = self.saddle.bound(x, self.saddle.prices(point))

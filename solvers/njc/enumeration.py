@@ -12,7 +12,7 @@ Proof that nothing is lost: l(I) falls when I grows, so l(I) >= l(M) and P_I is 
 G_I' is in G_I for every I' that contains I. Hence where G_I is empty, or has no better value than the best x known, the same
 is true of P_I' for every I' that contains I, and none of them is looked at. A set is looked at only if all its subsets with
 one resource less were kept; the sets that are kept are closed under taking subsets, so no other set has to be. Bounds in floating
-point prune only what is worse by more than SLACK.
+point prune only what is worse by more than PRUNING_TOLERANCE.
 """
 
 from collections.abc import Iterator
@@ -28,15 +28,15 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.njc.market import ExactlyFair
+from fairalloc.solvers.njc.market import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats, value
 
-__all__ = ["enumerated"]
+__all__ = ["enumerate_pieces"]
 
-SLACK = 1e-7
+PRUNING_TOLERANCE = 1e-7
 
 
-def enumerated(
+def enumerate_pieces(
     mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, limits: Limits, session: Session | None = None
 ) -> Iterator[tuple[frozenset[int], Rationals]]:
     """For one set I after the other with a point in P_I: I and the best of them, as long as they may be better than those before.
@@ -58,16 +58,16 @@ def enumerated(
             if session is not None:
                 session.count(1)
             piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), objective, wish)
-            if piece.bound() > best - SLACK and (x := piece.best(limits)) is not None:
+            if piece.bound() > best - PRUNING_TOLERANCE and (x := piece.best_point(limits)) is not None:
                 yield bottlenecks, x
                 best = max(best, float(value(mechanism, d, wish, x))) if objective else best
                 here.add(bottlenecks)
-            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - SLACK:
+            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - PRUNING_TOLERANCE:
                 here.add(bottlenecks)
         kept = here
 
 
-class Enumeration(ExactlyFair):
+class Enumeration(ExactNjcMethod):
     """The bottleneck sets one by one; `iterations` counts those that were looked at."""
 
     id = "njc-enumeration"
@@ -82,7 +82,7 @@ class Enumeration(ExactlyFair):
         """The first, or with an objective the best; the best so far when time is over."""
         wish, best = mechanism.wish(d), None
         with session.phase("solve"):
-            for bottlenecks, x in enumerated(mechanism, d, wish, session.limits, session):
+            for bottlenecks, x in enumerate_pieces(mechanism, d, wish, session.limits, session):
                 session.note(bottlenecks=sorted(bottlenecks), objective=float(value(mechanism, d, wish, x)))
                 if best is None or value(mechanism, d, wish, x) > value(mechanism, d, wish, best):
                     best, session.x = x, as_floats(x)

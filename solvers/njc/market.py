@@ -1,7 +1,7 @@
 r"""`njc-market`: the Eisenberg-Gale program (c) of njc.py, then the exact NJC allocation next to its optimum.
 
 Clarabel gives x and the prices p. In the theorem of njc.py only resources with a price justify anybody, and at a strictly
-complementary optimum those have p_j > 0 = spare_j: I = {j: p_j > spare_j} is tried first. P_I holds the exact optimum, which has
+complementary optimum those have p_j > 0 = slack_j: I = {j: p_j > slack_j} is tried first. P_I holds the exact optimum, which has
 no rational coordinates in general, so a rational point of P_I next to it is the answer: an NJC allocation without any tolerance.
 """
 
@@ -17,15 +17,15 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
-from fairalloc.solvers.njc.pieces import as_floats, polished, ranked
+from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
-__all__ = ["ExactlyFair"]
+__all__ = ["ExactNjcMethod"]
 
 NEAR = 1e-3
 """How far an exact answer may be from the point it is to polish, in fractions of a request."""
 
 
-class ExactlyFair(Method):
+class ExactNjcMethod(Method):
     """A method that ends with an exact NJC allocation; what it hands over in floating point otherwise is not claimed."""
 
     kind = "exact"
@@ -64,7 +64,7 @@ class ExactlyFair(Method):
         raise NotImplementedError
 
 
-class Market(ExactlyFair):
+class NjcMarket(ExactNjcMethod):
     """Eisenberg-Gale by Clarabel, polished."""
 
     id = "njc-market"
@@ -78,13 +78,13 @@ class Market(ExactlyFair):
         """The priced resources are the bottlenecks; where that is not clear, the fullest ones are tried."""
         x, prices = session.solve(None)
         with session.phase("read"):
-            spare = 1.0 - session.instance.arcs.load @ x
+            slack = 1.0 - session.instance.arcs.load @ x
             p = np.zeros(d.R) if prices is None else prices.ravel()
-            priced = frozenset(np.flatnonzero(p > spare).tolist())
-            found = polished(d, x, [priced, *ranked(spare, NEAR)], NEAR, session.limits)
+            priced = frozenset(np.flatnonzero(p > slack).tolist())
+            found = exact_point_near(d, x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
         if found is None:
             raise Stopped("inaccurate", "no exact NJC allocation was found next to the market's")
         return found[0], prices
 
 
-methods = (Market(),)
+methods = (NjcMarket(),)

@@ -17,7 +17,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.njc.market import ExactlyFair
+from fairalloc.solvers.njc.market import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
@@ -50,7 +50,7 @@ class MilpSession(CvxpySession):
 TERMINATION = {"optimal": "optimal", "user_limit": "time_limit", "infeasible": "infeasible"}
 
 
-class Milp(ExactlyFair):
+class Milp(ExactNjcMethod):
     """The MILP, polished."""
 
     id = "njc-milp"
@@ -69,7 +69,7 @@ class Milp(ExactlyFair):
         with session.phase("read"):
             wish = mechanism.wish(d)
             piece = PieceProgram(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
-            x = piece.best(session.limits)
+            x = piece.best_point(session.limits)
         if x is None or not d.fair(x):
             raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")
         session.x = as_floats(x)

@@ -1,6 +1,6 @@
 r"""`njc-ode`: the trajectory of D 5.4 from the origin to the boundary, by SciPy's integrator, then the exact answer at its end.
 
-With a dummy resource for each user (r_i,m'+i = 1, D 5), m resources in all and the spare parts s_j = 1 - sum_k x_k r_kj,
+With a dummy resource for each user (r_i,m'+i = 1, D 5), m resources in all and the slacks s_j = 1 - sum_k x_k r_kj,
 
     f(x) = - sum_j log s_j                                                                                          (D 5)
     f(x(t)) = t,     sum_j x_i r_ij / s_j = c(t) e_i   for every user i                                        (D 11, 12)
@@ -23,7 +23,7 @@ solutions. They do not: f = - sum_j w_j log s_j has b_ij = w_j r_ij / s_j, price
 path is another one and its limit the same.
 
 **Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
-full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a spare part of FLOOR
+full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of FLOOR
 the run stops and says so. The bottlenecks of the limit, {j: p_j > s_j}, are then used to polish x to an exact NJC allocation.
 """
 
@@ -38,20 +38,20 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
-from fairalloc.solvers.njc.market import ExactlyFair
-from fairalloc.solvers.njc.pieces import as_floats, polished, ranked
+from fairalloc.solvers.njc.market import ExactNjcMethod
+from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
-__all__ = ["Trajectory", "trajectory"]
+__all__ = ["NjcTrajectory", "trajectory"]
 
 FLOOR = 1e-11
-"""The least spare part that is worth computing with: it is a difference of numbers of order one."""
+"""The least slack that is worth computing with: it is a difference of numbers of order one."""
 
 NEAR = 1e-2
 """How far the exact answer may be from the end of the trajectory, in fractions of a request."""
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class NjcTrajectory:
     """What was integrated.
 
     Attributes
@@ -72,21 +72,21 @@ class Trajectory:
     message: str
 
 
-class Path:
+class TrajectoryEquations:
     """The right-hand side and the events."""
 
     def __init__(self, d: Requests, limits: Limits, weighting: Floats | None = None) -> None:
         self.r, self.e, self.limits = d.matrix(), as_floats(d.entitlement), limits
         self.w = np.ones(d.R + len(self.e)) if weighting is None else weighting
 
-    def spare(self, x: Floats) -> Floats:
+    def slack(self, x: Floats) -> Floats:
         """(m,) s_j, those of the dummies last."""
         return np.concatenate([1.0 - x @ self.r, 1.0 - x])
 
     def velocity(self, _: float, x: Floats) -> Floats:
         """(N,) dx/dt."""
         _ = self.limits.left
-        s = np.maximum(self.spare(x), FLOOR * 1e-3)  # a trial step of the integrator may leave the domain
+        s = np.maximum(self.slack(x), FLOOR * 1e-3)  # a trial step of the integrator may leave the domain
         rate, count = self.w / s, self.r.shape[1]
         b, dummy = self.r * rate[:count], rate[count:]
         matrix = x[:, None] * (b @ (self.r / s[:count]).T)
@@ -97,36 +97,38 @@ class Path:
 
     def complaint(self, x: Floats) -> float:
         """The residual of njc.py at a feasible x."""
-        spare = self.spare(x)
+        slack = self.slack(x)
         short = 1.0 - x[:, None] * self.r / self.e[:, None]
-        at = np.maximum(spare[: self.r.shape[1]], short).min(axis=1)
+        at = np.maximum(slack[: self.r.shape[1]], short).min(axis=1)
         return float(np.minimum(1.0 - x, at).max())
 
     def scale(self, x: Floats) -> float:
         """The factor c of (D 12)."""
-        s = self.spare(x)
+        s = self.slack(x)
         return float((self.w * (1.0 - s) / s).sum())
 
     def prices(self, x: Floats) -> Floats:
         """(m',) w_j / (c s_j)."""
-        result: Floats = (self.w / self.spare(x) / self.scale(x))[: self.r.shape[1]]
+        result: Floats = (self.w / self.slack(x) / self.scale(x))[: self.r.shape[1]]
         return result
 
 
-def trajectory(d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None) -> Trajectory:
+def trajectory(
+    d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None
+) -> NjcTrajectory:
     """Integrate from the origin until the loudest complaint is `accuracy`, or as far as floating point goes.
 
     `weighting`: (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; default 1.
     """
     from scipy.integrate import solve_ivp
 
-    path = Path(d, limits or Limits(), weighting)
+    path = TrajectoryEquations(d, limits or Limits(), weighting)
 
     def fair(_: float, x: Floats) -> float:
         return path.complaint(x) - accuracy
 
     def boundary(_: float, x: Floats) -> float:
-        return float(path.spare(x).min()) - FLOOR
+        return float(path.slack(x).min()) - FLOOR
 
     fair.terminal = boundary.terminal = True  # type: ignore[attr-defined]
     start = np.zeros(len(d.parts))
@@ -139,10 +141,10 @@ def trajectory(d: Requests, accuracy: float = 1e-6, limits: Limits | None = None
     reached = bool(len(run.t_events[0])) and complaint <= 2 * accuracy
     where = f"t = {run.t[-1]:.4g}, c = {path.scale(x):.2g}, largest complaint {complaint:.1e}"
     said = f"the trajectory ends at {where}" + ("" if reached else f"; {accuracy:.1e} was asked for and is out of its reach")
-    return Trajectory(run.t, run.y.T, complaint, reached, int(run.nfev), said)
+    return NjcTrajectory(run.t, run.y.T, complaint, reached, int(run.nfev), said)
 
 
-class Ode(ExactlyFair):
+class Ode(ExactNjcMethod):
     """The trajectory, polished; the trace has `t` and `x` of every step."""
 
     id = "njc-ode"
@@ -154,7 +156,7 @@ class Ode(ExactlyFair):
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The end of the trajectory, and the exact answer next to it."""
-        path = Path(d, session.limits)
+        path = TrajectoryEquations(d, session.limits)
         with session.phase("solve"):
             way = trajectory(d, ACCURACY[session.limits.accuracy], session.limits)
         session.x, session.iterations = way.x[-1], way.evaluations
@@ -162,9 +164,9 @@ class Ode(ExactlyFair):
         for t, x in zip(way.t, way.x, strict=True):
             session.note(t=float(t), x=tuple(x.tolist()))
         with session.phase("read"):
-            spare, prices = path.spare(session.x)[: d.R], path.prices(session.x)
-            priced = frozenset(np.flatnonzero(prices > spare).tolist())
-            found = polished(d, session.x, [priced, *ranked(spare, NEAR)], NEAR, session.limits)
+            slack, prices = path.slack(session.x)[: d.R], path.prices(session.x)
+            priced = frozenset(np.flatnonzero(prices > slack).tolist())
+            found = exact_point_near(d, session.x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
         if found is None:
             raise Stopped("inaccurate", f"{way.message}, and no exact NJC allocation was found there")
         return found[0], prices[None]

@@ -6,8 +6,9 @@ Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,
     min                         also a column t with rows  t <= x_i
     closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1
 
-`exact.optimum` knows rows <= only. An equation is a row whose slack costs PENALTY: if the optimum still has slack there, nothing
-in P_I is left (or the penalty was too small for what HiGHS calls feasible, then it is raised).
+The rational simplex method (solvers/exact/simplex.py) knows rows <= only. An equation is therefore a row whose slack variable
+costs a PENALTY. If the slack is positive at the optimum, P_I has no point, or the penalty was too small; so the next PENALTY is
+tried before the piece is given up.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -24,19 +25,19 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 from fairalloc.solvers.backends.highs import highs_lp
-from fairalloc.solvers.exact.programs import Corner, Program, optimum
+from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-__all__ = ["PieceProgram", "polished", "ranked", "worth"]
+__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_coefficients"]
 
 PENALTIES = (Fraction(10**6), Fraction(10**18))
 
-FINE = 10**12
+DENOMINATOR = 10**12
 """Denominator to which floats are rounded before they are polished, unless a short fraction is as close."""
 
 
 @dataclass(frozen=True)
-class Column:
+class PieceColumn:
     """x_user grows by sign z, 0 <= z <= upper, at this cost; user None: the least x."""
 
     user: int | None
@@ -55,15 +56,15 @@ class PieceProgram:
         self.base = tuple(min(max(w, lo), Fraction(1)) for w, lo in zip(wish, low, strict=True)) if wish else low
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[PieceColumn]:
         """The columns z."""
         one, users = Fraction(1), range(len(self.low))
         if self.objective == "closest":
-            ups = [Column(i, 1, one - self.base[i], -one) for i in users]
-            return ups + [Column(i, -1, self.base[i] - self.low[i], -one) for i in users]
-        costs = worth(self.d, self.objective)
-        result = [Column(i, 1, one - self.low[i], costs[i]) for i in users]
-        return [*result, Column(None, 1, None, one)] if self.objective == "min" else result
+            ups = [PieceColumn(i, 1, one - self.base[i], -one) for i in users]
+            return ups + [PieceColumn(i, -1, self.base[i] - self.low[i], -one) for i in users]
+        costs = linear_coefficients(self.d, self.objective)
+        result = [PieceColumn(i, 1, one - self.low[i], costs[i]) for i in users]
+        return [*result, PieceColumn(None, 1, None, one)] if self.objective == "min" else result
 
     @cached_property
     def entries(self) -> list[dict[int, Fraction]]:
@@ -85,7 +86,7 @@ class PieceProgram:
         return [1 - load for load in self.d.loads(self.base)] + (list(self.base) if self.objective == "min" else [])
 
     @cached_property
-    def hopeless(self) -> bool:
+    def violates_bounds(self) -> bool:
         """Whether the least x exceeds a capacity or the largest does not fill a bottleneck."""
         if any(load > 1 for load in self.d.loads(self.low)):
             return True
@@ -94,39 +95,39 @@ class PieceProgram:
 
     def bound(self) -> float:
         """The best value in floating point; -inf where HiGHS finds nothing."""
-        return -np.inf if self.hopeless else self._solved[1]
+        return -np.inf if self.violates_bounds else self._solved[1]
 
-    def best(self, limits: Limits) -> Rationals | None:
+    def best_point(self, limits: Limits) -> Rationals | None:
         """The best x of the piece, exactly, or None."""
-        if self.hopeless or self._solved[0] is None:
+        if self.violates_bounds or self._solved[0] is None:
             return None
         for penalty in PENALTIES:
-            corner, _ = optimum(self._program(penalty), self._solved[0], limits)
-            if self._full(corner):
-                return self._point(corner)
+            solution, _ = optimal_basic_solution(self._program(penalty), self._solved[0], limits)
+            if self._full(solution):
+                return self._point(solution)
         return None
 
-    def good(self, limits: Limits) -> Rationals | None:
+    def any_point(self, limits: Limits) -> Rationals | None:
         """The x of HiGHS' own basis where that is in the piece exactly, else the best: enough where nothing is to be optimal."""
-        if self.hopeless or self._solved[0] is None:
+        if self.violates_bounds or self._solved[0] is None:
             return None
-        corner = Corner(self._program(PENALTIES[0]), self._solved[0])
+        solution = BasicSolution(self._program(PENALTIES[0]), self._solved[0])
         try:
-            return self._point(corner) if corner.negative is None and self._full(corner) else self.best(limits)
+            return self._point(solution) if solution.leaving is None and self._full(solution) else self.best_point(limits)
         except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
             return None
 
-    def _full(self, corner: Corner) -> bool:
-        return not any(corner.values.get(len(self.columns) + j, 0) for j in self.equal)
+    def _full(self, solution: BasicSolution) -> bool:
+        return not any(solution.values.get(len(self.columns) + j, 0) for j in self.equal)
 
-    def _point(self, corner: Corner) -> Rationals:
+    def _point(self, solution: BasicSolution) -> Rationals:
         x = list(self.base)
         for k, column in enumerate(self.columns):
             if column.user is not None:
-                x[column.user] += column.sign * as_fraction(corner.values.get(k, 0))
+                x[column.user] += column.sign * as_fraction(solution.values.get(k, 0))
         return tuple(x)
 
-    def _program(self, penalty: Fraction) -> Program:
+    def _program(self, penalty: Fraction) -> RationalProgram:
         """Columns, slacks of the rows, slacks of the upper bounds."""
         bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
         count = len(self.sides)
@@ -137,7 +138,7 @@ class PieceProgram:
         slacks = [{row: as_flint(1)} for row in range(count + len(uppers))]
         cost = [column.cost for column in self.columns] + [-penalty if j in self.equal else Fraction(0) for j in range(count)]
         costs = [as_flint(c) for c in [*cost, *(Fraction(0) for _ in uppers)]]
-        return Program(tuple(costs), (*columns, *slacks), tuple(as_flint(side) for side in [*self.sides, *uppers]))
+        return RationalProgram(tuple(costs), (*columns, *slacks), tuple(as_flint(side) for side in [*self.sides, *uppers]))
 
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
@@ -189,11 +190,11 @@ class PieceProgram:
         bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
         inside = [k for k, s in enumerate(basis.col_status) if s in (Status.kBasic, Status.kUpper)]
         loose = [first + row for row, s in enumerate(basis.row_status) if s == Status.kBasic]
-        spare = [first + count + row for row, k in enumerate(bounded) if basis.col_status[k] != Status.kUpper]
-        return inside + loose + spare
+        slack = [first + count + row for row, k in enumerate(bounded) if basis.col_status[k] != Status.kUpper]
+        return inside + loose + slack
 
 
-def worth(d: Requests, objective: str | None) -> Rationals:
+def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
     """(N,) what a unit of x_i adds to a linear objective."""
     if objective == "utilisation":
         return tuple(sum(part.values(), Fraction(0)) / d.R for part in d.parts)
@@ -206,26 +207,26 @@ def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rat
         return min(x)
     if mechanism.objective == "closest":
         return -sum((abs(a - b) for a, b in zip(x, wish, strict=True)), Fraction(0))
-    return sum((a * b for a, b in zip(x, worth(d, mechanism.objective), strict=True)), Fraction(0))
+    return sum((a * b for a, b in zip(x, linear_coefficients(d, mechanism.objective), strict=True)), Fraction(0))
 
 
 # ---- from a point in floating point -----------------------------------------------------------------------------------
 
 
-def ranked(spare: Floats, most: float) -> list[frozenset[int]]:
-    """Candidates for the bottlenecks of a rounded point: the fullest 1, 2, .. resources, up to a spare part of `most`."""
-    order = [int(j) for j in np.argsort(spare, kind="stable") if spare[j] <= most]
+def bottleneck_candidates(slack: Floats, most: float) -> list[frozenset[int]]:
+    """Candidates for the bottlenecks of a rounded point: the fullest 1, 2, .. resources, up to a slack part of `most`."""
+    order = [int(j) for j in np.argsort(slack, kind="stable") if slack[j] <= most]
     return [frozenset(order[:k]) for k in range(len(order), -1, -1)]
 
 
-def polished(
+def exact_point_near(
     d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
 ) -> tuple[Rationals, frozenset[int]] | None:
     """The point of the first P_I that has one within `near` of x, the nearest in sum |x_i|, and that I; None where none has."""
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
-        if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.good(limits)) is not None:
+        if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.any_point(limits)) is not None:
             far = max(abs(float(a) - b) for a, b in zip(found, x.tolist(), strict=True))
             if far <= near and d.fair(found):
                 return found, bottlenecks
@@ -233,10 +234,10 @@ def polished(
 
 
 def _rounded(value: float) -> Fraction:
-    """A short fraction within 1e-9, else one with the denominator FINE; between 0 and 1."""
+    """A short fraction within 1e-9, else one with the denominator DENOMINATOR; between 0 and 1."""
     value = min(max(value, 0.0), 1.0)
     short = Fraction(value).limit_denominator(1000)
-    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * FINE), FINE)
+    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * DENOMINATOR), DENOMINATOR)
 
 
 def as_floats(values: Sequence[Fraction]) -> Floats:

@@ -11,12 +11,12 @@ from fairalloc.formulations.alpha_pf_vds import best_response
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import SCALE, printed_merit
 from fairalloc.formulations.game.ncp import as_nlp
-from fairalloc.formulations.ps_dsf import Levels
+from fairalloc.formulations.ps_dsf import LevelBounds
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends.cvxpy import compiled, nonlinear
-from fairalloc.solvers.backends.pyomo import follow, ipopt
+from fairalloc.solvers.backends.pyomo import ipopt, solve_relaxations
 
 FIG1 = example("khamse-fig1").instance  # K Fig. 1: placement by a resource that server 2 lacks
 INSTANCES = [
@@ -192,7 +192,7 @@ def test_complementarity_conditions(instance, form):
     instance = scaled(item, instance)
     model = item.pyomo(instance, form=form)
     assert len(model.users) == len(instance.arcs)
-    follow(model)
+    solve_relaxations(model)
     residual, x = judged(item, instance, model)
     assert residual <= RESIDUAL
     expected = solve(instance, "alpha-pf-vds", "pyomo:ipopt", alpha=2)
@@ -303,7 +303,7 @@ def test_the_bounds_of_the_program_hold(instance):
     """phi_n / Phi_n <= x_n / G_n <= 1 and low <= levels <= high, on an answer found with other objectives."""
     item = mechanism("ps-dsf")
     instance = scaled(item, instance)
-    part = Levels(item.game(instance))
+    part = LevelBounds(item.game(instance))
     problem = item.cvxpy(instance)
     u, level = problem.var_dict["u"], problem.var_dict["level"]
     met = instance.placement.astype(float) @ instance.placement.T > 0

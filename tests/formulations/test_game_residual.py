@@ -13,7 +13,7 @@ from strategies import allocations, instances
 from tolerances import RECOVERED, RESIDUAL, ROUNDING, VISIBLE
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap, recovered
+from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap, recovered_prices
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.feasibility import infeasibility
 
@@ -112,7 +112,7 @@ def test_large_alpha_sees_users_with_large_shares(alpha):
     assert item.residual(right) <= RECOVERED
     assert item.residual(wrong) == pytest.approx(0.025)
     game = Game(instance, 50)
-    assert definition_gap(game, wrong.x, recovered(game, wrong.x, np.arange(1)))[0] <= RESIDUAL
+    assert definition_gap(game, wrong.x, recovered_prices(game, wrong.x, np.arange(1)))[0] <= RESIDUAL
 
 
 @pytest.mark.parametrize("alpha", [50, 200, 1000])
@@ -180,7 +180,7 @@ def test_the_gap_is_a_bound_on_the_linear_program_of_k_16(alpha):
         game = Game(planted_.instance, alpha, 1.0, float(seed % 2))
         for x in (planted_.x, planted_.x * rng.uniform(0.5, 1, len(planted_.x))):
             left = np.array([gain_left(game, x, i) for i in range(3) if np.any(game.server == i)])
-            for kappa in (planted_.kappa, rng.uniform(0, 1, (3, 3)), recovered(game, x, np.arange(3))):
+            for kappa in (planted_.kappa, rng.uniform(0, 1, (3, 3)), recovered_prices(game, x, np.arange(3))):
                 gap = definition_gap(game, x, kappa)[np.unique(game.server)]
                 assert np.all(gap >= left - 1e3 * ROUNDING), seed
         assert np.max(left) > 0.01  # the second point is none

@@ -11,7 +11,7 @@ from fairalloc.models import Instance, InstanceError, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.market import pdhg
-from fairalloc.solvers.market.pdhg import CHECK, Point, Saddle
+from fairalloc.solvers.market.pdhg import CHECK, SaddlePoint, SaddleProblem
 
 FILLING = "progressive-filling"
 SHARED = ["generic", "tied", "zero_demand", "finite"]
@@ -187,15 +187,15 @@ def test_pdhg_out_of_time_keeps_its_point():
 @given(st.sampled_from([*SHARED, *BADLY, "placement", "variants"]), st.integers(0, 1000), st.floats(-3, 3))
 def test_a_step_brings_points_closer(family, seed, power):
     """T is firmly nonexpansive in its norm: |Tz - Tz'|^2 + |(z - Tz) - (z' - Tz')|^2 <= |z - z'|^2, whatever omega."""
-    saddle = Saddle(getattr(generators, family)(5, 3, 2, seed))
+    saddle = SaddleProblem(getattr(generators, family)(5, 3, 2, seed))
     saddle.scale()
     rng, omega = np.random.default_rng(seed), 10.0**power
     start = saddle.start()
-    one, other = (Point(rng.normal(size=start.primal.shape), rng.normal(size=start.dual.shape)) for _ in range(2))
+    one, other = (SaddlePoint(rng.normal(size=start.primal.shape), rng.normal(size=start.dual.shape)) for _ in range(2))
     new_one, new_other = saddle.step(one, omega), saddle.step(other, omega)
 
     def minus(a, b):
-        return Point(a.primal - b.primal, a.dual - b.dual)
+        return SaddlePoint(a.primal - b.primal, a.dual - b.dual)
 
     before = saddle.movement(one, other, omega) ** 2
     after = saddle.movement(new_one, new_other, omega) ** 2

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
-import fairalloc.solvers.exact.programs as exact_method
+import fairalloc.solvers.exact.method as exact_method
 from fairalloc.analysis import Failure, certify, parse_certificate
 from fairalloc.analysis.certificates.bounds import log_value
 from fairalloc.cli import main
@@ -26,7 +26,9 @@ from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs, monopoly
 from fairalloc.solvers import METHODS, methods_for, solve
-from fairalloc.solvers.exact.programs import Corner, Program, optimum, solve_exactly
+from fairalloc.solvers.exact import simplex
+from fairalloc.solvers.exact.method import solve_exactly
+from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 
 COMPUTED = [name for name, item in MECHANISMS.items() if METHODS["exact"].computes(item)]
@@ -144,22 +146,22 @@ def test_task_shares_ignore_placement_in_rationals_too():
 
 
 def recorded_programs(monkeypatch, instance, name):
-    """The programs of all rounds with the corners that were found."""
+    """The programs of all rounds with the basic solutions that were found."""
     found = []
-    original = exact_method.optimum
+    original = exact_method.optimal_basic_solution
 
     def record(program, basis, limits):
-        corner, pivots = original(program, basis, limits)
-        found.append((program, corner))
-        return corner, pivots
+        solution, pivots = original(program, basis, limits)
+        found.append((program, solution))
+        return solution, pivots
 
-    monkeypatch.setattr(exact_method, "optimum", record)
+    monkeypatch.setattr(exact_method, "optimal_basic_solution", record)
     solve(instance, name, "exact")
     return found
 
 
-def value(program, corner):
-    return sum(program.cost[k] * v for k, v in corner.values.items())
+def value(program, solution):
+    return sum(program.cost[k] * v for k, v in solution.values.items())
 
 
 @pytest.mark.parametrize(("family", "seed"), [*product(["zero_demand", "finite", "tied"], range(3))])
@@ -167,19 +169,19 @@ def test_any_basis_is_repaired_to_the_optimum(monkeypatch, family, seed):
     """From the slack basis, and from random bases that are neither primal nor dual feasible, to the same value."""
     rng = np.random.default_rng(seed)
     paths = Counter()
-    for program, corner in recorded_programs(monkeypatch, getattr(generators, family)(5, 2, 2, seed), "drfh"):
-        columns, rows = len(program.columns), len(program.sides)
+    for program, solution in recorded_programs(monkeypatch, getattr(generators, family)(5, 2, 2, seed), "drfh"):
+        columns, rows = len(program.columns), len(program.right_side)
         starts = [range(columns - rows, columns), *(rng.choice(columns, rows, replace=False).tolist() for _ in range(20))]
         for start in starts:
             try:
-                first = Corner(program, start)
-                kind = (first.negative is None, first.entering is None)
+                first = BasicSolution(program, start)
+                kind = (first.leaving is None, first.entering is None)
             except ZeroDivisionError:
                 continue  # not a basis
-            repaired, pivots = optimum(program, start, Limits())
-            assert value(program, repaired) == value(program, corner)
+            repaired, pivots = optimal_basic_solution(program, start, Limits())
+            assert value(program, repaired) == value(program, solution)
             assert min(repaired.values.values()) >= 0
-            assert max(repaired.gains.values()) <= 0
+            assert max(repaired.reduced_costs.values()) <= 0
             paths[kind] += pivots > 0
     assert paths[True, False] > 0, "no start was primal feasible alone"
     assert paths[False, False] > 0, "no start was infeasible on both sides"
@@ -191,28 +193,28 @@ def two_columns(second):
 
     one = fmpq(1)
     columns = ({0: one, 1: one}, {0: one, 1: fmpq(second)}, {0: one}, {1: one})
-    return Program((one, one, fmpq(0), fmpq(0)), columns, (fmpq(4), fmpq(6)))
+    return RationalProgram((one, one, fmpq(0), fmpq(0)), columns, (fmpq(4), fmpq(6)))
 
 
 def test_a_singular_basis_is_reported():
     with pytest.raises(Stopped, match="the basis could not be certified: it is singular in exact arithmetic") as caught:
-        optimum(two_columns(1), [0, 1], Limits())
+        optimal_basic_solution(two_columns(1), [0, 1], Limits())
     assert caught.value.termination == "error"
 
 
 def test_too_many_repairs_are_reported(monkeypatch):
-    assert optimum(two_columns(3), [2, 3], Limits())[1] == 1
-    monkeypatch.setattr(exact_method, "PIVOTS", 0)
+    assert optimal_basic_solution(two_columns(3), [2, 3], Limits())[1] == 1
+    monkeypatch.setattr(simplex, "MAX_PIVOTS", 0)
     with pytest.raises(Stopped, match="the basis could not be certified: 0 pivots did not repair it"):
-        optimum(two_columns(3), [2, 3], Limits())
+        optimal_basic_solution(two_columns(3), [2, 3], Limits())
 
 
 def test_a_program_without_a_solution_is_reported():
     from flint import fmpq
 
-    impossible = Program((fmpq(1), fmpq(0)), ({0: fmpq(1)}, {0: fmpq(1)}), (fmpq(-1),))
+    impossible = RationalProgram((fmpq(1), fmpq(0)), ({0: fmpq(1)}, {0: fmpq(1)}), (fmpq(-1),))
     with pytest.raises(Stopped, match="infeasible or unbounded in exact arithmetic"):
-        optimum(impossible, [1], Limits())
+        optimal_basic_solution(impossible, [1], Limits())
 
 
 def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
@@ -221,7 +223,7 @@ def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
     def refuse(program, basis, limits):
         raise Stopped("error", "the basis could not be certified: in this test")
 
-    monkeypatch.setattr(exact_method, "optimum", refuse)
+    monkeypatch.setattr(exact_method, "optimal_basic_solution", refuse)
     allocation = solve(WANG, "drfh", "exact")
     assert (allocation.termination, allocation.x_exact) == ("error", None)
     np.testing.assert_allclose(allocation.tasks, [10, 10], rtol=EXACT)
@@ -501,6 +503,6 @@ def test_certify_an_allocation_from_the_command_line(tmp_path, capsys):
 
 def test_no_rational_equations_after_the_time_is_over(monkeypatch):
     """They cannot be interrupted: with 25,000 arcs they ran for more than a minute under a limit of ten seconds."""
-    monkeypatch.setattr("fairalloc.solvers.exact.programs.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
+    monkeypatch.setattr("fairalloc.solvers.exact.method.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
     allocation = solve(generators.generic(60, 20, 4), "ps-dsf", "exact", time_limit=1e-2)
     assert allocation.termination == "time_limit"

@@ -16,12 +16,12 @@ from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.game import best_response, ps_mfa, psdsf_algorithm_1, psdsf_distributed, vds_distributed
-from fairalloc.solvers.game.best_response import Market, fill, rational_sweeps
+from fairalloc.solvers.game.best_response import ServerDual, rational_sweeps, water_filling
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
 from fairalloc.solvers.game.psdsf_distributed import Event, cluster, section_v, simulate
 from fairalloc.solvers.game.session import GameSession, servers_of
-from fairalloc.solvers.game.vds_distributed import Penalties
+from fairalloc.solvers.game.vds_distributed import VdsDistributedSession
 from fairalloc.solvers.method import Limits
 
 FILLING = ["best-response", "psdsf-algorithm-1", "psdsf-distributed"]
@@ -90,11 +90,11 @@ def raised(w, phi, b, fixed, free, one):
 @pytest.mark.parametrize("seed", range(60))
 def test_filling_gives_everybody_a_bottleneck_exactly(seed):
     w, phi, b = one_server(seed)
-    y, level = fill(w, phi, b, 0)
+    y, level = water_filling(w, phi, b, 0)
     z = b + y / phi
     assert has_bottlenecks(w, y, z)
     np.testing.assert_array_equal(z, np.maximum(b, np.where(w > 0, level, np.inf).min(axis=1)))
-    np.testing.assert_allclose(fill(*floats(w, phi, b))[0], y.astype(float), atol=ROUNDING)
+    np.testing.assert_allclose(water_filling(*floats(w, phi, b))[0], y.astype(float), atol=ROUNDING)
     taker, giver = int(np.argmin(z)), int(np.argmax(y))
     if taker != giver:
         wrong = y.copy()
@@ -105,7 +105,7 @@ def test_filling_gives_everybody_a_bottleneck_exactly(seed):
 @pytest.mark.parametrize("seed", range(15))
 def test_filling_is_leximin_by_linear_programs(seed):
     w, phi, b = one_server(seed)
-    y, _ = fill(w, phi, b, 0)
+    y, _ = water_filling(w, phi, b, 0)
     np.testing.assert_allclose(leximin(*floats(w, phi, b)), (b + y / phi).astype(float), atol=BARGAINING)
 
 
@@ -130,7 +130,7 @@ def test_the_procedure_ends_where_filling_does_and_its_minimum_rises(seed):
     (server,) = servers_of(Game(instance, np.inf))
     server = server.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)))
     y, minima = server_procedure(server, b, start)
-    np.testing.assert_allclose(y, fill(w, phi, b)[0], atol=EXACT)
+    np.testing.assert_allclose(y, water_filling(w, phi, b)[0], atol=EXACT)
     assert np.all(np.diff(minima) > 0)
 
 
@@ -185,11 +185,11 @@ def test_a_market_clears(seed, parameters):
     w, phi, b = floats(*one_server(seed))
     (one,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
     server = one.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)))
-    market = Market(server, alpha, A, B)
-    y, kappa = market.answer(b, np.zeros(w.shape[1]))
+    dual = ServerDual(server, alpha, A, B)
+    y, kappa = dual.answer(b, np.zeros(w.shape[1]))
     load, z = y @ w, b + y / phi
     g = (A / z) ** alpha + B / z
-    price = w @ kappa**market.beta
+    price = w @ kappa**dual.beta
     assert np.all(load <= 1 + ROUNDING)
     assert np.all((kappa == 0) | (load >= 1 - ROUNDING))
     assert np.all(price >= g * (1 - EXACT))
@@ -205,8 +205,8 @@ def test_marginal_utilities_are_inverted():
     (server,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
     log_z = np.linspace(-30, 30, 61)
     for parameters in ((0.3, 1, 0), (50, 2, 0), (50, 1, 1e-3), (0.2, 3, 5), (3, 0, 2)):
-        market = Market(server, *parameters)
-        np.testing.assert_allclose(market.inverse(market.log_marginal(log_z)), log_z, atol=EXACT)
+        dual = ServerDual(server, *parameters)
+        np.testing.assert_allclose(dual.inverse(dual.log_marginal(log_z)), log_z, atol=EXACT)
 
 
 # ---- equilibria -----------------------------------------------------------------------------------------------------
@@ -457,7 +457,7 @@ def test_zero_merit_is_an_equilibrium_and_only_that():
 def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
     """Loads 1 - epsilon + epsilon^2 mu of priced resources; the tasks are right for servers with just that."""
     instance, item = generators.generic(4, 2, 2, 0), mechanism("alpha-pf-vds").configure(alpha=1)
-    session = Penalties(item, instance, Limits())
+    session = VdsDistributedSession(item, instance, Limits())
     session.y, session.epsilon = session.merit.equal.copy(), epsilon
     session._rest()
     load, mu = session.game.load(session.y), session.prices()
@@ -544,5 +544,5 @@ def test_gradient_methods_never_claim_too_much(instance, alpha):
 def test_an_infinite_answer_to_prices_is_a_violation_and_no_warning():
     """With alpha = 0.01 demand is the hundredth power of 1 / price; a resource nobody there takes must not make it nan."""
     game = Game(Instance([[1, 0]], [[1, 1]]), 0.01)
-    market = Market(servers_of(game)[0], 0.01, 1.0, 0.0)
-    assert market.violation(np.array([np.inf]), np.array([0.0, -np.inf])) == np.inf
+    dual = ServerDual(servers_of(game)[0], 0.01, 1.0, 0.0)
+    assert dual.violation(np.array([np.inf]), np.array([0.0, -np.inf])) == np.inf

@@ -16,9 +16,9 @@ from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.game import central_path, continuation, josephy_newton, semismooth_newton
-from fairalloc.solvers.game.central_path import Newton, Point
-from fairalloc.solvers.game.complementarity import Complementarity, lemke, pivoted
-from fairalloc.solvers.game.levels import Levels, equal
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
+from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess
+from fairalloc.solvers.game.levels import LevelEquations, equal
 
 GAME, HIGH = "alpha-pf-vds", ACCURACY["high"]
 NEWTON = ("continuation", "semismooth-newton", "josephy-newton")
@@ -190,7 +190,7 @@ def test_the_trace_ends_at_the_target(method):
 
 def levels_of(alpha=(0.5, 3.0, 20.0), A=1.0, B=(0.0, 0.5, 1.0)):
     instance = generators.placement(5, 3, 3, 2)
-    return Levels(mechanism(GAME).configure(alpha=list(alpha), A=A, B=list(B)).game(instance))
+    return LevelEquations(mechanism(GAME).configure(alpha=list(alpha), A=A, B=list(B)).game(instance))
 
 
 def test_the_derivatives_are_those_of_the_equations():
@@ -211,12 +211,14 @@ def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, monkeypat
     y, k = equal(levels)
     rng = np.random.default_rng(1)
     spread = [rng.uniform(0.3, 3.0, shape) for shape in (y.shape, k.shape)]
-    point = Point(y * spread[0], k * spread[1], np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0), np.log(0.1))
-    newton = Newton(levels, point)
+    point = CentralPathPoint(
+        y * spread[0], k * spread[1], np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0), np.log(0.1)
+    )
+    newton = CentralPathNewton(levels, point)
     assert newton.strong.any() == (strong < np.inf)
     step = newton.correction()
     small = 1e-6
-    moved = Newton(levels, point.times(step.factors(small), point.theta))
+    moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta))
     np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
     products = (moved.point.y * moved.point.e - point.y * point.e) / small
@@ -283,7 +285,7 @@ def test_lemke_in_fractions_is_the_enumerated_answer(problem):
     floats = lemke(M.astype(float), q.astype(float), 1000, 1e-11)
     np.testing.assert_allclose(floats, z.astype(float), atol=EXACT)
     guess = np.arange(len(q)) % 2 == 0
-    np.testing.assert_allclose(pivoted(M.astype(float), q.astype(float), guess, 1000), z.astype(float), atol=EXACT)
+    np.testing.assert_allclose(lemke_from_guess(M.astype(float), q.astype(float), guess, 1000), z.astype(float), atol=EXACT)
 
 
 @settings(max_examples=100, deadline=None)

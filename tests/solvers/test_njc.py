@@ -24,9 +24,9 @@ from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import example
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits, Stopped
-from fairalloc.solvers.njc.enumeration import enumerated
-from fairalloc.solvers.njc.ode import Path, trajectory
-from fairalloc.solvers.njc.pieces import PieceProgram, polished, ranked
+from fairalloc.solvers.njc.enumeration import enumerate_pieces
+from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
+from fairalloc.solvers.njc.pieces import PieceProgram, bottleneck_candidates, exact_point_near
 
 NJC = mechanism("njc")
 METHODS = ("njc-market", "njc-ode", "njc-milp", "njc-enumeration")
@@ -308,7 +308,7 @@ def test_pruning_loses_nothing(seed):
         for chosen in combinations(range(d.R), size)
         if polytope_vertices(d.lowest(chosen), [ONE] * domain.N, [rows[j] for j in chosen], rows)
     }
-    found = dict(enumerated(NJC, d, (), Limits()))
+    found = dict(enumerate_pieces(NJC, d, (), Limits()))
     assert set(found) == filled
     assert all(d.fair(x) for x in found.values())
 
@@ -341,12 +341,12 @@ def test_polishing_mends_what_is_off_by_little_and_nothing_else(delta):
     d = requests(example("dolev-greedy").instance)
     near = np.array([31 / 32, 5 / 8, 1 / 8]) + delta * np.array([1, -1, 1])
     spare = 1 - near @ d.matrix()
-    found, bottlenecks = polished(d, near, ranked(spare, 1e-2), 1e-2, Limits())
+    found, bottlenecks = exact_point_near(d, near, bottleneck_candidates(spare, 1e-2), 1e-2, Limits())
     assert d.fair(found)
     assert bottlenecks <= d.bottlenecks(found)
     assert np.abs([float(v) for v in found] - near).max() <= 10 * delta
-    assert polished(d, near, [frozenset({0})], 1e-2, Limits()) is None
-    assert polished(d, np.array([0.5, 0.5, 0.5]), ranked(spare, 1.0), 1e-2, Limits()) is None
+    assert exact_point_near(d, near, [frozenset({0})], 1e-2, Limits()) is None
+    assert exact_point_near(d, np.array([0.5, 0.5, 0.5]), bottleneck_candidates(spare, 1.0), 1e-2, Limits()) is None
 
 
 def test_bases_that_highs_gets_wrong_are_repaired():
@@ -355,7 +355,7 @@ def test_bases_that_highs_gets_wrong_are_repaired():
     piece = PieceProgram(d, {0, 1}, d.lowest({0, 1}), "sum")
     other = PieceProgram(d, {0, 1}, d.lowest({0, 1}), "utilisation")
     piece.__dict__["_solved"] = other._solved
-    assert piece.best(Limits()) == tasks("1/2", "1/2", "1/2")
+    assert piece.best_point(Limits()) == tasks("1/2", "1/2", "1/2")
 
 
 # ---- the market -----------------------------------------------------------------------------------------------------
@@ -386,9 +386,9 @@ def eased(seed):
 def test_the_trajectory_fulfils_11_and_12(seed):
     d = eased(seed)
     way = trajectory(d, 1e-2)
-    path = Path(d, Limits())
+    path = TrajectoryEquations(d, Limits())
     for t, x in zip(way.t[1:], way.x[1:], strict=True):
-        s = path.spare(x)
+        s = path.slack(x)
         assert -np.log(s).sum() == pytest.approx(t, rel=LEVELSET)
         r = np.hstack([d.matrix(), np.eye(len(x))])
         lines = (x[:, None] * r / s).sum(axis=1) / path.e
@@ -400,7 +400,7 @@ def test_the_velocity_is_the_derivative(seed):
     """Along the trajectory, by central differences of points found by integrating to t - h and t + h."""
     d, h = eased(seed), 1e-4
     way = trajectory(d, 1e-2)
-    path, k = Path(d, Limits()), len(way.t) // 2
+    path, k = TrajectoryEquations(d, Limits()), len(way.t) // 2
 
     def around(step):  # one Runge-Kutta step
         f, x = path.velocity, way.x[k]
@@ -411,7 +411,7 @@ def test_the_velocity_is_the_derivative(seed):
 
     slope = (around(h) - around(-h)) / (2 * h)
     np.testing.assert_allclose(slope, path.velocity(0, way.x[k]), rtol=LEVELSET, atol=LEVELSET)
-    barrier = [-np.log(path.spare(around(step))).sum() for step in (-h, h)]
+    barrier = [-np.log(path.slack(around(step))).sum() for step in (-h, h)]
     assert (barrier[1] - barrier[0]) / (2 * h) == pytest.approx(1, rel=LEVELSET), "(11): f grows like t"
 
 
@@ -820,9 +820,9 @@ def test_level_sets_are_level():
 
     axes = picture(example("dolev-fig3").instance, levels=(2.0,)).axes[0]
     curve = next(line.get_xydata() for line in axes.get_lines() if len(line.get_xydata()) == 181)
-    path = Path(requests(example("dolev-fig3").instance), Limits())
+    path = TrajectoryEquations(requests(example("dolev-fig3").instance), Limits())
     for point in curve:
-        assert -np.log(path.spare(point)).sum() == pytest.approx(2, rel=LEVELSET)
+        assert -np.log(path.slack(point)).sum() == pytest.approx(2, rel=LEVELSET)
 
 
 @pytest.mark.parametrize("name", ["dolev-segment", "dolev-greedy"])

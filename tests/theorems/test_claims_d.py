@@ -121,7 +121,7 @@ def test_two_routes_to_points_of_the_trajectory():
     """Newton's method finds the point next to that of the integrator with the same c; a perturbed one misses (12)."""
     for case in cases(USERS, 10, seed=2):
         d = data(case)
-        path = njc_ode.Path(d, Limits())
+        path = njc_ode.TrajectoryEquations(d, Limits())
         for x in judges.trajectory(d, 1e-3).x[2::6]:
             assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
         x = central(d, 10.0)

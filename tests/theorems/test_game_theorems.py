@@ -16,8 +16,7 @@ from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import as_flint, exact_arcs
 from fairalloc.solvers import residual, solve
 from fairalloc.solvers.exact.levels import levels
-from fairalloc.solvers.exact.programs import _program as program
-from fairalloc.solvers.exact.programs import optimum
+from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
 FAMILIES = ["generic", "tied", "zero_demand", "placement"]
@@ -123,8 +122,8 @@ def could_grow(instance, x, n):
     kept = [v if share[m, i] <= share.get((n, i), -1) else Fraction(0) for v, m, i in zip(x, user, server, strict=True)]
     columns = [{row: as_flint(part) for row, part in load} for load in arcs.load]
     cost = [as_flint(Fraction(int(m == n))) for m in user]
-    lp = program(cost, columns, [as_flint(1 - load) for load in arcs.loads(kept)])
-    best, _ = optimum(lp, range(len(columns), len(lp.columns)), Limits())
+    lp = RationalProgram.of_rows(cost, columns, [as_flint(1 - load) for load in arcs.loads(kept)])
+    best, _ = optimal_basic_solution(lp, range(len(columns), len(lp.columns)), Limits())
     grown = sum(Fraction(int(v.numerator), int(v.denominator)) for a, v in best.values.items() if a < len(x) and user[a] == n)
     return arcs.tasks(kept)[n] + grown - tasks[n]
 

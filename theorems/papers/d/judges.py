@@ -20,7 +20,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.njc.ode import Path, trajectory
+from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.d.barrier import TrajectoryPoint, along, barrier_value, central, point, with_dummies
@@ -663,9 +663,9 @@ def both_kinds(check: Callable[[Case, bool], Verdict]) -> TrialAndConfirm:
     return lambda case: check(case, False), lambda case: check(case, True)
 
 
-def fulfils_12(d: Requests, path: Path, x: Floats) -> float:
+def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
     """The largest relative error of (12) at x."""
-    s = path.spare(x)
+    s = path.slack(x)
     left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
     return float(np.abs(left / path.scale(x) / path.e - 1).max())
 
@@ -680,7 +680,7 @@ def exists_by_integration(case: Case) -> Verdict:
     """The integrated x(t) fulfils (11) and (12) (D Lemma 4)."""
     d = data(case)
     way = trajectory(d, 1e-3)
-    path = Path(d, Limits())
+    path = TrajectoryEquations(d, Limits())
     errors = [fulfils_12(d, path, x) for x in way.x[1:]]
     errors += [abs(barrier_value(d, x) - t) / t for t, x in zip(way.t[1:], way.x[1:], strict=True)]
     return _verdict(max(errors) - NEAR * 100, "the integrated trajectory misses (11) or (12)", "integration")
@@ -689,7 +689,7 @@ def exists_by_integration(case: Case) -> Verdict:
 def exists_by_newton(case: Case) -> Verdict:
     """There are points that fulfil (12) for several c, and f grows with c."""
     d = data(case)
-    path, points = Path(d, Limits()), [central(data(case), c) for c in SCALES]
+    path, points = TrajectoryEquations(d, Limits()), [central(data(case), c) for c in SCALES]
     errors = [fulfils_12(d, path, x) for x in points]
     values = [barrier_value(d, x) for x in points]
     grows = all(a < b for a, b in pairwise(values))
@@ -700,33 +700,33 @@ def boundary_by_integration(case: Case) -> Verdict:
     """x(t) comes to the boundary of D: the least spare part is at most m / c (D Lemma 2)."""
     d = data(case)
     x = trajectory(d, 1e-6).x[-1]
-    path = Path(d, Limits())
-    spare = path.spare(x)
+    path = TrajectoryEquations(d, Limits())
+    spare = path.slack(x)
     return _verdict(float(spare.min()) - (1 + NEAR) * len(spare) / path.scale(x), "x(t) stays inside", "integration")
 
 
 def boundary_by_newton(case: Case) -> Verdict:
     """The same at points of Newton's method."""
     d = data(case)
-    path = Path(d, Limits())
-    gaps = [float(path.spare(x).min()) - (1 + NEAR) * (d.R + len(x)) / c for c in SCALES for x in [central(d, c)]]
+    path = TrajectoryEquations(d, Limits())
+    gaps = [float(path.slack(x).min()) - (1 + NEAR) * (d.R + len(x)) / c for c in SCALES for x in [central(d, c)]]
     return _verdict(max(gaps), "x(t) stays inside", "Newton's method")
 
 
 def limit_by_integration(case: Case) -> Verdict:
     """With any weights of the resources the end of the trajectory is as good as the market's allocation up to sum w / c."""
     d, w = data(case), weighting(case)
-    path = Path(d, Limits(), w)
+    path = TrajectoryEquations(d, Limits(), w)
     return _loss_bounded(case, d, path, w, trajectory(d, 1e-5, weighting=w).x[-1], "integration")
 
 
 def limit_by_newton(case: Case) -> Verdict:
     """The same at a point of Newton's method."""
     d, w = data(case), weighting(case)
-    return _loss_bounded(case, d, Path(d, Limits(), w), w, central(d, 1e3, w), "Newton's method")
+    return _loss_bounded(case, d, TrajectoryEquations(d, Limits(), w), w, central(d, 1e3, w), "Newton's method")
 
 
-def _loss_bounded(case: Case, d: Requests, path: Path, w: Floats, x: Floats, how: str) -> Verdict:
+def _loss_bounded(case: Case, d: Requests, path: TrajectoryEquations, w: Floats, x: Floats, how: str) -> Verdict:
     """The loss sum e log x* - sum e log x <= sum w / c: the optimum is unique, so x(t) tends to it as c grows (njc/ode.py)."""
     best = np.array(fractions(d, solve(case.instance, "njc", "njc-market")), dtype=float)
     lost = float(path.e @ (np.log(best) - np.log(x)))

@@ -28,7 +28,7 @@ from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import unit
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
-from fairalloc.solvers.game.session import Server, servers_of
+from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import progressive_filling
 
@@ -178,7 +178,7 @@ def feasible_in_floats(case: Case) -> Verdict:
     return Verdict("feasibility", not worst > 0, worst, f"a capacity is exceeded by {worst:.3g}", "floating point")
 
 
-def _updated(server: Server, y: Any, z: Any, lowest: Any, released: Any) -> Any:
+def _updated(server: ServerArrays, y: Any, z: Any, lowest: Any, released: Any) -> Any:
     f = 1 - y @ server.w + y[released] @ server.w[released]
     D = server.phi[lowest] @ server.w[lowest]
     rise = (f[D > 0] / D[D > 0]).min()
@@ -226,7 +226,7 @@ def maximum_defined_in_floats(case: Case) -> Verdict:
     )
 
 
-def _largest_parts(server: Server, y: Any, z: Any) -> Iterator[float]:
+def _largest_parts(server: ServerArrays, y: Any, z: Any) -> Iterator[float]:
     """Of each tested r in R*, the part that its largest user in N_i has, while (17) removes users."""
     left, used = np.ones(len(y), bool), y[:, None] * server.w
     while left.any():

@@ -1,0 +1,227 @@
+r"""`exact`: the rational answer of a linear program, of a sequence of them, or of PS-DSF.
+
+1. HiGHS solves the program, or the program of a round, in floating point. Its last basis names the variables that are 0 and
+   the rows that are active; it contains no number, so it can be right although every number that led to it was rounded.
+2. The program is written in rationals, and the rational simplex method (simplex.py) computes the basic solution of that basis
+   and pivots where it is not optimal.
+3. For a lexicographic mechanism: fix the users at the round's level g whose y_n > 0, which makes the bound (*) of rule.py zero,
+   or who run all their tasks. Their levels enter the next round as rationals. Repeat from 1 until every user is fixed.
+
+The answer comes with the dual values of every round, which prove it (models/proofs.py).
+
+PS-DSF is not a linear program. `continuation` finds which arcs are used and which resources are full, and levels.py
+solves the linear equations that follow.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.instance import Instance
+from fairalloc.models.proofs import ExactProgram, ExactRound
+from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.solvers.backends.highs import HighsSession
+from fairalloc.solvers.exact.levels import exact_levels, levels
+from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
+from fairalloc.solvers.game.continuation import Continuation
+from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
+
+__all__ = ["ExactSolution", "solve_exactly"]
+
+
+@dataclass(frozen=True)
+class ExactSolution:
+    """The tasks on arcs, and what proves them."""
+
+    x: Rationals
+    proof: tuple[ExactRound, ...] | ExactProgram
+
+    @property
+    def prices(self) -> list[Rationals]:
+        """The prices of every round."""
+        return [self.proof.prices] if isinstance(self.proof, ExactProgram) else [part.prices for part in self.proof]
+
+
+class ExactSession(HighsSession):
+    """HiGHS in canonical units for the bases, rationals in the units of the user for the numbers."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        scaled, self.unit = mechanism.canonical(instance)
+        super().__init__(mechanism, scaled, replace(limits, accuracy="high"), keep_model=False)
+        with self.phase("build"):
+            self.original, self.exact, self.arcs = instance, instance.exact, exact_arcs(instance)
+            self.limited = [n for n, limit in enumerate(self.arcs.limits) if limit is not None]
+
+    def answer(self) -> ExactSolution:
+        """The exact answer of the mechanism."""
+        if isinstance(self.mechanism, Utilitarian):
+            return self._utilitarian()
+        assert isinstance(self.mechanism, Leximin)
+        rate = self.mechanism.exact_rate(self.original)
+        return self._max_min(rate) if isinstance(self.mechanism, MaxMin) else self._leximin(rate)
+
+    def _utilitarian(self) -> ExactSolution:
+        weights = self.exact.weights
+        with self.phase("build"):
+            cost = [as_flint(weights[n]) for n in self.arcs.user]
+            program = RationalProgram.of_rows(cost, self._columns(), self._right_side([]))
+        solution = self._basic_solution(program, None)
+        prices, limits = self._duals(solution)
+        value = sum((w * u for w, u in zip(weights, self.arcs.tasks(self._x(solution)), strict=True)), Fraction(0))
+        return ExactSolution(self._x(solution), ExactProgram(value, prices, weights, limits))
+
+    def _max_min(self, rate: Rationals) -> ExactSolution:
+        solution = self._round(rate, [None] * len(rate))
+        prices, limits = self._duals(solution)
+        dual = solution.dual_values[self.arcs.rows : self.arcs.rows + len(rate)]
+        worth = tuple(as_fraction(f) * r for f, r in zip(dual, rate, strict=True))
+        return ExactSolution(self._x(solution), ExactProgram(self._level(solution), prices, worth, limits))
+
+    def _leximin(self, rate: Rationals) -> ExactSolution:
+        levels: list[Fraction | None] = [None] * len(rate)
+        rounds = []
+        while None in levels:
+            solution = self._round(rate, levels)
+            rounds.append(self._fixed(solution, rate, levels))
+            for n in rounds[-1].users:
+                levels[n] = rounds[-1].level
+        return ExactSolution(self._x(solution), tuple(rounds))
+
+    def _fixed(self, solution: BasicSolution, rate: Rationals, levels: Sequence[Fraction | None]) -> ExactRound:
+        """Who is fixed: users at the level g whose price is positive, or who run all their tasks."""
+        level, tasks = self._level(solution), self.arcs.tasks(self._x(solution))
+        prices, _ = self._duals(solution)
+        worth = [q / r for q, r in zip(self.arcs.cheapest(prices), rate, strict=True)]
+        total = sum((y for y, known in zip(worth, levels, strict=True) if known is None), Fraction(0))
+        scale = 1 / total if total else Fraction(0)  # prices that only users fixed before pay prove nothing new
+        at_level = [n for n, known in enumerate(levels) if known is None and rate[n] * tasks[n] == level]
+        users = tuple(n for n in at_level if scale * worth[n] or tasks[n] == self.arcs.limits[n])
+        return ExactRound(level, users, tuple(scale * p for p in prices), tuple(scale * y for y in worth))
+
+    def _round(self, rate: Rationals, levels: Sequence[Fraction | None]) -> BasicSolution:
+        """The optimal basic solution of the round in which the users without a level are active."""
+        with self.phase("build"):
+            columns = self._columns(rate)
+            cost = [as_flint(0)] * len(columns) + [as_flint(1)]
+            columns.append({self.arcs.rows + n: as_flint(1) for n, level in enumerate(levels) if level is None})
+            program = RationalProgram.of_rows(
+                cost, columns, self._right_side([as_flint(-level if level else 0) for level in levels])
+            )
+            now = self._rounded(rate, levels)
+        return self._basic_solution(program, now)
+
+    def _rounded(self, rate: Rationals, levels: Sequence[Fraction | None]) -> Round:
+        assert isinstance(self.mechanism, Leximin)
+        scale = self.mechanism.rate(self.instance)[0] / (float(rate[0]) * self.unit[0])
+        level = np.array([float(level or 0) * scale for level in levels])
+        return replace(Round.first(self.instance), active=np.array([level is None for level in levels]), level=level)
+
+    def _basic_solution(self, program: RationalProgram, now: Round | None) -> BasicSolution:
+        from highspy import HighsBasisStatus
+
+        self.solve(now)
+        with self.phase("solve"):
+            basis = self.highs.getBasis()
+            status = [*basis.col_status, *basis.row_status]
+            solution, pivots = optimal_basic_solution(
+                program, [k for k, s in enumerate(status) if s == HighsBasisStatus.kBasic], self.limits
+            )
+        self.count(pivots)
+        return solution
+
+    # ---- rows: capacities, one for each user in rounds, limits; as in the programs of the formulations
+
+    def _columns(self, rate: Rationals = ()) -> list[dict[int, Flint]]:
+        rows = self.arcs.rows
+        cap = {n: rows + len(rate) + k for k, n in enumerate(self.limited)}
+        columns: list[dict[int, Flint]] = [{row: as_flint(part) for row, part in load} for load in self.arcs.load]
+        for n, column in zip(self.arcs.user, columns, strict=True):
+            column.update({rows + n: as_flint(-rate[n])} if rate else {})
+            column.update({cap[n]: as_flint(1)} if n in cap else {})
+        return columns
+
+    def _right_side(self, middle: Sequence[Flint]) -> list[Flint]:
+        limits = [limit for limit in self.arcs.limits if limit is not None]
+        return [*(as_flint(1) for _ in range(self.arcs.rows)), *middle, *(as_flint(limit) for limit in limits)]
+
+    def _x(self, solution: BasicSolution) -> Rationals:
+        return tuple(as_fraction(solution.values.get(a, 0)) for a in range(len(self.arcs.user)))
+
+    def _level(self, solution: BasicSolution) -> Fraction:
+        return as_fraction(solution.values.get(len(self.arcs.user), 0))
+
+    def _duals(self, solution: BasicSolution) -> tuple[Rationals, Rationals]:
+        """(K R,) prices of the capacities and (N,) of the limits."""
+        of = dict(zip(self.limited, solution.dual_values[len(solution.dual_values) - len(self.limited) :], strict=True))
+        prices = tuple(as_fraction(p) for p in solution.dual_values[: self.arcs.rows])
+        return prices, tuple(as_fraction(of.get(n, 0)) for n in range(len(self.arcs.limits)))
+
+
+def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:
+    """The exact answer on the mechanism's own domain, with its proof; Stopped where no basis holds or time is over."""
+    return ExactSession(mechanism, instance, limits).answer()
+
+
+def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
+    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
+    session = Session(instance, limits)
+    with session.phase("solve"):
+        scaled, unit = mechanism.canonical(instance)
+        near = Continuation().run(mechanism, scaled, replace(limits, accuracy="high"))
+        tasks = near.x * unit[instance.arcs.user]
+        if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
+            return Answer(tasks, None, "time_limit", session.times, near.iterations, "out of time in continuation")
+        x = exact_levels(instance, tasks) if np.all(np.isfinite(tasks)) else None
+        kappa = None if x is None else levels(instance, x)
+    if x is None or kappa is None:
+        message = "no exact levels have the pattern of the answer of continuation"
+        return Answer(tasks, None, "error", session.times, near.iterations, message)
+    prices = np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
+    return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, near.iterations, x_exact=x)
+
+
+class Exact(Method):
+    """Rational answers."""
+
+    id = "exact"
+    kind = "exact"
+    packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
+    install = "pip install fairalloc"
+    canonical = False
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Linear programs and PS-DSF; the answers of "nb" and "fds" are irrational in general."""
+        return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSession:
+        """The exact data and a HiGHS session."""
+        return ExactSession(mechanism, instance, limits)
+
+    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        """Compute the mechanism on an instance in the units of the user; without a basis that holds, HiGHS' point is kept."""
+        if isinstance(mechanism, PsDsf | TimeShared):
+            return from_floats(mechanism, instance, limits)
+        session = self.open(mechanism, instance, limits)
+        try:
+            solution = session.answer()
+        except Stopped as stop:
+            tasks = session.x * session.unit[instance.arcs.user] if len(session.x) else np.full(len(instance.arcs), np.nan)
+            return Answer(tasks, None, stop.termination, session.times, session.iterations, str(stop))
+        with session.phase("read"):
+            x = np.array([float(v) for v in solution.x])
+            prices = np.array([[float(p) for p in layer] for layer in solution.prices])
+            prices = prices.reshape(-1, instance.K, instance.R)
+        return Answer(x, prices, "optimal", session.times, session.iterations, x_exact=solution.x)
+
+
+methods = (Exact(),)
