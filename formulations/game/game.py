@@ -175,15 +175,16 @@ class Game:
             open_ = np.flatnonzero(self.finite & (result > PROVED))
             if not len(open_):
                 break
-            own = recovered_prices(self, x, open_, threshold)
-            proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
-            result[open_] = np.minimum(result, proved)[open_]
+            for own in recovered_candidates(self, x, open_, threshold):
+                proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
+                result[open_] = np.minimum(result, proved)[open_]
         return result
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
         """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
         hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
-        return hints + [recovered_prices(self, x, np.flatnonzero(self.finite), threshold) for threshold in SERVED_THRESHOLDS]
+        servers = np.flatnonzero(self.finite)
+        return hints + [own for cut in SERVED_THRESHOLDS for own in recovered_candidates(self, x, servers, cut)]
 
     def parts(self, kappa: Floats) -> Floats:
         """(K, R) the largest part that a resource has of what a user would pay at the server."""
@@ -293,7 +294,27 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
     return float(worst.max())
 
 
-def recovered_prices(game: Game, x: Floats, servers: NDArray[np.intp], threshold: float = SERVED_THRESHOLDS[0]) -> Floats:
+def recovered_candidates(game: Game, x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
+    """One or two candidates for kappa (K, R): `recovered_prices`, and if these charge for a resource that is not full, with full
+    resources only.
+
+    An idle user may need a price that is 1e-15 of the prices the others pay. What that price adds to the program's objective is
+    below the tolerance of the LP solver, which may then charge for a resource with slack where a full one would serve.
+    """
+    first = recovered_prices(game, x, servers, threshold)
+    full = game.load(game.fractions(x)) >= 1.0 - threshold
+    if not np.any(first[~full] > 0):
+        return [first]
+    return [first, recovered_prices(game, x, servers, threshold, full)]
+
+
+def recovered_prices(
+    game: Game,
+    x: Floats,
+    servers: NDArray[np.intp],
+    threshold: float = SERVED_THRESHOLDS[0],
+    allowed: NDArray[np.bool_] | None = None,
+) -> Floats:
     """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
 
     With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the program
@@ -304,19 +325,34 @@ def recovered_prices(game: Game, x: Floats, servers: NDArray[np.intp], threshold
     y <= threshold have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one
     resource, and for large alpha a user with a large share whose y is 1e-9 by rounding would put it hundreds of magnitudes
     too low.
+
+    Parameters
+    ----------
+    game : the game
+    x : (A,) feasible tasks with at least one task for every user
+    servers : indices of the servers whose prices are wanted; their alpha is finite
+    threshold : the fraction of a monopoly up to which a user counts as not served
+    allowed : (K, R) which resources may have a price; None = all
+
+    Returns
+    -------
+    kappa : (K, R), 0 for other servers and where there are no such prices
     """
     y = game.fractions(x)
     log_g = game.log_marginal(game.shares(game.tasks(x)))
     kappa = np.zeros((game.instance.K, game.instance.R))
     for i in servers:
         here = game.server == i
-        kappa[i] = _prices(game.w[here], y[here], log_g[here], float(game.beta[i]), threshold)
+        some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
+        kappa[i] = _prices(
+            game.w[here], np.where(y[here] > threshold, y[here], 0.0), y[here], log_g[here], float(game.beta[i]), some
+        )
     return kappa
 
 
-def _prices(w: Floats, y: Floats, log_g: Floats, beta: float, threshold: float) -> Floats:
-    served = np.where(y > threshold, y, 0.0)
-    priced = (w * served[:, None] > 0).any(axis=0)
+def _prices(w: Floats, served: Floats, y: Floats, log_g: Floats, beta: float, allowed: NDArray[np.bool_]) -> Floats:
+    """(R,) kappa of one server with the users' w (m, R), served part and y (m,), log g' (m,)."""
+    priced = (w * served[:, None] > 0).any(axis=0) & allowed
     if not priced.any():
         return np.zeros(w.shape[1])
     with np.errstate(divide="ignore"):

@@ -84,8 +84,8 @@ def test_cut_off_it_claims_nothing_it_does_not_prove(iterations, monkeypatch):
 @pytest.mark.parametrize("instance", DENSE, ids=lambda i: i.name)
 @pytest.mark.parametrize("broken", [{"ENOUGH": -1.0}, {"ITERATIONS": 2}])
 def test_where_it_fails_highs_does_the_round(instance, broken, monkeypatch):
-    passed, original = [], highs.HighsSession._pass
-    monkeypatch.setattr(highs.HighsSession, "_pass", lambda self, now: (passed.append(now), original(self, now))[1])
+    passed, original = [], highs.HighsSession._pass_model
+    monkeypatch.setattr(highs.HighsSession, "_pass_model", lambda self, now: (passed.append(now), original(self, now))[1])
     expected = solve(instance, "drfh", "highs")
     for key, value in broken.items():
         monkeypatch.setattr(interior_point, key, value)
@@ -100,7 +100,7 @@ def test_where_it_fails_highs_does_the_round(instance, broken, monkeypatch):
 def test_where_one_round_is_all_highs_is_not_started(monkeypatch):
     instance = generators.generic(20, 18, 3, 1)
     expected = solve(instance, "tsf", "highs").tasks
-    monkeypatch.setattr(highs.HighsSession, "_pass", lambda *_: pytest.fail("HiGHS was started"))
+    monkeypatch.setattr(highs.HighsSession, "_pass_model", lambda *_: pytest.fail("HiGHS was started"))
     allocation = solve(instance, "tsf", "highs:leximin")
     assert allocation.residual <= 1e-2 * RESIDUAL
     np.testing.assert_allclose(allocation.tasks, expected, rtol=EXACT)

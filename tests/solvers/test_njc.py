@@ -452,7 +452,7 @@ def test_an_accuracy_out_of_reach_is_said():
 
 
 def test_an_end_that_cannot_be_polished_is_not_claimed(monkeypatch):
-    monkeypatch.setattr("fairalloc.solvers.njc.ode.polished", lambda *_: None)
+    monkeypatch.setattr("fairalloc.solvers.njc.ode.exact_point_near", lambda *_: None)
     allocation = solve(example("dolev-greedy").instance, "njc", "njc-ode", accuracy="low")
     assert allocation.termination == "inaccurate"
     assert not allocation.claims_success
