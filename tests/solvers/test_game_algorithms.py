@@ -483,11 +483,11 @@ def test_epsilon_falls_and_so_does_the_residual():
 @pytest.mark.parametrize(
     ("method", "module", "limit", "few"),
     [
-        ("best-response", best_response, "SWEEPS", 2),
-        ("psdsf-algorithm-1", psdsf_algorithm_1, "ROUNDS", 2),
-        ("psdsf-distributed", psdsf_distributed, "PERIODS", 2),
-        ("ps-mfa", ps_mfa, "ITERATIONS", 20),
-        ("vds-distributed", vds_distributed, "ITERATIONS", 200),
+        ("best-response", best_response, "MAX_SWEEPS", 2),
+        ("psdsf-algorithm-1", psdsf_algorithm_1, "MAX_ROUNDS", 2),
+        ("psdsf-distributed", psdsf_distributed, "MAX_PERIODS", 2),
+        ("ps-mfa", ps_mfa, "MAX_ITERATIONS", 20),
+        ("vds-distributed", vds_distributed, "MAX_ITERATIONS", 200),
     ],
 )
 def test_too_few_iterations_are_no_success(method, module, limit, few, monkeypatch):

@@ -157,7 +157,7 @@ def test_a_game_too_large_for_the_tableau_is_refused():
 @pytest.mark.parametrize(
     ("method", "owner", "name", "few"),
     [
-        ("continuation", continuation, "STEPS", 4),
+        ("continuation", continuation, "MAX_STEPS", 4),
         ("semismooth-newton", semismooth_newton.SemismoothSession, "iterations_each", 2),
         ("josephy-newton", josephy_newton.JosephySession, "iterations_each", 1),
     ],
