@@ -106,7 +106,10 @@ class AlphaPfVds(Equilibrium):
         return _chosen(forms, form or "merit")(self.game(instance))
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
-        """kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0."""
+        """kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0.
+
+        Parameters and return value are those of `Mechanism.prices`.
+        """
         if "kappa" in values or duals is None:
             return super().prices(instance, duals, values)
         game = self.game(instance)

@@ -2,7 +2,7 @@ r"""Asset fairness: equal shares of everything added up (D section 4; Ghodsi et 
 
     sigma_n = sum_r d_nr / sum_i c_ir,    sigma_n x_n / phi_n lexicographically max-min fair
 
-A reference point: a user with 20 % of the CPU, 7 % of the disk and 37 % of the network counts as having 64/300.
+Example: a user with 20 % of the CPU, 7 % of the disk and 37 % of the network counts as having 64/300.
 """
 
 from fairalloc.formulations.lexicographic.rule import Leximin

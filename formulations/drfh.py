@@ -9,8 +9,8 @@ and DRFH equalises the weighted shares g as far up as the servers allow:
     max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n = g                                  (W 6)
 
 W's single LP is the whole answer when demands are positive, tasks unlimited and every user may use every server. Otherwise
-some users can be stuck while others go on (K Fig. 1), and the answer is the lexicographic one of rule.py. With placement
-constraints P and K call it C-DRFH: the same shares, which ignore the constraints, on fewer arcs; here that is an alias.
+some users cannot be raised any more while others can (K Fig. 1), and the answer is the lexicographic one of rule.py. With
+placement constraints P and K call it C-DRFH: the same shares, which ignore the constraints, on fewer arcs; here that is an alias.
 """
 
 from fairalloc.formulations.lexicographic.rule import Leximin

@@ -47,10 +47,10 @@ general solvers the market's, njc-enumeration and njc-milp the first they find. 
     utilisation   the mean over resources of the used part       sum      sum_i x_i
     min           min_i x_i                                      closest  - sum_i |x_i - target_i / q_i|, `target` in tasks
 
-**Residual.** The loudest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
+**Residual.** The largest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
 infeasibility where that is more. For a user without a limit 1 - x_i is left out.
 
-Where D is wrong or misprinted, docs/ERRATA.md has witnesses. What concerns the definition: D 4 deduces that NJC is
+docs/ERRATA.md lists where D is wrong or misprinted. Three points concern the definition. D 4 deduces that NJC is
 envy-free, but with e = 1/3 each, two users of one resource and a third with another have the NJC allocation (1/3, 2/3, 1). D 4's
 "with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement of it. D 5.5's six
 additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.
@@ -222,10 +222,24 @@ class NoJustifiedComplaints(Mechanism):
     def write_cvxpy(
         self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
     ) -> "cp.Problem":
-        """The market (c); with `objective` or `model="milp"` the MILP (b); with `bottlenecks`, by name, the program (a).
+        """The market (c); with `objective` or `model="milp"` the MILP (b); with `bottlenecks` the program (a).
 
-        Variable "x", constraints "capacity" and "limit". (a): "full" and "share". (b): variables "bottleneck" (R,), "justified"
-        (pairs of user and resource) and "content" (N,), constraints "filled", "because", "reason" and "share".
+        Parameters
+        ----------
+        instance : a domain: one pool, one demand vector for each user
+        model : "market" or "milp"; None = the MILP where there is an objective, else the market
+        bottlenecks : names of resources, the set I of (a); None = (b) or (c)
+        relaxed : whether the z of (b) are continuous
+
+        Returns
+        -------
+        The problem with the variable "x" and the constraints "capacity" and "limit". (a) adds the constraints "full" and
+        "share". (b) adds the variables "bottleneck" (R,), "justified" (pairs of user and resource) and "satisfied" (N,), which
+        are b_j, z_ij and z_i, and the constraints "full_at_bottleneck", "justified_by_bottleneck", "one_justification", "share".
+
+        Raises
+        ------
+        InstanceError : an unknown model or resource, or a bottleneck that nobody requests
         """
         if bottlenecks is not None:
             return self._cvxpy_given(instance, _places(instance, bottlenecks))
@@ -236,7 +250,12 @@ class NoJustifiedComplaints(Mechanism):
     def write_pyomo(
         self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
     ) -> "pyo.ConcreteModel":
-        """The same three models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `content[user]`, .."""
+        """The same models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `satisfied[user]`.
+
+        Parameters
+        ----------
+        instance, model, bottlenecks, relaxed : as for `write_cvxpy`
+        """
         if bottlenecks is not None:
             return self._pyomo_given(instance, _places(instance, bottlenecks))
         if self._chosen(model) == "market":
@@ -270,14 +289,14 @@ class NoJustifiedComplaints(Mechanism):
         kind: dict[str, Any] = {"nonneg": True} if relaxed else {"boolean": True}
         b = cp.Variable(instance.R, boolean=True, name="bottleneck")
         z = cp.Variable(count, name="justified", **kind)
-        content = cp.Variable(instance.N, name="content", **kind)
+        satisfied = cp.Variable(instance.N, name="satisfied", **kind)
         of_user = sp.csr_array((np.ones(count), (users, np.arange(count))), shape=(instance.N, count))
         of_resource = sp.csr_array((np.ones(count), (np.arange(count), resources)), shape=(count, instance.R))
         constraints += [
-            (instance.arcs.load @ x >= b).set_label("filled"),
-            (z <= of_resource @ b).set_label("because"),
-            (content + of_user @ z == 1).set_label("reason"),
-            (x >= cp.multiply(unit, content) + (of_user @ sp.diags_array(least)) @ z).set_label("share"),
+            (instance.arcs.load @ x >= b).set_label("full_at_bottleneck"),
+            (z <= of_resource @ b).set_label("justified_by_bottleneck"),
+            (satisfied + of_user @ z == 1).set_label("one_justification"),
+            (x >= cp.multiply(unit, satisfied) + (of_user @ sp.diags_array(least)) @ z).set_label("share"),
         ]
         return cp.Problem(self._cvxpy_objective(instance, x), constraints)
 
@@ -322,17 +341,17 @@ class NoJustifiedComplaints(Mechanism):
         kind = pyo.UnitInterval if relaxed else pyo.Binary
         model.bottleneck = pyo.Var(instance.resources, domain=pyo.Binary)
         model.justified = pyo.Var(pairs, domain=kind)
-        model.content = pyo.Var(instance.users, domain=kind)
-        model.filled = pyo.Constraint(
+        model.satisfied = pyo.Var(instance.users, domain=kind)
+        model.full_at_bottleneck = pyo.Constraint(
             instance.resources, rule=lambda m, j: (0 if load[j] is None else load[j]) - m.bottleneck[j] >= 0
         )
-        model.because = pyo.Constraint(pairs, rule=lambda m, n, j: m.justified[n, j] <= m.bottleneck[j])
-        model.reason = pyo.Constraint(
-            instance.users, rule=lambda m, n: m.content[n] + sum(m.justified[pair] for pair in by_user[n]) == 1
+        model.justified_by_bottleneck = pyo.Constraint(pairs, rule=lambda m, n, j: m.justified[n, j] <= m.bottleneck[j])
+        model.one_justification = pyo.Constraint(
+            instance.users, rule=lambda m, n: m.satisfied[n] + sum(m.justified[pair] for pair in by_user[n]) == 1
         )
         model.share = pyo.Constraint(
             instance.users,
-            rule=lambda m, n: x[n] >= full[n] * m.content[n] + sum(tasks[pair] * m.justified[pair] for pair in by_user[n]),
+            rule=lambda m, n: x[n] >= full[n] * m.satisfied[n] + sum(tasks[pair] * m.justified[pair] for pair in by_user[n]),
         )
         self._pyomo_objective(instance, model, x)
         return model
@@ -372,7 +391,7 @@ class NoJustifiedComplaints(Mechanism):
         return result | ({"distance": float(np.abs(x - wish).sum())} if wish else {})
 
     def residual(self, allocation: Allocation) -> float:
-        """The loudest complaint, as above; inf without a point."""
+        """The largest complaint, as above; inf without a point."""
         if not allocation.has_point:
             return np.inf
         instance, tasks = allocation.instance, allocation.tasks

@@ -11,8 +11,7 @@ x is feasible, and for every user n and eligible server i some resource r that n
 (=> l_ir = the largest z_mi with x_mi d_mr > 0 at a saturated r. <= if r attains n's minimum, it is saturated, and every m with
 x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
 
-x_n need not be unique: one user of a server may do without it when another server has taken its place, see the example
-`two-answers` in models/published.py.
+x_n need not be unique; the example `two-answers` in models/published.py has two PS-DSF allocations with different x_n.
 
 **Mixed-integer program.** With u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n (so z_ni = (u_n / G_n) / c_ni) and
 binaries used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i):
@@ -34,11 +33,11 @@ them, so
 
     lo_ir = min over m with w_mir > 0 of (phi_m / Phi_m) / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of 1 / c_mi
 
-and M_nir = max(c_ni hi_ir - phi_n / Phi_n, 0), m_nir = max(1 - c_ni lo_ir, 0). Everything is of order
-one, however the tasks are counted. The program has no objective; add one to choose among the answers.
+and M_nir = max(c_ni hi_ir - phi_n / Phi_n, 0), m_nir = max(1 - c_ni lo_ir, 0). All
+numbers are of order one in every unit of tasks. The program has no objective; add one to choose among the solutions.
 
-It is for small instances (docs/DESIGN-NOTES.md). No polishing is needed where the solver's tolerance on integers is 1e-9, as
-HiGHS' is in solvers/options.py: the answers then have residuals of 1e-15.
+It is for small instances (docs/DESIGN-NOTES.md). With an integer feasibility tolerance of 1e-9, as for HiGHS in
+solvers/options.py, the solutions have residuals of 1e-15, so no exact solution has to be computed from them afterwards.
 """
 
 from collections.abc import Mapping
@@ -131,7 +130,7 @@ class PsDsf(Equilibrium):
         return model
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002
-        """Kappa = 1 / level where saturated, else 0."""
+        """Kappa = 1 / level where saturated, else 0; parameters and return value are those of `Mechanism.prices`."""
         if "level" not in values:
             return None
         kappa: Floats = np.where(np.asarray(values["saturated"]) > 0.5, 1.0 / np.asarray(values["level"]), 0.0)

@@ -5,7 +5,8 @@ r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 wi
 The benchmark of the sharing incentive property. With one demand vector x_ni = phi_n / (sum_m phi_m) gamma_ni; with several
 variants the best packing, which is the linear program of Z (1) for each user and server. The whole is written as one program,
 utilitarian.py on the instance in which every server is partitioned among the users: it separates, so each user gets its best.
-With limits the user runs at most max_tasks_n. Residual: how far some user is from that best, or reaches out of its part.
+With limits the user runs at most max_tasks_n. Residual: the largest relative difference of a user's tasks from that best, or the
+infeasibility with respect to the parts where that is more.
 """
 
 import numpy as np
@@ -39,15 +40,15 @@ class Uniform(Utilitarian):
         """None: the residual needs no prices."""
 
     def residual(self, allocation: Allocation) -> float:
-        """How far some user is from what its part of the servers can run, and how far out of its part it reaches."""
+        """The largest relative difference from what a user's parts can run, or the infeasibility with respect to the parts."""
         if not allocation.has_point:
             return 1.0
         instance = allocation.instance
         on_parts = Allocation(self.domain(instance), allocation.x)
-        return max(float(np.abs(1.0 - allocation.tasks / most(instance)).max()), infeasibility(on_parts))
+        return max(float(np.abs(1.0 - allocation.tasks / most_tasks(instance)).max()), infeasibility(on_parts))
 
 
-def most(instance: Instance) -> Floats:
+def most_tasks(instance: Instance) -> Floats:
     """(N,) the tasks each user can run on its part: in closed form, or by SciPy's LP (Z 1) for several variants."""
     if not instance.single_variant:
         return _packed(instance)

@@ -2,7 +2,7 @@ r"""Utilitarian: as many tasks as possible (a reference point; K section 2, D se
 
     max  sum_n w_n u_n   s.t.   u_n = sum of x over the user's arcs,    load @ x <= 1,    u_n <= max_tasks_n
 
-A linear program that may leave users with nothing. Residual: the largest relative gain in the objective, proved by prices.
+A linear program; some users may get no task. Residual: the largest relative gain in the objective, proved by prices.
 """
 
 from typing import TYPE_CHECKING

@@ -25,7 +25,7 @@ class Equilibrium(Mechanism):
         """The game on an instance that is a domain already."""
 
     def game(self, instance: Instance) -> Game:
-        """What `write_game` writes; the last one is kept, for a solve asks for it seven times."""
+        """What `write_game` returns; the last game is kept, because one solve uses it several times."""
         last = self._last
         if last is None or last.instance is not instance:
             last = self._last = self.write_game(instance)

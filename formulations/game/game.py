@@ -19,10 +19,13 @@ the logarithm of the share z_ni over the one at which server i would serve user 
 log z_ni + max over r with w_nir > 0 of log kappa_ir, which is PS-DSF by levels l_ir = 1 / kappa_ir (ps_dsf.py).
 
 **Residual.** The largest over the servers of the following, each in [0, 1].
-*Finite alpha*: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni g_i'(z_ni)),
-bounded above by weak duality with the prices; and, because for large alpha that hardly sees users with large shares, how far the
-levels are from (K 28-29): 1 - exp(E) where E < 0; min(y, 1 - exp(-E)) where E > 0; and for every resource, the smaller of its
-slack and of the largest 1 - exp(E) without the prices of it and of all that have as much slack. Prices come from the method where
+*Finite alpha*: the larger of two numbers.
+(a) The relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni g_i'(z_ni)), bounded
+above by weak duality with the prices.
+(b) How far the levels are from (K 28-29). It is needed because for large alpha a user with a large share has a tiny g_i' and so
+hardly changes (a). For an arc: 1 - exp(E) where E < 0, min(y, 1 - exp(-E)) where E > 0. For a resource r: the smaller of its
+slack and of the largest 1 - exp(E) that results when the prices of r and of all resources with at least as much slack are set
+to 0. Prices come from the method where
 it has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
 *alpha = infinity*: Theorem 1 of P with nothing to choose, see `bottleneck_gap`.
 
@@ -46,15 +49,15 @@ from fairalloc.models.numbers import Floats, is_vector, shown
 __all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered_prices"]
 
 PROVED = 1e-9
-"""A residual below this is not worth the linear programs that look for better prices."""
+"""Where the residual is below this, no linear program looks for better prices."""
 
 SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
-"""Users with a smaller part of a server may count as not served there when its prices are looked for: which parts are only
-rounding, the point does not say, and each guess proves a bound."""
+"""Below which y_ni a user counts as not served when prices are computed. Which small y_ni are rounding errors is unknown; the
+prices for each threshold prove a bound, and the least bound is the residual."""
 
 
 def game_domain(instance: Instance, name: str) -> Instance:
-    """The instance itself; InstanceError where a user has several variants or a limit, which the game does not know."""
+    """The instance itself; InstanceError where a user has several demand vectors or a limit on its tasks."""
     for user, demand in zip(instance.users, instance.demands, strict=True):
         if len(demand) > 1:
             raise InstanceError(f"{name} needs one demand vector for each user, but user {user!r} has {len(demand)}")
@@ -203,7 +206,22 @@ class Game:
 
 
 def per_server(value: Any, instance: Instance, name: str) -> Floats:
-    """(K,) floats from a number, one number for each server, or {server name: number}; "inf" is a number."""
+    """(K,) floats from a number, one number for each server, or {server name: number}; "inf" is a number.
+
+    Parameters
+    ----------
+    value : what the user gave
+    instance : whose servers the numbers belong to
+    name : of the parameter, for messages
+
+    Returns
+    -------
+    (K,) in the order of the servers
+
+    Raises
+    ------
+    InstanceError : a server is unknown or missing, there are not K entries, or an entry is not a number
+    """
     if isinstance(value, Mapping):
         unknown = [key for key in value if key not in instance.servers]
         missing = [key for key in instance.servers if key not in value]
@@ -231,7 +249,15 @@ def number(value: Any, name: str) -> float:
 
 
 def by_server(game: Game, values: Floats, reduce: np.ufunc, start: float) -> Floats:
-    """(K,) a reduction of (A,) values over the arcs of each server."""
+    """(K,) a reduction of values over the arcs of each server.
+
+    Parameters
+    ----------
+    game : with A arcs
+    values : (A,)
+    reduce : a NumPy function of two arguments, such as np.maximum
+    start : the value for a server without arcs
+    """
     result = np.full(game.instance.K, start)
     reduce.at(result, game.server, values)
     return result
@@ -241,6 +267,16 @@ def definition_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     """(K,) an upper bound on the relative gain left by (K 16), proved by prices kappa^beta.
 
     Scaled up until they cover every g_i', prices bound the maximum by their sum (capacities are 1).
+
+    Parameters
+    ----------
+    game : with finite alpha where the result is used
+    x : (A,) feasible tasks; every user has some
+    kappa : (K, R) prices as levels, >= 0
+
+    Returns
+    -------
+    (K,) in [0, 1]; 0 for a server without arcs, 1 where the prices prove nothing
     """
     log_g = game.log_marginal(game.shares(game.tasks(x)))
     top = by_server(game, log_g, np.maximum, -np.inf)
@@ -257,7 +293,18 @@ def definition_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
 
 
 def level_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
-    """(K,) how far the levels are from (K 28-29) at feasible tasks x: see the module's docstring."""
+    """(K,) how far the levels are from (K 28-29), as in the module's docstring.
+
+    Parameters
+    ----------
+    game : with finite alpha where the result is used
+    x : (A,) feasible tasks; every user has some
+    kappa : (K, R) prices as levels, >= 0
+
+    Returns
+    -------
+    (K,) in [0, 1]; 0 for a server without arcs
+    """
     y, tasks = game.fractions(x), game.tasks(x)
     E = game.excess(tasks, kappa)
     arcs = np.where(E < 0, -np.expm1(np.minimum(E, 0.0)), np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
@@ -277,8 +324,18 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 
         max over n  min over r with w_nr > 0  of the larger of slack_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
 
-    y_mi, not w_mr y_mi: PS-DSF jumps when w_mr becomes 0, so a user who has much of the server and takes next to nothing of a
-    full resource is not close to one who takes nothing.
+    It has y_mi and not w_mr y_mi: the definition changes discontinuously where w_mr becomes 0, so a user with a large y_mi and a
+    tiny w_mr is not close to one with w_mr = 0.
+
+    Parameters
+    ----------
+    game : with A arcs
+    x : (A,) feasible tasks; every user has some
+    i : the index of the server
+
+    Returns
+    -------
+    The gap, in [0, 1]; 0 for a server without arcs
     """
     here = np.flatnonzero(game.server == i)
     if not len(here):
@@ -300,6 +357,10 @@ def recovered_candidates(game: Game, x: Floats, servers: NDArray[np.intp], thres
 
     An idle user may need a price that is 1e-15 of the prices the others pay. What that price adds to the program's objective is
     below the tolerance of the LP solver, which may then charge for a resource with slack where a full one would serve.
+
+    Parameters
+    ----------
+    game, x, servers, threshold : as for `recovered_prices`; a resource is full if its slack is at most `threshold`
     """
     first = recovered_prices(game, x, servers, threshold)
     full = game.load(game.fractions(x)) >= 1.0 - threshold

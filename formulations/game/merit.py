@@ -21,8 +21,9 @@ point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni h
     E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
 
 u and slack keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and slack
-have no sign: psi_FB gives it to them. With x >= 0 an interior-point method keeps all x about sqrt(its tolerance) above 0, for
-the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which happens for alpha beyond 50 or so.
+have no sign constraints: psi_FB = 0 implies their signs. With constraints x >= 0 an interior-point method keeps every x about
+sqrt(its tolerance) above 0, because the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which
+happens for alpha above about 50.
 
 Minimizing a merit function proves nothing by itself: for large alpha solvers do stop at stationary points that are no equilibria
 (K Theorem 6 says there are none, but its proof needs the gradient in x to vanish, which (K 38-40) do not grant). Look at
@@ -48,7 +49,7 @@ __all__ = ["finite_game", "merit_cvxpy", "merit_pyomo", "printed_cvxpy", "printe
 
 RELAXATION = 1e-8
 SCALE = 1e2
-"""The unit of the smooth merit: what it is small against decides how far solvers go, see the docstring."""
+"""The factor of the smooth merit: solvers stop at absolute tolerances, so it decides how small the merit gets."""
 
 TINY = 1e-250
 
@@ -167,9 +168,17 @@ def _fb(a: Any, b: Any) -> Any:
 
 
 def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.ConcreteModel":
-    """`pyomo_tasks` with `u`, `tasks`, and the named variables (server, resource) that start at the given (K, R).
+    """`pyomo_tasks` with `u`, `tasks`, and variables on (server, resource).
 
-    `signed` leaves the sign of x and of the named variables open.
+    Parameters
+    ----------
+    game : the game
+    signed : whether x and the named variables may be negative
+    prices : {name of a variable: (K, R) its starting values}
+
+    Returns
+    -------
+    The Pyomo model, without an objective
     """
     import pyomo.environ as pyo
 
@@ -189,7 +198,19 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.Conc
 
 
 def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: StartingPoint) -> list[Any]:
-    """E, one expression for each arc; power[i, r] is (kappa_ir / k_i)^beta_i."""
+    """E of game.py, one expression for each arc.
+
+    Parameters
+    ----------
+    game : the game
+    model : with `x` and `u`; gets the expressions `power`, `log_u` and `excess`
+    power : {(i, r): an expression for (kappa_ir / k_i)^beta_i}
+    start : has the units k_i
+
+    Returns
+    -------
+    (A,) expressions
+    """
     import pyomo.environ as pyo
 
     model.power = pyo.Expression(list(power), rule=lambda _, i, r: power[i, r])  # named expressions are written once
@@ -231,7 +252,14 @@ def demand(game: Game) -> Floats:
 
 
 def printed_merit(game: Game, x: Floats, lam: Floats) -> float:
-    """Psi (K 37) at tasks x (A,) and prices lam (K, R); inf where (K 38-40) fail by more than 1e-9 of a capacity."""
+    """Psi (K 37); inf where (K 38-40) fail by more than 1e-9 of a capacity.
+
+    Parameters
+    ----------
+    game : the game, with finite alpha
+    x : (A,) tasks
+    lam : (K, R) prices lambda_ir, per unit of the resource
+    """
     slack = 1.0 - game.load(game.fractions(x))
     if slack.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (slack > 1e-9)):
         return np.inf

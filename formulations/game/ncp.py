@@ -82,7 +82,18 @@ def _conditions(model: Any, pairs: dict[Any, Any], users: list[Any]) -> None:
 
 
 def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8, transformation: str = "mpec.simple_nonlinear") -> "pyo.ConcreteModel":
-    """A copy with the conditions as nonlinear rows, by the transformation of Pyomo's with this name."""
+    """A copy of a model in which the complementarity conditions are nonlinear constraints.
+
+    Parameters
+    ----------
+    model : with conditions of `pyomo.mpec`, such as `ncp_pyomo` writes
+    bound : the largest product of the two sides of a condition
+    transformation : the name of one of Pyomo's transformations
+
+    Returns
+    -------
+    The nonlinear program; the given model is not changed
+    """
     import pyomo.environ as pyo
 
     result: pyo.ConcreteModel = pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)

@@ -64,19 +64,30 @@ __all__ = ["ServerDual", "rational_sweeps", "water_filling"]
 
 MAX_SWEEPS = 5_000
 TIE_TOLERANCE = 1e-13
-"""Levels closer than this are one event in floating point; rationals know equality."""
+"""Levels that differ relatively by less are one event; in rationals the tolerance is 0."""
 FULL_TOLERANCE = 1e-13
-"""Loads this close to 1 are full; a hundred times the rounding of a sum of users."""
+"""A load within this of 1 is full: a hundred times the rounding error of a sum over users."""
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
-"""Where every server fills, the floats go on for so many sweeps unless nothing changes before; if so the sweeps are repeated in
-rationals, on at most so many arcs, and given up at longer denominators."""
+"""Step 4: the sweeps end by themselves before EXACT_SWEEPS, there are at most EXACT_ARCS arcs, and the rational sweeps stop
+where a denominator has more than EXACT_BITS bits."""
 
 
 def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE) -> tuple[Any, Any]:
-    """One server's PS-DSF answer given the others: y (m,) and the level (R,) at which each resource filled up, inf where none.
+    """One server's PS-DSF answer given the others.
 
-    w (m, R), phi (m,), b (m,) are floats, or object arrays of Fractions with tie_tolerance = 0.
+    Parameters
+    ----------
+    w : (m, R) the part of each resource that a monopoly uses; floats, or Fractions in object arrays like all others
+    phi : (m,) weights
+    b : (m,) shares from the other servers
+    tie_tolerance : levels that differ relatively by less are one event; 0 for Fractions
 
+    Returns
+    -------
+    y (m,), and the level (R,) at which each resource filled up, inf where none
+
+    Examples
+    --------
     >>> water_filling(np.array([[1.0, 0.5], [0.5, 1.0]]), np.ones(2), np.array([0.0, 0.5]))
     (array([0.83333333, 0.33333333]), array([0.83333333,        inf]))
     """
@@ -170,7 +181,19 @@ class ServerDual:
         return float(np.where(np.isneginf(u), np.maximum(excess, 0.0), np.abs(excess)).max())
 
     def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:
-        """One damped step, or one round of clearing where no step helps."""
+        """One damped Newton step, or one round of clearing prices where no step decreases the violation.
+
+        Parameters
+        ----------
+        u : (R,) log prices
+        b : (m,) shares from the other servers
+        y, log_q : (m,) the users' answer at u
+        violation : of y and u
+
+        Returns
+        -------
+        (R,) new log prices
+        """
         step = self.direction(u, y, b, log_q) if np.isfinite(violation) else np.zeros_like(u)
         for part in (1.0, 0.5, 0.25, 0.125):
             new: Floats = u + part * step
@@ -179,7 +202,17 @@ class ServerDual:
         return self.clear_prices(u, b)
 
     def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
-        """Newton's step on the priced resources; 0 where the equations are singular."""
+        """Newton's direction for the resources with a price; 0 where the equations are singular.
+
+        Parameters
+        ----------
+        u : (R,) log prices
+        y, b, log_q : (m,) the users' answer, their shares from the other servers, their log q
+
+        Returns
+        -------
+        (R,), each entry at most 5 beta
+        """
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
         worth = np.where(y > 0, phi * z / self.elasticity(np.log(np.where(y > 0, z, 1.0))), 0.0)
@@ -241,15 +274,15 @@ class BestResponseSession(GameSession):
         return self.x, self.kappa
 
     def _sweep(self) -> tuple[float, int]:
-        self.x, tasks = np.zeros(len(self.game.user)), np.zeros(self.instance.N)
+        self.x, tasks = np.zeros(len(self.game.user)), np.zeros(self.instance.N)  # 1
         self.kappa = np.zeros((self.instance.K, self.instance.R))
         residual, next_look = 1.0, self.promised
         for sweep in range(1, MAX_SWEEPS + 1):
             tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
-            change = max(self._turn(server, tasks) for server in self.servers)
+            change = max(self._turn(server, tasks) for server in self.servers)  # 2
             self.iterations = sweep
             at_rest = change <= 1e-14
-            if change <= next_look or self.late:
+            if change <= next_look or self.late:  # 3
                 residual, next_look = self.judge(self.x, self.kappa), change / 10.0
             self.note(iteration=sweep, change=float(change), seconds=self.seconds)
             met = residual <= self.promised / 10.0 and (bool(self.duals) or sweep >= EXACT_SWEEPS)
@@ -261,13 +294,13 @@ class BestResponseSession(GameSession):
         """One server's best response; the largest relative change of a user's tasks."""
         if self.late and np.all(tasks > 0):
             return 0.0
-        i, b = server.index, server.elsewhere(self.x, tasks)
+        i, b = server.index, server.elsewhere(self.x, tasks)  # 2a, then 2b
         if i in self.duals:
             y, self.kappa[i] = self.duals[i].answer(b, self.kappa[i])
         else:
             y, level = water_filling(server.w, server.phi, b)
             self.kappa[i] = self._kappa(i, level)
-        return float(server.put(y, self.x, tasks))
+        return float(server.put(y, self.x, tasks))  # 2c
 
     def _kappa(self, i: int, level: Floats) -> Floats:
         """1 / level; in a game with one resource and finite alpha g'(level)^(1 / beta)."""
@@ -286,9 +319,17 @@ def by_filling(game: Game, i: int) -> bool:
 
 
 def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
-    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where they do not end after so many, or in time.
+    """(A,) tasks of an equilibrium in rationals, by the same sweeps.
 
-    For games in which every server fills (alpha = inf everywhere, or one resource).
+    Parameters
+    ----------
+    game : every server of which uses water filling (alpha = inf everywhere, or one resource)
+    sweeps : the largest number of sweeps
+    deadline : of `time.perf_counter`, seconds
+
+    Returns
+    -------
+    The tasks; None where the sweeps do not end after so many, or in time
     """
     instance, arcs = game.instance, exact_arcs(game.instance)
     gamma = [1 / max(part for _, part in load) for load in arcs.load]
@@ -326,7 +367,7 @@ class BestResponse(GameMethod):
         game = mechanism.game(instance)
         if not all(by_filling(game, i) for i in range(instance.K)):
             return answer
-        exact = rational_sweeps(game, sweeps + 2, limits.deadline)
+        exact = rational_sweeps(game, sweeps + 2, limits.deadline)  # 4
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)
 
 

@@ -1,6 +1,11 @@
-r"""The central path of the game (levels.py) and Newton's method on it.
+r"""The central path of the game (levels.py), and Newton's method for a point on it: the linear algebra of continuation.py.
 
-With slacks e_ni of E and s_ir of slack, the path is the solutions of
+1. Evaluate E, its derivatives and the slacks at a point.
+2. Divide the arcs into weak and strong ones. Eliminate the changes of e and s, of y on weak arcs, and of the users' tasks.
+3. Factorise the dense matrix that remains for the prices and the strong arcs, after scaling its rows and columns.
+4. Solve for the Newton step or the tangent, with one step of iterative refinement, and substitute back.
+
+With variables e_ni for E and s_ir for the slack, the path is the solutions of
 
     E(y, k) = e,   slack(y) = s,   N y_ni e_ni = tau,   k_ir s_ir = tau,        y, k, e, s > 0,    tau -> 0
 
@@ -9,9 +14,9 @@ Newton's unknowns are relative changes: u of k, v of x_n, l of y. Eliminating th
     g_ni l_ni = q_ni - pull_ni v_n - sum_r share_nir u_ir              for every arc, q = what is left of N y e = tau and E = e
     x_n v_n = sum_i gamma_ni y_ni l_ni,      sum_n w_nir y_ni l_ni - s_ir u_ir = .. (slack)
 
-*Weak* arcs (y / e not large) eliminate, and users do, since x_n > 0. *Strong* arcs stay: dividing by their e, which goes to
-zero, is how Schur complements lose all digits where prices are degenerate. What is left is dense, of the order of the K R
-prices and the about N + K arcs in use.
+*Weak* arcs (y / e not large) and users (x_n > 0) can be eliminated without cancellation. *Strong* arcs are kept as unknowns:
+their e tends to 0, and dividing by it is how Schur complements lose all digits where prices are degenerate. The remaining matrix
+is dense, with a row for each of the K R prices and of the about N + K arcs in use.
 """
 
 from dataclasses import dataclass
@@ -26,10 +31,10 @@ from fairalloc.solvers.game.levels import Booleans, LevelEquations
 __all__ = ["CentralPathNewton", "CentralPathPoint"]
 
 STRONG = 1e3
-"""An arc is strong from this N y / e on."""
+"""An arc is strong if its N y / e is larger."""
 
 MAX_STRONG_ARCS = 3000
-"""Strong arcs at most: identical users on identical servers have as many as there are arcs."""
+"""With identical users on identical servers all arcs could be strong; only those with the largest N y / e are then."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class Change:
         return Change(*(part * a for a in self.all))
 
     def exp(self) -> "Change":
-        """The factors that these changes of logarithms are, none far from 1 upwards."""
+        """The factors of the four arrays whose logarithms change by these numbers, clipped to [-20, 3]."""
         return Change(*(np.exp(np.clip(a, -20.0, 3.0)) for a in self.all))
 
     def factors(self, part: float) -> "Change":
@@ -106,8 +111,8 @@ class CentralPathNewton:
 
     def __init__(self, levels: LevelEquations, point: CentralPathPoint) -> None:
         self.levels, self.point = levels, point
-        self.at = levels.derivatives(point.y, point.k)
-        self.strong = _strong(levels, point)
+        self.at = levels.derivatives(point.y, point.k)  # 1
+        self.strong = _strong(levels, point)  # 2
         self.d = np.where(levels.arc & ~self.strong, point.y / point.e, 0.0)
 
     @cached_property
@@ -169,7 +174,7 @@ class CentralPathNewton:
         M[arcs[:, None], index[i]] += at.share[n, i]
         M[rows:, rows:] = (n[:, None] == n) * np.outer(at.pull[n, i], to_l)
         M[arcs, arcs] += point.e[n, i]
-        across = np.abs(M).max(axis=1)
+        across = np.abs(M).max(axis=1)  # 3
         M /= across[:, None]
         down = np.maximum(np.abs(M).max(axis=0), 1e-300)
         M /= down
@@ -184,7 +189,7 @@ class CentralPathNewton:
         v0 = (levels.gamma * dq).sum(axis=1) / D
         supply = np.where(levels.row, of_s - row_products / point.k - np.einsum("nir,ni->ir", levels.w, dq), 0.0).ravel()
         right = np.concatenate([supply + v0 @ pulled, q[n, i] - at.pull[n, i] * v0[n]]) / across
-        z = lu_solve(lu, right, check_finite=False)
+        z = lu_solve(lu, right, check_finite=False)  # 4
         z = (z + lu_solve(lu, right - M @ z, check_finite=False)) / down
         u, strong = z[: levels.K * levels.R], z[levels.K * levels.R :]
         v = v0 - to_u @ u

@@ -1,10 +1,26 @@
-r"""The game of levels.py as one complementarity problem, and linear ones by Lemke's method.
+r"""The game (levels.py) as a complementarity problem, for semismooth-newton and josephy-newton; Lemke's method for linear ones.
 
 0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, slack). With Fischer and Burmeister's function
 
     phi(a, b) = a + b - sqrt(a^2 + b^2),    zero iff 0 <= a complements b >= 0
 
-that is Phi(v) = phi(v, F(v)) = 0, and |Phi|^2 / 2 is smooth.
+that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
+
+**Outer iteration** (`AlphaContinuation`), which both methods share:
+
+1. Start at an equal partition; cap alpha at 1.
+2. Newton steps of the method for the game with the capped alpha, until |Phi| <= INTERMEDIATE.
+3. Multiply the cap by 3 and repeat 2 from the last point, until the cap is at least the game's largest alpha.
+4. Newton steps for the game itself until the residual is small enough.
+5. Where that fails, repeat from 1 with the next of STARTS.
+
+**Lemke's method** (`lemke`) for w = M z + q,  0 <= z complements w >= 0, with the artificial variable z_0:
+
+1. The basis is w. If q >= 0, z = 0 is the solution.
+2. z_0 enters, and the w_i with the least q_i leaves.
+3. The complement of the variable that left enters.
+4. Ratio test, with ties broken lexicographically. If no row limits the entering variable, the method ends on a ray.
+5. Pivot. If z_0 left, the basic solution is a solution; otherwise go to 3.
 """
 
 from abc import abstractmethod
@@ -23,16 +39,16 @@ from fairalloc.solvers.method import ACCURACY
 __all__ = ["AlphaContinuation", "Complementarity", "Linearization", "lemke", "lemke_from_guess"]
 
 FLOOR = 1e-14
-"""Levels are not taken below this part of their unit: a logarithm needs a number."""
+"""The least level, in its unit, at which E is evaluated, because E has its logarithm."""
 
 STARTS = (1.0, 0.3, 0.1)
-"""Parts of the usual first point, one after the other where the merit has a minimum that is no answer."""
+"""Factors of the first point. The next one is tried where the iteration ends at a minimum of the merit that is not 0."""
 
 INTERMEDIATE = 1e-3
-"""|Phi| that is enough before alpha rises."""
+"""|Phi| at which the cap on alpha is raised."""
 
 MEMORY = 4
-"""The merit may be as large as it was within so many steps (Grippo, Lampariello, Lucidi 1986)."""
+"""A step is compared with the largest merit of so many last steps (nonmonotone line search, Grippo, Lampariello, Lucidi 1986)."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +138,18 @@ class AlphaContinuation(NewtonSession):
 
     @abstractmethod
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
-        """The next v, with a merit well below `allowed`; None where there is none."""
+        """One Newton step with its line search.
+
+        Parameters
+        ----------
+        problem : F and its Jacobian
+        here : the linearization at the present v
+        allowed : the merit that the next point must be well below
+
+        Returns
+        -------
+        The next v; None where no step decreases the merit
+        """
 
     def iterate(self) -> None:
         """From one first point after the other, until there is an answer."""
@@ -167,11 +194,20 @@ class AlphaContinuation(NewtonSession):
 def lemke(
     M: NDArray[Any], q: NDArray[Any], max_pivots: int, tolerance: Any = 0, tick: Callable[[], Any] = bool
 ) -> NDArray[Any] | None:
-    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by complementary pivoting; None on a ray or after `max_pivots` pivots.
+    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method (the module's docstring).
 
-    Arrays of floats, or of fractions with tolerance 0: then exact. Ties are broken by the lexicographic order, so that
-    degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
-    `tick` is called at every pivot, to look at the clock.
+    Ties are broken by the lexicographic order, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
+
+    Parameters
+    ----------
+    M, q : (n, n) and (n,) of floats, or of fractions, which gives an exact solution
+    max_pivots : the limit
+    tolerance : entries up to this are 0 in the ratio test; 0 for fractions
+    tick : called at every pivot; it may raise when the time is over
+
+    Returns
+    -------
+    z (n,); None on a ray or after `max_pivots` pivots
     """
     size = len(q)
     zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1
@@ -179,13 +215,13 @@ def lemke(
     T[np.arange(size), np.arange(size)] += one
     T[:, size : 2 * size], T[:, -2], T[:, -1] = -M, zero - one, q
     basis = np.arange(size)
-    if not (T[:, -1] < 0).any():
+    if not (T[:, -1] < 0).any():  # 1
         return np.full(size, zero, dtype=M.dtype)
-    row = int(np.argmin(T[:, -1]))
+    row = int(np.argmin(T[:, -1]))  # 2
     entering = 2 * size
     for _ in range(max_pivots):
         tick()
-        leaving = int(basis[row])
+        leaving = int(basis[row])  # 5
         basis[row] = entering
         T[row] = T[row] / T[row, entering]
         column = T[:, entering].copy()
@@ -193,8 +229,8 @@ def lemke(
         T -= np.outer(column, T[row])
         if leaving == 2 * size:
             break
-        entering = leaving + size if leaving < size else leaving - size
-        found = _row(T, basis, entering, tolerance)
+        entering = leaving + size if leaving < size else leaving - size  # 3
+        found = _row(T, basis, entering, tolerance)  # 4
         if found is None:
             return None
         row = found
@@ -225,7 +261,18 @@ def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any
 def lemke_from_guess(
     M: Floats, q: Floats, basic: NDArray[np.bool_], max_pivots: int, tick: Callable[[], Any] = bool
 ) -> Floats | None:
-    """`lemke` from a guess of which z are positive: their rows are solved first (a principal pivot), and few pivots are left."""
+    """`lemke` from a guess of the positive z: a principal pivot solves their rows first, so that few pivots are left.
+
+    Parameters
+    ----------
+    M, q : (n, n) and (n,)
+    basic : (n,) bool, the z that are guessed to be positive
+    max_pivots, tick : as for `lemke`
+
+    Returns
+    -------
+    z (n,); None on a ray or after `max_pivots` pivots
+    """
     B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
     try:
         inverse = np.linalg.inv(M[np.ix_(B, B)])

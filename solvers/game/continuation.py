@@ -1,17 +1,25 @@
-r"""`continuation`: alpha-pf-vds and ps-dsf by following the central path of the game (central_path.py) to its end.
+r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following the central path of the game (central_path.py).
 
-For alpha != 1 the game is not monotone and the path may turn: tau can rise for a while before it falls. So tau is an unknown
-like all others and the path is followed by its length (Allgower and Georg 1990, ch. 6), with logarithms as coordinates, in
-which it is almost straight: a step along the tangent, then Newton steps across it. Alpha rises with the fall of tau, alpha <=
-max(3, 0.3 / tau), so that alpha = infinity takes no longer than alpha = 2 and is no case of its own.
+1. Start at an equal partition with a first tau, and move onto the path by damped Newton steps.
+2. Compute the tangent of the path, oriented as in the last step; at first towards smaller tau.
+3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(3, 0.3 / tau).
+4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
+   go to 3.
+5. Each time tau has decreased to a hundredth (from FINISH_TAU on): guess the arcs and prices in use, solve their equations by
+   Newton's method, and end if the residual is small enough.
+6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of STARTS.
 
-**The end.** Along the path each y either stays or vanishes like tau, and its tangent tells which (El-Bakry, Tapia, Zhang 1994).
-With that guess of the arcs in use P and the priced resources Q, Newton's method on the equations
+For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
+unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
+almost straight. Since the cap on alpha rises while tau decreases, alpha = infinity takes no more steps than alpha = 2.
+
+**Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
+Zhang 1994). With the guess P of the arcs in use and Q of the resources with a price, Newton's method on the equations
 
     E_ni = 0 for P,    slack_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
 
-ends at rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > slack),
-and the steps are those of least norm: where prices or tasks are not unique the equations are dependent.
+reaches rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > slack).
+The steps are those of least norm: where prices or tasks are not unique the equations are dependent.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition.
 """
@@ -30,19 +38,19 @@ from fairalloc.solvers.game.levels import Booleans, LevelEquations, NewtonSessio
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
 STARTS = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
-"""(first tau, first bound on alpha): the second and third were not needed in the 1,650 generated games tried without them."""
+"""(first tau, first cap on alpha). None of 1,650 generated games needed the second or third."""
 
 MAX_STEPS = 600
 """Newton systems for one start."""
 
 LAST_TAU = 1e-13
-"""The tau at which products are lost in rounding."""
+"""The tau at which the products y e and k s are of the size of rounding errors."""
 
 NEIGHBOURHOOD = 0.1
-"""How near the path a point must be, in units of tau."""
+"""The largest error of the path's equations, in units of tau, at a point that counts as on the path."""
 
 FINISH_TAU = 1e-6
-"""The tau from which on the end is tried, each time it has fallen by a hundred."""
+"""Step 5 is tried from this tau on, each time tau has decreased to a hundredth."""
 
 
 class PathLost(Exception):  # noqa: N818 (a signal, not an error)
@@ -58,7 +66,7 @@ class Tangent:
 
 
 class PathFollowing:
-    """One walk from an equal partition to the end of the path."""
+    """The central path from an equal partition on."""
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
@@ -73,17 +81,17 @@ class PathFollowing:
 
     def follow(self) -> None:
         """To the end, or until PathLost."""
-        newton = self._center()
+        newton = self._center()  # 1
         tangent: Tangent | None = None
         next_finish = np.log(FINISH_TAU)
         while newton.point.theta > np.log(LAST_TAU):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
             if newton.point.theta < next_finish:
                 next_finish = newton.point.theta - np.log(100.0)
-                if self._try_to_end(newton, along):
+                if self._try_to_end(newton, along):  # 5
                     return
-            tangent = self._oriented(along, tangent)
-            newton = self._advance(newton, tangent)
+            tangent = self._oriented(along, tangent)  # 2
+            newton = self._advance(newton, tangent)  # 3, 4
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
     # ---- steps ------------------------------------------------------------------------------------------------------
@@ -133,7 +141,7 @@ class PathFollowing:
         return Tangent(along.times(scale), float(scale))
 
     def _advance(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
-        """One step of the length that works."""
+        """One predictor and corrector step; its length is reduced until the corrector converges."""
         while self.length > 1e-5:
             step = tangent.change.times(self.length).exp()
             new, corrections = self._correct(newton.point.times(step, newton.point.theta + self.length * tangent.theta), tangent)
@@ -145,7 +153,7 @@ class PathFollowing:
         raise PathLost
 
     def _correct(self, point: CentralPathPoint, tangent: Tangent) -> tuple[CentralPathNewton | None, int]:
-        """Newton steps across the tangent onto the path, and their number; None where they do not get there quickly."""
+        """Newton steps orthogonal to the tangent, and their number; None where more than five would be needed."""
         off, before = 0.0, np.inf
         for corrections in range(6):
             newton = self._newton(point)
@@ -167,7 +175,7 @@ class PathFollowing:
     # ---- the end ----------------------------------------------------------------------------------------------------
 
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> bool:
-        """Try the point itself and the equations of the arcs and prices that stay; whether that is good enough."""
+        """Step 5 with the guess from the tangent, then with that from the point; whether the residual is small enough."""
         levels, point = self.levels, newton.point
         stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5)
         large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s)
@@ -181,7 +189,14 @@ class PathFollowing:
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans) -> None:
-    """Newton's method on the equations of the arcs and rows in use, whose guesses it corrects; the session keeps what is best."""
+    """Newton's method on the equations of the arcs and prices in use (step 5); the session keeps the best point.
+
+    Parameters
+    ----------
+    session : judges the points
+    y, k : (N, K) and (K, R) where to start
+    arcs, rows : (N, K) and (K, R), the guess of the arcs in use and of the resources with a price
+    """
     levels = session.levels
     for _ in range(8):
         y, k = np.where(arcs, y, 0.0), np.where(rows, k, 0.0)

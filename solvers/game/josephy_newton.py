@@ -1,13 +1,16 @@
 r"""`josephy-newton`: the game as a sequence of linear complementarity problems (Josephy 1979; K 28-29, finite alpha).
 
-At v the functions F = (E, slack) of complementarity.py are replaced by their linearisation, and
+One step, within the outer iteration of complementarity.py:
 
-    0 <= z  complements  F(v) + J (z - v) >= 0
+1. At v replace the functions F = (E, slack) by their linearisation F(v) + J (z - v).
+2. Solve the linear complementarity problem  0 <= z complements F(v) + J (z - v) >= 0  by Lemke's method, with the variables
+   where v > F as a first guess of the basic ones.
+3. Line search on |Phi|^2 between v and z, as in the solver PATH (Dirkse and Ferris 1995): the next v is the first of t = 1, 1/2,
+   1/4, ... whose merit is small enough against the largest of the last steps.
+4. Where Lemke's method ends on a ray or no t is small enough, take J + rho I for J with the next larger rho, so that z is closer
+   to v, and go to 2.
 
-is solved by Lemke's pivoting, from the guess of basic variables that v makes (v > F). The way to z is searched for less
-|Phi|^2, as in the solver PATH (Dirkse and Ferris 1995), and may go up for a few steps (Grippo, Lampariello, Lucidi 1986). Where
-Lemke ends on a ray or the search fails, J + rho I takes the place of J with growing rho: z then stays near v. Alpha rises from
-1 by factors of 3. Pivots work on a dense tableau with a row for every arc and every price: for games of some hundred arcs.
+Pivots work on a dense tableau with a row for every arc and every price, so the method is for games of some hundred arcs.
 """
 
 import numpy as np
@@ -22,10 +25,10 @@ from fairalloc.solvers.game.semismooth_newton import finite_games
 from fairalloc.solvers.method import Limits, Method, Session
 
 RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
-"""What is added to the diagonal of J, one after the other."""
+"""What is added to the diagonal of J, tried in this order."""
 
 LARGEST = 1500
-"""Arcs and prices that fit into the tableau."""
+"""The largest number of arcs and prices together."""
 
 
 class JosephySession(AlphaContinuation):
@@ -35,14 +38,14 @@ class JosephySession(AlphaContinuation):
 
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """The next v on the way to the solution of a linearised problem."""
-        J = here.J.toarray()
-        for rho in RHO:
+        J = here.J.toarray()  # 1
+        for rho in RHO:  # 4
             M = J + rho * np.eye(len(J))
-            z = lemke_from_guess(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)
+            z = lemke_from_guess(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)  # 2
             if z is None:
                 continue
             d = np.maximum(z, 0.0) - here.v
-            for part in 0.5 ** np.arange(8):
+            for part in 0.5 ** np.arange(8):  # 3
                 v = here.v + part * d
                 if problem.value(v).merit <= (1.0 - 0.1 * part) * allowed:
                     result: Floats = v

@@ -1,4 +1,4 @@
-r"""The game of game.py as equations in numbers of order one, on (user, server, resource) grids: what its Newton methods share.
+r"""The equations (K 28-29) on (user, server, resource) grids in numbers of order one, shared by the Newton methods for the game.
 
 Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels kappa_ir as multiples of a unit of each server.
 
@@ -8,8 +8,8 @@ Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels 
 
     d E_ni = sum_r share_nir d log k_ir + pull_ni d log x_n,   share: r's part of the price, pull: the elasticity of g' over beta
 
-`cap` bounds every alpha, so that alpha = infinity is the end of a path of finite ones; `sharp` puts the maximum of the levels
-there.
+`cap` sets an upper bound on every alpha, so that alpha = infinity can be reached through finite values. Without a bound, E has
+on the servers in `sharp` the maximum of the levels itself.
 """
 
 import time
@@ -34,7 +34,7 @@ __all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonSession", "equal"
 Booleans: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
-"""The residual at which each accuracy word stops: below what it promises, because rounding comes on top."""
+"""The residual at which each accuracy stops: below the promised one, which leaves a margin for rounding."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class LevelEquations:
 
 
 class NewtonSession(Session):
-    """A game to be solved by Newton steps; the point that proves most is kept, and only a proof is a success."""
+    """A game solved by Newton steps; the point with the least residual is kept, and only a small residual is a success."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
@@ -214,7 +214,13 @@ class NewtonSession(Session):
         _ = self.limits.left
 
     def look(self, y: Floats, k: Floats, **facts: Any) -> float:
-        """The residual of a point, which is kept if it is the best so far."""
+        """The residual of a point, which is kept if it is the best so far.
+
+        Parameters
+        ----------
+        y, k : (N, K) and (K, R)
+        facts : for the trace
+        """
         gap = self.levels.gap(y, k)
         if gap < self.gap:
             self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
@@ -223,7 +229,7 @@ class NewtonSession(Session):
 
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
-    """Where all start: most of an equal partition, and every level at its unit."""
+    """The start: 0.7 of an equal partition, and every level at its unit."""
     y = np.where(levels.arc, 0.7 / levels.N, 0.0)
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))

@@ -1,45 +1,50 @@
-r"""`ps-mfa`: K's Algorithm I, projected gradient on the merit of Problem 3 (K 4.3, 5.1).
+r"""`ps-mfa`: K's Algorithm I (K 5.1), projected gradient descent on the merit function of Problem 3 (K 4.3).
+
+1. Start at equal parts, x_ni = phi_n / sum phi of what n could run alone, and lambda = 0.
+2. Compute the gradient of Psi and the sets R_i of saturated resources.
+3. Project: the direction v = (v_x, v_lambda) of (K 46-48).
+4. Stop if |v| <= epsilon (K 54).
+5. Choose the step length eta (K 49-53), move to x + eta v_x, lambda + eta v_lambda, and go to 2.
 
     min  Psi(x, lambda) = sum_i sum_n psi(x_ni, f_ni),   psi = psi_FB^2 / 2,  psi_FB(a, b) = sqrt(a^2 + b^2) - a - b    (K 35-37)
     s.t. sum_n x_ni d_nr <= c_ir,   lambda_ir >= 0 for r in R_i(x), the saturated resources,  lambda_ir = 0 for others  (K 38-40)
 
-with f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni (K 31). In each iteration, with beta_ir = -grad_x_i
-Psi . d_r,
+with f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni (K 31). The direction and the step are, with
+beta_ir = -grad_x_i Psi . d_r,
 
     v_x of server i = -grad_x_i Psi projected onto {v | v.d_r <= 0 for r in R_i with lambda = 0, = 0 where lambda > 0}  (K 46)
     v_lambda = -dPsi/dlambda + beta U(-beta dPsi/dlambda) for r in R_i, at lambda = 0 not below 0                       (K 47-48)
-    x += eta v_x,  lambda += eta v_lambda   with eta such that Psi falls, no capacity is exceeded and lambda >= 0       (K 49-53)
-
-until |v| <= epsilon (K 54).
+    x += eta v_x,  lambda += eta v_lambda   with eta such that Psi decreases, no capacity is exceeded, lambda >= 0      (K 49-53)
 
 **Units.** The numbers of game/game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
-geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient are not free of units, and in K's the
-two arguments of psi differ by whatever the units of tasks and money are.
+geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient depend on the units, and in K's form
+the units of tasks and of prices decide how the two arguments of psi compare.
 
-**What the print leaves open.** Start: every user phi_n / sum phi of every server, lambda = 0. eta: at most the way to the next
-full resource or zero price, at most twice the last; halved until Psi falls by at least 1e-4 of what the slope promises
-(Armijo), which (K 51), any decrease, does not ask for and without which descent may end anywhere. epsilon: the accuracy; where
-the residual does not agree, a tenth of it, again and again. Saturated: load within FULL_TOLERANCE of 1, or lambda > 0, whose
+**What K does not specify.** The start. eta: at most the step to the next full resource or zero price, and at most twice the
+last eta; halved until Psi decreases by at least 1e-4 of the decrease that its slope predicts (Armijo's rule). (K 51) asks for any
+decrease, which does not imply convergence to a stationary point. epsilon: the accuracy; where |v| <= epsilon but the residual is
+too large, epsilon is divided by 10. Saturated: load within FULL_TOLERANCE of 1, or lambda > 0, whose
 loads the projection keeps.
 
-**Deviations, each where the print is wrong.**
+**Corrections of errors in K.**
 (a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which
-is then positive on a resource with slack. Here the price of what is left stays 0. v remains a descent direction: each part of v
-is one.
-(b) x_n > 0 is needed for g' and not among (K 38-40), where x_ni may even be negative (psi_FB takes care of that in the limit):
-eta is halved until it holds. In the
-answer negative x_ni are cut off and the others of that server shrunk to fit.
+is then positive on a resource with slack. Here the price of a resource that the projection leaves stays 0. v remains a descent
+direction, because each of its components is one.
+(b) g' needs x_n > 0, which is not among (K 38-40); there x_ni may even be negative until the limit, where psi_FB = 0 implies
+x_ni >= 0. So eta is halved until every x_n > 0. In the answer negative x_ni are set to 0 and the other tasks on that server are
+scaled down to fit.
 (c) Lemma 3 is false (docs/ERRATA.md): v is no strict descent direction where dPsi/dlambda = 0 and beta > 0, since (K 47) gives
-v_lambda = beta U(0) = beta, whose slope is 0. eta may then shrink for ever; the algorithm ends and says so.
+v_lambda = beta U(0) = beta, along which the slope of Psi is 0. Where no eta > 1e-20 decreases Psi, the algorithm stops and
+reports it.
 (d) Assumption 2 does not help. In Lemma 4 the vectors d_r and v have components for users who are not eligible at server i, so
 projecting changes their x_ni, against (K 15): one server, one resource, d = (1, 1), user 2 not eligible, gradient (-1, 0) at a
-full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), user 1 gets half of what user 2 has never had. With x_ni = 0 kept, as here,
-the proof of Lemma 4 needs Assumption 1, which speaks of the point of termination and so cannot be checked before.
+full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), which moves user 2, who may not use the server. With x_ni = 0 kept, as here,
+the proof of Lemma 4 needs Assumption 1, which is about the point of termination and so cannot be checked before.
 
-**What to expect.** Descent on a nonconvex function, zigzag between resources that become full one by one, no scaling of
-variables: linear convergence at best. On generated instances with 8 users and 3 servers two in three reach 1e-6 in MAX_ITERATIONS
-for alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large alpha f spans too many orders of
-magnitude.
+**Convergence.** This is descent on a nonconvex function without scaling of the variables, and it zigzags between resources that
+become full one after the other: linear convergence at best. On generated instances with 8 users and 3 servers two in three
+reach 1e-6 in MAX_ITERATIONS for alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large
+alpha f spans too many orders of magnitude.
 """
 
 import numpy as np
@@ -143,20 +148,20 @@ class PsMfaSession(GameSession):
 
     def _descend(self) -> str:
         merit = self.merit
-        self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))
+        self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
         value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
         for count in range(1, MAX_ITERATIONS + 1):
             self.iterations = count
-            vy, vmu, slope = self._direction()
+            vy, vmu, slope = self._direction()  # 2, 3
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
             self.note(iteration=count, merit=value, direction=size, seconds=self.seconds)
-            if size <= epsilon:
+            if size <= epsilon:  # 4
                 if self._agrees() or epsilon < 1e-14:
                     return f"|v| is {size:.0e} where the merit is {value:.1e}"
                 epsilon /= 10.0
             if self.late:
                 break
-            found = self._step(vy, vmu, value, slope, 2.0 * eta)
+            found = self._step(vy, vmu, value, slope, 2.0 * eta)  # 5
             if found is None:
                 return f"no step lowers the merit {value:.1e}, though |v| is {size:.0e}"
             eta, value = found
@@ -206,7 +211,18 @@ class PsMfaSession(GameSession):
 
 
 def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
-    """The projection of (m,) onto {v | v.d_r <= 0, = 0 where `equal`} (K 46): what no d_r explains (K 112-114)."""
+    """The projection of a vector onto {v | v.d_r <= 0, = 0 where `equal`} (K 46, 112-114).
+
+    Parameters
+    ----------
+    gradient : (m,)
+    d : (m, S) the vectors d_r as columns
+    equal : (S,) where v.d_r = 0 is required
+
+    Returns
+    -------
+    (m,)
+    """
     columns = np.hstack([d, -d[:, equal]])
     price, _ = nnls(columns, gradient, maxiter=100 * columns.shape[1])
     result: Floats = gradient - columns @ price

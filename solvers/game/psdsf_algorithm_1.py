@@ -1,31 +1,31 @@
-r"""`psdsf-algorithm-1`: the PS-DSF Allocation Algorithm of P III-C.
+r"""`psdsf-algorithm-1`: the PS-DSF Allocation Algorithm, P's Algorithm I (P III-C).
 
-    Initially allocate available resources by applying DRF individually to each server.
-    repeat  Last-round-flag := 1
-        for every server i:  N_i := eligible users                                     -- the *server procedure* --
-            while N_i is not empty
-                S* := min over N_i of z_ni (P 16);  N* := who attains it;  R* := saturated resources that somebody in N* demands
-                if S* = max over n in N_i with x_ni d_nr > 0 of z_ni  for some r in R*:   N_i := N_i - {n | d_nr > 0}     (P 17)
-                else  Last-round-flag := 0, Update-Allocation:
-                    f_r := free amount of r;  for r in R*:  n_r := argmax of z_ni with x_ni d_nr > 0 (P 18),  f := f + x_nr,i d_nr
-                    D* := sum over N* of phi_n gamma_ni d_n,   z* := min_r f_r / D*_r
-                    beta in (0, 1] with  S* + beta z* <= (x_nr - beta x_nr,i) / (phi_nr gamma_nr,i)  for r in R*
-                    x_ni += beta phi_n gamma_ni z* for n in N*,   x_nr,i := (1 - beta) x_nr,i
-    until Last-round-flag = 1
+1. Initially allocate by DRF on each server as if there were no other (`drf_alone`).
+2. A round: Last-round-flag := 1. For every server i in turn, the *server procedure* (`server_procedure`) with N_i := the
+   eligible users; while N_i is not empty:
+   a. S* := min over N_i of z_ni (P 16);  N* := the users who attain it;  R* := the saturated resources that somebody in N*
+      demands.
+   b. If S* = max over n in N_i with x_ni d_nr > 0 of z_ni for some r in R*:  N_i := N_i - {n | d_nr > 0} (P 17).
+   c. Else Last-round-flag := 0, and Update-Allocation (`update_allocation`):
+      c1. f_r := the free amount of r;  for r in R*:  n_r := argmax of z_ni with x_ni d_nr > 0 (P 18),  f := f + x_nr,i d_nr;
+      c2. D* := sum over N* of phi_n gamma_ni d_n,   z* := min_r f_r / D*_r;
+      c3. beta in (0, 1] with  S* + beta z* <= (x_nr - beta x_nr,i) / (phi_nr gamma_nr,i)  for r in R*;
+      c4. x_ni += beta phi_n gamma_ni z* for n in N*,   x_nr,i := (1 - beta) x_nr,i.
+3. Repeat 2 until Last-round-flag = 1 after a round.
 
 Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over N* of phi_n w_nr, and f as a part of capacity.
 
-**What the print leaves open, and what is done here.** Ties in n_r: the first. Which r is tested first: the first that passes.
+**What P does not specify, and what is done here.** Ties in n_r: the first. Which r is tested first: the first that passes.
 beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
-<= TIED is nothing. With those there is an end: changes that fall geometrically from round to round end when they are rounding.
+<= TIED counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
 
-**Where the print is wrong, and the least change.**
+**Errors in P, and the smallest correction of each.**
 (a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody: one server (1, 1), user 1 demands (1, 1), user 2 demands
-(0, 1) and has another server of its own. User 1 is done with r_1 and leaves N_i; r_2 is full, user 2 is left and nobody left
-uses r_2: there is no n_r, and S* = max fails. r_2 is user 2's bottleneck, so the empty maximum counts as passing: S* >= max.
-(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. One server (1, 1), two users who demand
-(1, 1), user 1 has just arrived and user 2 has everything: f = (2, 2), z* = 2, beta = 1/3, and both run 2/3 on a server for 1.
-Users are counted once.
+(0, 1) and has another server of its own. User 1 leaves N_i because of r_1; r_2 is full, and no user in N_i = {2} has tasks that
+use r_2: there is no n_r, and S* = max fails. r_2 is user 2's bottleneck, so the empty maximum counts as passing: S* >= max.
+(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. One server (1, 1), two users who demand (1,
+1), user 1 has no tasks yet and user 2 uses the whole server: f = (2, 2), z* = 2, beta = 1/3, and both run 2/3 task, although the
+server can run 1. Users are counted once.
 (c) R* may be empty, when nothing that N* needs is full: then nobody is released, beta = 1.
 (d) "S* is monotonically increasing" holds within one procedure only: N* rises to at most the next n_r, so the minimum over N_i
 rises with every update. A server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*:
@@ -60,35 +60,56 @@ def drf_alone(servers: list[ServerArrays], x: Floats) -> None:
 
 
 def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
-    """The inner while loop for one server: its new y (m,) given the shares b (m,) from elsewhere, and S* before every update."""
+    """The server procedure (step 2) for one server.
+
+    Parameters
+    ----------
+    server : its m arcs
+    b : (m,) shares that its users have from the other servers
+    y : (m,) present tasks on it as fractions of a monopoly
+
+    Returns
+    -------
+    (m,) new y, and the list of S* before every update
+    """
     y, here = y.copy(), np.ones(len(b), bool)
     minima: list[float] = []
     limit = 20 * (server.w.size + 10)  # every update ties, empties or fills something; rounding must not go on for ever
     while here.any() and len(minima) < limit:
-        z = b + y / server.phi
+        z = b + y / server.phi  # 2a
         least = z[here].min()
         lowest = here & (z <= least * (1.0 + TIED))
         full = (1.0 - y @ server.w <= TIED) & (server.w[lowest] > 0).any(axis=0)
         uses = (here & (y > TIED))[:, None] & (server.w > 0)
         top = np.where(uses, z[:, None], -np.inf).max(axis=0)
         passing = np.flatnonzero(full & (top <= least * (1.0 + TIED)))
-        if len(passing):
+        if len(passing):  # 2b
             here &= ~(server.w[:, passing[0]] > 0)
             continue
-        minima.append(float(least))
+        minima.append(float(least))  # 2c
         released = np.unique([np.where(uses[:, r], z, -np.inf).argmax() for r in np.flatnonzero(full)]).astype(int)
         update_allocation(server, z, y, least, lowest, released)
     return y, minima
 
 
 def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, lowest: Any, released: Any) -> None:
-    """Update-Allocation: y (m,) is changed in place."""
-    f = np.maximum(1.0 - y @ server.w, 0.0) + y[released] @ server.w[released]
+    """Update-Allocation (step 2c): y is changed in place.
+
+    Parameters
+    ----------
+    server : its m arcs
+    z : (m,) shares z_ni
+    y : (m,) tasks on it as fractions of a monopoly; changed
+    least : S*
+    lowest : (m,) bool, N*
+    released : indices of the n_r
+    """
+    f = np.maximum(1.0 - y @ server.w, 0.0) + y[released] @ server.w[released]  # c1
     D = server.phi[lowest] @ server.w[lowest]
-    rise = float((f[D > 0] / D[D > 0]).min())
-    slack = (z[released] - least) / (rise + y[released] / server.phi[released])
-    beta = float(min(1.0, slack.min(initial=1.0)))
-    y[lowest] += beta * server.phi[lowest] * rise
+    rise = float((f[D > 0] / D[D > 0]).min())  # c2
+    allowed = (z[released] - least) / (rise + y[released] / server.phi[released])
+    beta = float(min(1.0, allowed.min(initial=1.0)))  # c3
+    y[lowest] += beta * server.phi[lowest] * rise  # c4
     y[released] *= 1.0 - beta
 
 
@@ -99,8 +120,8 @@ class Algorithm1Session(GameSession):
         """Rounds until one changes nothing."""
         with self.phase("solve"):
             self.x = np.zeros(len(self.game.user))
-            drf_alone(self.servers, self.x)
-            rounds = self._rounds()
+            drf_alone(self.servers, self.x)  # 1
+            rounds = self._rounds()  # 2, 3
         self.finish(self.judge(self.x), f"not at rest after {rounds} rounds")
         return self.x, None
 

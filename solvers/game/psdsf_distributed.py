@@ -1,13 +1,17 @@
-r"""`psdsf-distributed`: P's Algorithm I without a centre (P III-D), while users and servers come and go.
+r"""`psdsf-distributed`: P's Algorithm I executed by the servers themselves (P III-D), while users and servers come and go.
 
-Every server i executes its server procedure (psdsf_algorithm_1.py) at the times offset_i, offset_i + T, offset_i + 2 T, .., on
-its own free resources and the total tasks x_n of its users, nothing else; so nobody has to know all capacities. `simulate` runs
-that for a schedule of events: a user or a server becomes inactive, which ends its tasks at once, or active again, with none.
+1. At time 0: the events of time 0 happen, then DRF on each active server for the users active there.
+2. In every period of T seconds, in the order of time:
+   a. an event happens: a user or a server becomes inactive, which ends its tasks at once, or active, with no tasks;
+   b. server i executes its server procedure (psdsf_algorithm_1.py) at offset_i, offset_i + T, offset_i + 2 T, ...
+3. At the end of the period the tasks are recorded.
 
-**What the print leaves open.** The initial allocation: DRF on each server for those active at time 0, as in Algorithm I. An
-event happens before the procedures of the same time; messages need no time, so servers of the same time act one after another,
-in order. Offsets: spread evenly over (0, T], in an order drawn from a seed. A server that is inactive has no tasks, a user that
-is inactive is in no N_i.
+A server procedure needs the server's own free resources and the total tasks x_n of its users only, so no participant has to
+know all capacities. `simulate` runs the steps for a schedule of events.
+
+**What P does not specify.** The initial allocation: as in Algorithm I. An event happens before the procedures of the same time.
+Messages take no time, so servers with the same offset execute one after another, in order. Offsets: spread evenly over (0, T],
+in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is in no N_i.
 
 `section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
 (100, 250). With everybody there, Table IV is reached in 4 s: user 3 fills the CPU and memory of class C, user 4 those of class
@@ -16,8 +20,8 @@ of its CPU is used. P V says that the CPU of the first two classes is fully util
 users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are used (class B too); the memory is what is full
 there.
 
-As a method it runs without events until no procedure changes anything for a whole period. What is said in psdsf_algorithm_1.py
-of termination holds here too; MAX_PERIODS is the limit.
+As a method it runs without events until no procedure changes anything for a whole period. As for Algorithm I, no proof
+of termination is known (psdsf_algorithm_1.py (d)); MAX_PERIODS is the limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -126,11 +130,24 @@ def simulate(
     offsets: Sequence[float] | None = None,
     seed: int = 0,
 ) -> TaskHistory:
-    """Run the servers' procedures over [0, horizon] seconds; samples at time 0 and after every whole period.
+    """Run the servers' procedures over [0, horizon] seconds.
 
-    `offsets` (K,) in (0, period] are the servers' first times; None spreads them evenly in an order drawn from `seed`. Events
-    after the horizon do not happen. Raises InstanceError for an unknown or ambiguous name, a negative time, or a period that is
-    not positive.
+    Parameters
+    ----------
+    instance : one demand vector a user, no limits
+    events : when users and servers become active or inactive; events after the horizon do not happen
+    horizon : seconds
+    period : T, seconds
+    offsets : (K,) seconds in (0, period], the servers' first times; None spreads them evenly in an order drawn from `seed`
+    seed : of that order
+
+    Returns
+    -------
+    The tasks at time 0 and after every whole period
+
+    Raises
+    ------
+    InstanceError : an unknown or ambiguous name, a negative time, or a horizon, period or offset out of range
     """
     timeline = sorted(events, key=lambda event: event.time)
     _check(instance, timeline, horizon, period)
@@ -140,23 +157,30 @@ def simulate(
         raise InstanceError(f"offsets are {offsets!r}, but they must be {instance.K} numbers in (0, {period:g}]")
     while timeline and timeline[0].time <= 0:
         system.switch(timeline.pop(0))
-    system.begin()
+    system.begin()  # 1
     times, points = [0.0], [system.x.copy()]
     for count in range(round(horizon / period)):
         for k in np.argsort(first[[s.index for s in system.servers]], kind="stable"):
             server = system.servers[k]
             while timeline and timeline[0].time <= count * period + first[server.index]:
-                system.switch(timeline.pop(0))
-            system.run_procedure(server)
+                system.switch(timeline.pop(0))  # 2a
+            system.run_procedure(server)  # 2b
         while timeline and timeline[0].time <= (count + 1) * period:
             system.switch(timeline.pop(0))
-        times.append((count + 1) * period)
+        times.append((count + 1) * period)  # 3
         points.append(system.x.copy())
     return TaskHistory(instance, np.array(times), np.array(points))
 
 
 def spread(count: int, period: float, seed: int) -> Floats:
-    """(K,) first times of the servers, even over (0, period], in an order drawn from the seed."""
+    """(count,) first times of the servers in seconds, even over (0, period].
+
+    Parameters
+    ----------
+    count : of servers
+    period : seconds
+    seed : of the order in which the servers get the times
+    """
     order: NDArray[np.intp] = np.random.default_rng(seed).permutation(count)
     return period * (order + 1.0) / count
 

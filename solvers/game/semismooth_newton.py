@@ -1,9 +1,13 @@
-r"""`semismooth-newton`: the game as Phi(v) = 0 by Fischer and Burmeister (complementarity.py; K 28-29, finite alpha).
+r"""`semismooth-newton`: the game as Phi(v) = 0 by Fischer and Burmeister (K 28-29, 35; finite alpha; complementarity.py).
 
-Newton's method with elements of the generalised Jacobian (De Luca, Facchinei, Kanzow 1996). |Phi|^2 / 2 is smooth, so its
-decrease within a few steps (Grippo, Lampariello, Lucidi 1986) is what a step is accepted by; where the Newton step is of no use
-the step is Levenberg and Marquardt's, (J' J + mu I) d = -J' Phi, with growing mu, which goes downhill in the end. Alpha rises
-from 1 by factors of 3, each game starting where the last ended.
+One step, within the outer iteration of complementarity.py:
+
+1. An element J of the generalised Jacobian of Phi at v (De Luca, Facchinei, Kanzow 1996).
+2. The Newton direction, J d = -Phi.
+3. Line search on |Phi|^2 / 2, which is smooth, along the projection of v + t d onto v >= 0: t = 1, 1/2, 1/4, ... until the merit
+   is small enough against the largest of the last steps.
+4. Where no t is, the direction of Levenberg and Marquardt, (J' J + mu I) d = -J' Phi, with the next larger mu, and 3 again. For
+   large mu it is a descent direction.
 """
 
 import numpy as np
@@ -19,11 +23,10 @@ from fairalloc.solvers.game.complementarity import AlphaContinuation, Complement
 from fairalloc.solvers.method import Limits, Method, Session
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
-"""Levenberg and Marquardt's parameter, one after the other until a step is good."""
-
+"""Levenberg and Marquardt's parameter, tried in this order."""
 
 LARGEST = 10_000
-"""Arcs whose linear systems take seconds: one cannot be interrupted, and takes minutes for 25,000."""
+"""The largest number of arcs. One linear system takes seconds then, cannot be interrupted, and takes minutes for 25,000 arcs."""
 
 
 class SemismoothSession(AlphaContinuation):
@@ -33,11 +36,11 @@ class SemismoothSession(AlphaContinuation):
 
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """A Newton step, or one of Levenberg and Marquardt."""
-        J, phi = here.generalised, here.phi
-        for mu in MU:
+        J, phi = here.generalised, here.phi  # 1
+        for mu in MU:  # 2, then 4
             d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
             slope = min(float(phi @ (J @ d)), 0.0)
-            for part in 0.5 ** np.arange(10):
+            for part in 0.5 ** np.arange(10):  # 3
                 v = np.maximum(here.v + part * d, 0.0)
                 if problem.value(v).merit <= allowed + 1e-2 * part * slope:
                     result: Floats = v

@@ -1,4 +1,4 @@
-"""What the papers' own algorithms for the game of K share: the arrays of one server, a clock, and a judge of their points.
+"""Shared by the papers' algorithms for the game: the arrays of one server, the time limit, and the residual of a point.
 
 With b_n the share z_ni that user n has from the other servers alone, the share at server i is z_n = b_n + y_n / phi_n, so a
 server sees of the rest of the system nothing but b. All numbers are those of formulations/game/game.py, without units.
@@ -47,7 +47,18 @@ class ServerArrays:
         return np.maximum(rest, rest * 0) / (self.phi * self.gamma)
 
     def put(self, y: Any, x: Any, tasks: Any) -> Any:
-        """Write the server's new y (m,) into x and tasks; returns the largest relative change of a user's tasks."""
+        """Write the server's new tasks into x and tasks.
+
+        Parameters
+        ----------
+        y : (m,) new tasks on the server as fractions of a monopoly
+        x : (A,) tasks on arcs; changed
+        tasks : (N,) tasks of the users; changed
+
+        Returns
+        -------
+        The largest relative change of a user's tasks
+        """
         change = y * self.gamma - x[self.arcs]
         x[self.arcs] += change
         tasks[self.user] += change
@@ -101,7 +112,18 @@ class GameSession(Session):
         return float(self.game.gaps(x, kappa).max())
 
     def finish(self, residual: float, why: str, termination: str = "iteration_limit") -> None:
-        """Return only if the residual keeps the promise; else Stopped with the reason, "time_limit" where that is one."""
+        """Return if the residual is at most what the accuracy promises.
+
+        Parameters
+        ----------
+        residual : of the last point
+        why : what the message says otherwise
+        termination : of the Stopped otherwise; "time_limit" where the deadline has passed
+
+        Raises
+        ------
+        Stopped : the residual is larger
+        """
         if residual <= self.promised:
             return
         if self.late:
@@ -148,7 +170,14 @@ class ForFilling(GameMethod):
 
 
 def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for finite alpha does not apply; else ""."""
+    """Why a method for finite alpha does not apply; else "".
+
+    Parameters
+    ----------
+    method : its id, for the message
+    mechanism : a game
+    instance : in the units of the user
+    """
     assert isinstance(mechanism, Equilibrium)
     game = mechanism.game(mechanism.domain(instance))
     for i in np.flatnonzero(~game.finite)[:1]:
@@ -157,7 +186,14 @@ def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
 
 
 def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for PS-DSF does not apply: a server with finite alpha, unless there is one resource (K Theorem 5); else ""."""
+    """Why a method for PS-DSF does not apply: a server with finite alpha and more than one resource (K Theorem 5); else "".
+
+    Parameters
+    ----------
+    method : its id, for the message
+    mechanism : a game
+    instance : in the units of the user
+    """
     assert isinstance(mechanism, Equilibrium)
     game = mechanism.game(mechanism.domain(instance))
     finite = np.flatnonzero(game.finite)

@@ -1,34 +1,37 @@
-r"""`vds-distributed`: K's distributed heuristic (K 5.2): every server follows its own gradient, prices are penalties on its own
-load.
+r"""`vds-distributed`: K's distributed heuristic (K 5.2): gradient steps of all servers, with penalties as prices.
+
+1. Start at equal parts with epsilon = 0.1.
+2. On all servers at once: prices by (K 57), directions by (K 55), tasks by (K 56).
+3. Repeat 2 until the largest |v| is at most epsilon^2 / 10.
+4. Read the answer: divide the tasks of each server by its largest load, and compute the residual.
+5. While the residual is too large, divide epsilon by sqrt(10) and go to 2.
 
     v_ni = [-f_ni(x, lambda)]^+ at x_ni = 0, else -f_ni(x, lambda)                                              (K 55)
     x_ni = [x_ni + kappa_i v_ni]^+                                                                             (K 56)
     lambda_ir = [sum_m x_mi d_mr - c_ir + epsilon]^+ / epsilon^2                                               (K 57)
 
-A server needs its own free resources and the totals x_n of its users. All servers move at once. The numbers are those of
-ps_mfa.py: loads are parts of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all
-resources; K's epsilon has the unit of capacity in one place and its root, times a price, in the other.
+A server needs its own free resources and the totals x_n of its users only. The numbers are those of ps_mfa.py: loads are
+fractions of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all resources; K's epsilon
+has different units in its two places.
 
-**What a finite epsilon gives.** Where it comes to rest, f complements x exactly, with prices mu, and a priced resource has the
-load
+**The limit for one epsilon.** At a fixed point of the iteration f complements x exactly, with prices mu, and a resource with a
+price has the load
 
     1 - epsilon + epsilon^2 mu_ir,       a free one at most 1 - epsilon
 
-so it is an equilibrium, but of servers with these capacities: about epsilon of every priced resource is left over, none is
-exceeded as long as mu <= 1 / epsilon. The residual is about epsilon.
+so it is the equilibrium of servers with these capacities: about epsilon of every resource with a price is not used, and no
+capacity is exceeded as long as mu <= 1 / epsilon. The residual is about epsilon.
 
-**What the print leaves open.** Start: equal parts. kappa_i: 1 / (|W_i|^2 / epsilon^2 + max_n of -df_ni/dx_n sum_j gamma_nj),
-the inverse of a bound on how fast f_i changes when all servers move, computed from what the server sees, anew in every step; a
-constant that is safe for users with few tasks would stand still for the others. Rest: |v| <= epsilon^2 / 10 in the largest
-component, or less where more is asked for.
+**What K does not specify.** The start. kappa_i: 1 / (|W_i|^2 / epsilon^2 + max_n of -df_ni/dx_n sum_j gamma_nj), the inverse of
+a bound on how fast f_i changes when all servers move, computed from numbers that the server knows, in every step again; a
+constant that is small enough for users with few tasks would make the steps of all others too small. The stopping rule: step 3.
 
-**Deviations.** (a) epsilon falls, 0.1, 0.03, 0.01, .., each from where the last came to rest, until the residual keeps the
-promise: for a small epsilon alone the steps are too small, and for a large one the answer is too far off. (b) The answer that
-is read is x_ni / (largest load of server i), which a server can do alone: the common factor 1 - epsilon drops out (for B = 0
-equilibria are homogeneous in it), and what is left is of order epsilon^2 mu.
+**Additions to K.** (a) epsilon decreases (step 5), each time from the last tasks: with a small epsilon from the start the steps
+are too small, and with a large one the answer is too inaccurate. (b) Step 4, which a server can do alone: it removes the common
+factor 1 - epsilon (for B = 0 equilibria are homogeneous in the capacities), and the remaining error is of order epsilon^2 mu.
 
-**What to expect.** |W|^2 / epsilon^2 against a curvature of order one: the steps needed grow like 1 / epsilon^2, so each digit
-of (b) costs ten times as many. "low" is in reach on small systems and "mid" is not; K Fig. 6 shows linear convergence of the
+**Convergence.** |W|^2 / epsilon^2 against a curvature of order one: the steps needed grow like 1 / epsilon^2, so each digit
+of (b) costs ten times as many. Small systems reach accuracy "low" but not "mid"; K Fig. 6 shows linear convergence of the
 merit with a fixed epsilon, which is the convergence to that epsilon's answer. Finite alpha only; for alpha != 1 we know of no
 proof.
 """
@@ -63,24 +66,24 @@ class VdsDistributedSession(GameSession):
         self.everywhere = np.bincount(self.game.user, self.game.gamma, instance.N)[self.game.user]
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
-        """Smaller and smaller epsilon until the residual keeps the promise."""
+        """Decrease epsilon until the residual is at most what the accuracy allows."""
         with self.phase("solve"):
             residual = self._schedule()
         self.finish(residual, f"epsilon was {self.epsilon:.0e} after {self.iterations} iterations")
         return self.x, self.kappa
 
     def _schedule(self) -> float:
-        self.y, self.epsilon, best = self.merit.equal.copy(), EPSILON, np.inf
+        self.y, self.epsilon, best = self.merit.equal.copy(), EPSILON, np.inf  # 1
         while True:
-            self._rest()
-            x, kappa = self._read()
+            self._rest()  # 2, 3
+            x, kappa = self._read()  # 4
             residual = self.judge(x, kappa)
             self.note(iteration=self.iterations, epsilon=self.epsilon, residual=residual, seconds=self.seconds)
             if residual < best:
                 best, self.x, self.kappa = residual, x, kappa
             if best <= self.promised or self.late or (self.iterations or 0) >= MAX_ITERATIONS:
                 return best
-            self.epsilon *= SMALLER
+            self.epsilon *= SMALLER  # 5
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""

@@ -174,8 +174,15 @@ def test_without_an_objective_the_models_ask_for_any_answer():
     by_pyomo(model)
     for x in (problem.var_dict["x"].value, [v.value for v in model.x.values()]):
         assert NJC.residual(Allocation(circle, x)) <= EXACT
-    assert {"x", "bottleneck", "justified", "content"} == set(problem.var_dict)
-    assert {c.label for c in problem.constraints} == {"capacity", "limit", "filled", "because", "reason", "share"}
+    assert {"x", "bottleneck", "justified", "satisfied"} == set(problem.var_dict)
+    assert {c.label for c in problem.constraints} == {
+        "capacity",
+        "limit",
+        "full_at_bottleneck",
+        "justified_by_bottleneck",
+        "one_justification",
+        "share",
+    }
     for part in (*problem.var_dict, *(c.label for c in problem.constraints)):
         assert hasattr(model, part)
 
