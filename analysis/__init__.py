@@ -1,11 +1,21 @@
-"""Checks that return a verdict with a witness; certificates, proofs in rationals; all njc allocations, and pictures."""
+"""What can be said of an allocation or a mechanism.
+
+| part | content |
+| --- | --- |
+| properties/ | checks of properties, each with a witness |
+| certificates/ | proofs in rationals, verified without a solver |
+| market.py | prices, spending and equilibrium of nb |
+| tradeoff.py | utilisation against fairness over alpha |
+| solution_set.py | all njc allocations of an instance |
+| plots/ | figures |
+| verdict.py, holdings.py, linear.py | the result of a check, bundles and their worth, small linear programs |
+"""
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.analysis, not as analysis: it is mapped into fairalloc")
 
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
-from fairalloc.analysis.properties.checks import BASIC, PROPERTIES, check
-from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, check_mechanism
+from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, check, check_mechanism
 from fairalloc.analysis.solution_set import SolutionSet, solution_set
 from fairalloc.analysis.verdict import Verdict
 
@@ -15,6 +25,7 @@ __all__ = [
     "PROPERTIES",
     "Certificate",
     "Failure",
+    "Misreport",
     "SolutionSet",
     "Verdict",
     "certify",

@@ -1,11 +1,12 @@
-r"""Who holds what, in floating point or in rationals, and what a bundle is worth to a user.
+r"""Bundles of resources in floating point or in rationals, and the number of tasks a user can run with a bundle.
 
-The same lines compute both: arrays are of floats, or of `Fraction` objects. A bundle (K, R) is worth to user n what it can run,
+The same code serves both: arrays hold floats, or `Fraction` objects. The worth of a bundle (K, R) to user n is the number of
+tasks that n can run with it,
 
     U_n(a) = min(max_tasks_n, sum over the servers n may use of  max sum_v alpha_v  s.t.  sum_v alpha_v d_nvr <= a_ir)
 
-(K 1 and W 3.2 on every server; Z (1) for several variants). What lies on a server that n may not use, or of what it does not
-demand, is worth nothing; a resource of one server cannot be used on another.
+(K 1 and W 3.2 on every server; Z (1) for several variants). Resources on a server that n may not use, and
+resources that it does not demand, are worth nothing to it; a resource of one server cannot be used on another.
 """
 
 from dataclasses import dataclass
@@ -24,23 +25,26 @@ __all__ = ["Holdings", "Unsolved", "ratio", "total"]
 
 
 class Unsolved(Exception):  # noqa: N818 (a finding, not an error)
-    """A linear program was not solved, so nothing is decided."""
+    """A linear program was not solved, so the property is not decided."""
 
 
 @dataclass(frozen=True)
 class Holdings:
-    """An allocation's numbers; arrays hold Fractions where `exact`. Without x_exact its floats are read as decimals."""
+    """An allocation and what follows from it; arrays hold Fractions where `exact`.
+
+    In rationals `x_exact` is used; an allocation without it is read as the decimals that its floats print as.
+    """
 
     allocation: Allocation
     exact: bool
 
     @property
     def instance(self) -> Instance:
-        """The instance it is held against."""
+        """The instance of the allocation."""
         return self.allocation.instance
 
     def array(self, values: Any) -> Any:
-        """Numbers in this arithmetic."""
+        """The values as floats, or as Fractions where `exact`."""
         if not self.exact:
             return np.array(values, dtype=float)
         result = np.array(values, dtype=object)
@@ -109,7 +113,7 @@ class Holdings:
 
     @cached_property
     def bundles(self) -> Any:
-        """(N, K, R) what each user holds: what its tasks take, or what was handed out where that is more."""
+        """(N, K, R) the resources of each user: what its tasks take, or what was handed out where that is more."""
         result = self.zeros(self.instance.N, self.instance.K, self.instance.R)
         np.add.at(result, (self.instance.arcs.user, self.instance.arcs.server), self.x[:, None] * self.demand)
         given = self.allocation.bundles
@@ -117,7 +121,7 @@ class Holdings:
 
     @cached_property
     def worth(self) -> Any:
-        """(N,) U_n of what each user holds: its tasks, or more where they are not its best packing."""
+        """(N,) U_n of each user's own bundle: its tasks, or more where they are not its best packing."""
         if self.allocation.bundles is None and self.instance.single_variant:
             return np.minimum(self.tasks, self.limits)
         return np.array([self.utilities(n, self.bundles[n : n + 1])[0] for n in range(self.instance.N)], dtype=self.x.dtype)
@@ -146,7 +150,7 @@ class Holdings:
         return np.array([self._best(rows, bundle) for bundle in bundles], dtype=self.x.dtype)
 
     def _best(self, rows: Any, bundle: Any) -> Any:
-        """The largest sum alpha  s.t.  sum_v alpha_v row_v <= bundle,."""
+        """The largest sum alpha  s.t.  sum_v alpha_v row_v <= bundle, alpha >= 0."""
         rows = rows[~((rows > 0) & (bundle <= 0)).any(axis=1)]
         if len(rows) == 0:
             return self.zeros(1)[0]
@@ -175,6 +179,6 @@ def total(values: Any) -> Any:
 
 
 def _alone(row: Any, bundles: Any) -> Any:
-    """(M,) tasks of one demand vector that bundles (M, R) can run; nothing where a bundle is in debt."""
+    """(M,) tasks of one demand vector that bundles (M, R) can run; 0 where an entry of a bundle is negative."""
     taken = row > 0
     return np.maximum((bundles[:, taken] / row[taken]).min(axis=1), 0)

@@ -1,7 +1,7 @@
 """Small linear programs in floating point or in rationals: max cost z  s.t.  A z <= sides, z >= 0, with an optimum.
 
-HiGHS solves the program; in rationals its last basis is computed once more exactly, and repaired where it is not optimal
-(solvers/exact/simplex.py), so that the value is the optimum and not near it.
+HiGHS solves the program; in rationals the solution of its last basis is computed exactly, and corrected by pivoting where it is
+not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum.
 """
 
 from dataclasses import dataclass
@@ -15,27 +15,32 @@ from fairalloc.models.rationals import as_flint, as_fraction
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 
-__all__ = ["METHODS", "Optimum", "maximum"]
+__all__ = ["DECIDED_BY", "Optimum", "maximum"]
 
-METHODS = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
-"""How an optimum is known, by whether it is exact."""
+DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
+"""The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The largest value, and the point (columns,) that has it."""
+    """The largest value, and a point z (columns,) at which it is attained."""
 
     value: Any
     z: Any
 
 
 def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
-    """The optimum; None where HiGHS, or the exact repair of its basis, did not find one.
+    """Solve max cost z  s.t.  matrix z <= sides, z >= 0.
 
     Parameters
     ----------
     cost, matrix, sides : (columns,), (rows, columns) and (rows,); arrays of Fractions where `exact`, else floats; the matrix of
         floats may be sparse
+    exact : whether to compute in rationals
+
+    Returns
+    -------
+    Optimum, or None where HiGHS, or the exact correction of its basis, did not find one
     """
     floats = sp.csc_array(matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=float))
     highs = _solved(np.asarray(cost, dtype=float), floats, np.asarray(sides, dtype=float))

@@ -24,8 +24,9 @@ formulas above. What is sold is paid for, so the prices' common scale is the roo
 
 which without limits says that all resources together cost what all users have, W = sum_n w_n.
 
-**Residuals** are dimensionless: what is unsold and what is overspent as parts of W, and the largest part of its best choice that
-some user misses. At the scale (*) the last is the largest, because what is unsold or overspent is what others leave unspent.
+**Residuals** are dimensionless: the value of unsold resources and the money overspent as parts of W, and the largest part
+of its best choice that some user misses. At the scale (*) the last is the largest, because money that is unsold or overspent is
+money that others leave unspent.
 Without limits it is at most rho, the residual of nb: that is proved by prices with q_n u_n >= w_n that cost at most (1 + rho) W
 in all; brought to the cost W they have q_n u_n >= w_n / (1 + rho).
 """
@@ -52,11 +53,11 @@ ENOUGH = 1e-7
 
 @dataclass(frozen=True)
 class PricedAllocation:
-    """An allocation and prices; everything else follows.
+    """An allocation with prices of the resources, and what the users pay at these prices.
 
     Attributes
     ----------
-    allocation : what the users buy
+    allocation : the tasks that the users buy
     prices : (K, R) p_ir, the price of a unit of each resource of each server, in units of the budgets
     """
 
@@ -81,7 +82,7 @@ class PricedAllocation:
 
     @cached_property
     def spending(self) -> Floats:
-        """(N,) what the user's tasks cost where they run."""
+        """(N,) what each user pays for its tasks where they run."""
         arcs = self.allocation.instance.arcs
         result: Floats = arcs.owner @ (self.allocation.x * (arcs.load.T @ self.worth.ravel()))
         return result
@@ -124,8 +125,9 @@ class PricedAllocation:
 def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
-    The prices are those of the allocation, brought to the scale (*). Where it has none, or they leave a residual, the
-    reference prices of nb are tried too, and the better of the two taken.
+    The prices are those of the allocation, brought to the scale (*). Where it has none, or their residual is not small, prices
+    from an independent linear program (formulations/common/first_order.py) are computed too, and those with the smaller residual
+    are taken.
 
     Examples
     --------

@@ -4,12 +4,16 @@ By njc.py the set is the union over sets I of resources of
 
     P_I:   sum_i u_i d_ij = c_j (j in I),   sum_i u_i d_ij <= c_j (all j),   l_i(I) <= u_i <= q_i                  in tasks u
 
-`solution_set` computes the vertices of every P_I by the double description method (Motzkin et al. 1953): those of the box are
-written down, and each equation or inequality keeps the vertices on its side and adds the points where it cuts an edge. Two
-vertices are joined by an edge iff no third one lies on all the faces that they share. No linear program is solved, so this is
-independent of every method. A P_I within another one is left out; of equal ones that with most bottlenecks stays.
+The steps, all in rationals and without a linear program, so that the result is independent of every method:
 
-Every step is in rationals. The work doubles with each resource, and the box has 2^N vertices: up to LARGEST of both.
+1. For every set I of resources that can be full, compute the bounds l(I) (`polytopes`).
+2. Compute the vertices of P_I by the double description method (Motzkin et al. 1953; `polytope_vertices`): begin with the
+   vertices of the box l(I) <= u <= q, and add one equation or inequality after the other.
+3. Each of these keeps the vertices on its side and adds the points where it cuts an edge (`_cut`). Two vertices are joined by an
+   edge iff no third one lies on all the faces that they share.
+4. Leave out each P_I that is contained in another one; of equal ones keep that with the most bottlenecks.
+
+The number of sets I doubles with each resource, and the box has 2^N vertices, so both numbers are limited to LARGEST.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,7 +71,7 @@ class SolutionSet:
 
     @cached_property
     def requests(self) -> Requests:
-        """D's data."""
+        """Requests r_ij and entitlements e_i in D's notation."""
         return requests(self.instance)
 
     @property
@@ -90,7 +94,7 @@ class SolutionSet:
         return any(piece.contains(tasks) for piece in self.pieces)
 
     def best(self, objective: str) -> Fraction:
-        """The largest `utilisation` or `sum` (njc.py); a linear function is largest at a vertex."""
+        """The largest value of the objective `utilisation` or `sum` (njc.py): both are linear, so it is attained at a vertex."""
         if objective not in ("utilisation", "sum"):
             raise InstanceError(f"objective is {objective!r}, but it must be utilisation or sum, which are linear")
         d = self.requests
@@ -110,7 +114,7 @@ class SolutionSet:
 
 
 def solution_set(instance: Instance) -> SolutionSet:
-    """All NJC allocations of an instance of up to LARGEST users and resources.
+    """All NJC allocations of an instance of up to LARGEST users and resources; InstanceError for larger ones.
 
     Examples
     --------
@@ -168,7 +172,7 @@ def _at(row: LinearRow, point: Sequence[Fraction]) -> Fraction:
 
 
 def _dimension(vertices: Sequence[Rationals]) -> int:
-    """Of the affine hull."""
+    """The dimension of the affine hull."""
     from flint import fmpq, fmpq_mat
 
     first, rest = vertices[0], vertices[1:]
@@ -182,7 +186,17 @@ def _dimension(vertices: Sequence[Rationals]) -> int:
 def polytope_vertices(
     low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[LinearRow], inequalities: Iterable[LinearRow]
 ) -> list[Rationals]:
-    """The vertices of {low <= x <= high, equations, inequalities}, none where that is empty."""
+    """The vertices of the polytope {low <= x <= high, equations, inequalities}.
+
+    Parameters
+    ----------
+    low, high : (N,) bounds; low[i] = high[i] fixes x[i]
+    equations, inequalities : rows ({i: a_i}, b) for sum_i a_i x_i = b and sum_i a_i x_i <= b
+
+    Returns
+    -------
+    (N,) rationals for each vertex; no vertex where the polytope is empty
+    """
     exact_low, exact_high = [as_flint(v) for v in low], [as_flint(v) for v in high]
     free = [i for i in range(len(low)) if low[i] < high[i]]
     points = []
@@ -202,11 +216,13 @@ def polytope_vertices(
 
 
 Vertex: TypeAlias = "tuple[list[fmpq], int]"
-"""Coordinates, and the faces it lies on as bits."""
+"""Coordinates of a vertex, and the faces that contain it, one bit each."""
 
 
 def _cut(points: list[Vertex], row: list[tuple[int, Any]], side: Any, equal: bool, bit: int, free: int) -> list[Vertex]:
-    """The vertices after one more row."""
+    """Step 3: the vertices after one more row, an equation or an inequality, whose face has this bit; the box has `free`
+    dimensions.
+    """
     over = [sum((a * x[i] for i, a in row), -side) for x, _ in points]
     on = [(x, faces | bit) for (x, faces), v in zip(points, over, strict=True) if v == 0]
     below = [(p, v) for p, v in zip(points, over, strict=True) if v < 0]

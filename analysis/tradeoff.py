@@ -1,8 +1,9 @@
 """Efficiency against fairness over alpha (K 3.2, 6.2, Figs. 3, 7, 9 and 10).
 
-Efficient is an allocation that uses the resources; fair one in which nobody who is served at a server has a larger share than
-others have there. K measures the second by the deviation D_n (58) from PS-DSF, of which it reports the weighted mean and the
-largest. A small alpha is said to give more of the first and less of the second; that is the claim to be looked at, no theorem.
+Efficiency is measured by the utilisation of the resources. Fairness is measured by the deviation D_n (K 58) of each user from
+PS-DSF, where nobody who is served at a server has a larger virtual dominant share there than the others; K reports the weighted
+mean of D_n and the largest. K observes, and does not prove, that a smaller alpha gives a higher utilisation and a larger
+deviation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,15 +83,32 @@ class TradeOff:
 
     @property
     def residuals(self) -> Floats:
-        """(T,) the larger residual of each allocation: how far the numbers above are to be trusted."""
+        """(T,) the largest residual of each allocation; where it is not small, the numbers above are not reliable."""
         return np.array([allocation.residual for allocation in self.allocations])
 
 
 def tradeoff(
     instance: Instance, alphas: Sequence[Any] = (1, 2, 3, 5, 10, "inf"), method: str | None = None, **options: Any
 ) -> TradeOff:
-    """Solve alpha-pf-vds for each alpha (numbers > 0 or "inf"); `options` are those of `solve`.
+    """Solve alpha-pf-vds for each alpha.
 
+    Parameters
+    ----------
+    instance : the problem
+    alphas : T numbers > 0, or "inf"
+    method : id of the method, None = the fastest that is exact enough
+    options : further arguments of `solve`, such as accuracy or time_limit
+
+    Returns
+    -------
+    TradeOff
+
+    Raises
+    ------
+    InstanceError : where `alphas` is empty, or as `solve` does
+
+    Examples
+    --------
     >>> from fairalloc.models.published import example
     >>> item = tradeoff(example("khamse-fig3").instance, [1, "inf"])
     >>> item.tasks.round(3)

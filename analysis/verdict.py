@@ -1,4 +1,4 @@
-"""What a check says: whether a property holds, by how much not, who shows it, and how that is known."""
+"""The result of a check: whether a property holds, the margin, a witness, and the method that decided it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ class Verdict:
     ----------
     property : what was checked
     holds : True, False, or None where it was not decided
-    margin : how far the property is from holding, dimensionless; negative = the room left, where that is measured
-    witness : what shows it, by name, so that it can be checked again
-    sentence : the finding in English
-    method : how it is known
+    margin : violation of the property, dimensionless; negative = slack, where that is measured
+    witness : the data that show it, by name, so that the finding can be checked again
+    sentence : the finding as an English sentence
+    method : how it was decided
     """
 
     property: str

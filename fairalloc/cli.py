@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
 
-    command = commands.add_parser("solve", help="compute an allocation and judge it")
+    command = commands.add_parser("solve", help="compute an allocation and its residuals")
     command.add_argument("instances", nargs="+", metavar="INSTANCE", help="a JSON file or a published name")
     command.add_argument("--mechanism", "-m", required=True, metavar="ID", help="see: fairalloc list mechanisms")
     command.add_argument("--method", metavar="ID", help="see: fairalloc list methods; default: the fastest that is exact enough")
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--format", default="table", choices=list(FORMATS))
     command.set_defaults(run=_solve)
 
-    command = commands.add_parser("check", help="hold an allocation against properties; exit 1 if one fails")
+    command = commands.add_parser("check", help="check properties of an allocation; exit 1 if one fails")
     command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json")
     usual = f"{', '.join(BASIC)} and the allocation's own mechanism"
@@ -77,9 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--format", default="table", choices=["table", "json"], help="json: the certificate, for verify")
     command.set_defaults(run=_certify)
 
-    command = commands.add_parser(
-        "verify", help="hold a certificate against an instance, without a solver; exit 1 if it is wrong"
-    )
+    command = commands.add_parser("verify", help="verify a certificate for an instance, without a solver; exit 1 if it is wrong")
     command.add_argument("instance", metavar="INSTANCE", help="a JSON file or a published name")
     command.add_argument("certificate", metavar="CERTIFICATE", help="a JSON file as written by certify --format json")
     command.set_defaults(run=_verify)

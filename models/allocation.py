@@ -1,7 +1,7 @@
 """The answer: tasks on arcs, what follows from them, and what the method said about them.
 
-Why a method stopped (`termination`), whether it left a point (`x`) and what the instance says of that point (`residuals`)
-are three separate facts. Everything else is computed again from the instance and x, never read from a solver.
+Why a method stopped (`termination`), whether it returned a point (`x`) and how far that point is from the definition
+(`residuals`) are three separate facts. Everything else is computed again from the instance and x, never read from a solver.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class Times:
 
     @property
     def total(self) -> float:
-        """All four together."""
+        """The sum of the four phases."""
         return self.build + self.compile + self.solve + self.read
 
     def __add__(self, other: "Times") -> "Times":
@@ -105,7 +105,7 @@ class Allocation:
 
     @property
     def claims_success(self) -> bool:
-        """What the method says, to be held against the residuals."""
+        """Whether the method claims to have solved the problem; the residuals say whether that is so."""
         return self.termination == "optimal" and self.has_point
 
     @property

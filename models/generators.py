@@ -1,7 +1,8 @@
 """Seeded families of random instances, `family(n_users, n_servers, n_resources, seed)`: same arguments, same instance.
 
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, finite tasks, several variants, units,
-a known answer (planted), the server mix of a real cell (google_mix), or what njc has to cope with (njc).
+a known answer (planted), the server mix of a real cell (google_mix), or requests and entitlements as in D (njc).
+All families raise InstanceError where a number of users, servers or resources is not a positive integer.
 """
 
 from fractions import Fraction
@@ -43,7 +44,17 @@ GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
 
 
 def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Positive demands and capacities with a spread of about ten, uneven weights, no constraints."""
+    """Positive demands and capacities with a spread of about ten, uneven weights, no constraints.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     rng = _rng("generic", n_users, n_servers, n_resources, seed)
     return Instance(
         _spread(rng, (n_users, n_resources)),
@@ -54,7 +65,17 @@ def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> In
 
 
 def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal."""
+    """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     rng = _rng("tied", n_users, n_servers, n_resources, seed)
     return Instance(
         rng.integers(1, 4, (n_users, n_resources)),
@@ -64,16 +85,38 @@ def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Insta
 
 
 def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """About half of the demands and some capacities are zero, so users get stuck at different levels."""
+    """About half of the demands and some capacities are zero, so users reach their bottlenecks at different levels.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     rng = _rng("zero_demand", n_users, n_servers, n_resources, seed)
     demands = _spread(rng, (n_users, n_resources)) * _some(rng, (n_users, n_resources), 0.5)
     capacities = n_users * _spread(rng, (n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
-    capacities[0] = np.maximum(capacities[0], 1.0)  # somebody has everything
+    capacities[0] = np.maximum(
+        capacities[0], 1.0
+    )  # the first server has every resource, so that every user has an eligible server
     return Instance(demands, capacities, name=f"zero-demand-{n_users}x{n_servers}x{n_resources}-{seed}")
 
 
 def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Every user may use a random third of the servers, at least one."""
+    """Every user may use a random third of the servers, at least one.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     rng = _rng("placement", n_users, n_servers, n_resources, seed)
     return Instance(
         _spread(rng, (n_users, n_resources)),
@@ -87,7 +130,15 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
 def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
     """Racks of five servers (or half of fewer than ten), nine users in ten bound to one: about as many levels as racks.
 
-    With `several` every user has one to three ways to run a task (Z II-A).
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    several : whether every user has one to three variants (Z II-A)
+
+    Returns
+    -------
+    Instance
     """
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = _rng("racks", n_users, n_servers, n_resources, seed)
@@ -101,7 +152,17 @@ def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several
 
 
 def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Half of the users have few tasks (W 5.1), some fewer than their fair share."""
+    """Half of the users have few tasks (W 5.1), some fewer than their fair share.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     rng = _rng("finite", n_users, n_servers, n_resources, seed)
     limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
     return Instance(
@@ -113,7 +174,17 @@ def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Ins
 
 
 def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """One to three ways to run a task (Z II-A)."""
+    """One to three ways to run a task (Z II-A).
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     rng = _rng("variants", n_users, n_servers, n_resources, seed)
     ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
     return Instance(
@@ -124,7 +195,17 @@ def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> I
 
 
 def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """The generic family in hostile units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
+    """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
     base = generic(n_users, n_servers, n_resources, seed)
     rng = _rng("badly_scaled", n_users, n_servers, n_resources, seed)
     resource = 10.0 ** rng.uniform(-6, 6, n_resources)
@@ -140,16 +221,37 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
 def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
     """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
 
-    Prices p[i, r] > 0 come first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
-    are what is bought: the market clears. So for weights q_n u_n the tasks u are the nb allocation (prices prove it), and
-    for weights sigma_n u_n they have equal weighted shares on cheapest servers, which makes them the drfh allocation. All
-    numbers are rationals with small denominators. Servers that nobody finds cheapest are left out.
+    Prices p[i, r] > 0 are drawn first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
+    are set to what is bought, so the market clears. Hence for weights q_n u_n the tasks u are the nb allocation, proved by the
+    prices; for weights sigma_n u_n the users have equal weighted shares on their cheapest servers, so u is the drfh allocation.
+    All numbers are rationals with small denominators. A server that is the cheapest for no user is left out.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    mechanism : "drfh" or "nb"
+
+    Returns
+    -------
+    Instance
     """
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
 
 
 def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
-    """The exact tasks of each user in the answer of `planted` with the same arguments."""
+    """The exact tasks of each user in the answer of `planted` with the same arguments.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    mechanism : "drfh" or "nb"
+
+    Returns
+    -------
+    (N,) Fractions, the tasks
+    """
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
 
 
@@ -158,6 +260,15 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 
     Users: lognormal requests with the medians, spreads and correlation (0.58) of the 2011 trace's jobs, in the trace's units
     (the largest machine has 1 of each); a synthetic stand-in for the trace's own users.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
     """
     if n_resources != 2:
         raise InstanceError(f"n_resources is {n_resources}, but the machines of W Table 1 have 2: cpu and memory")
@@ -179,11 +290,20 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 
 
 def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Requests and entitlements as in D, rationals with small denominators: ties, zeros, users who ask for little.
+    """Requests and entitlements as in D, rationals with small denominators: ties, zeros, small requests.
 
     A full request takes up to all of a resource, or up to a tenth of it for every ten users. One user in five asks for an eighth
     of an equal part at most; every third instance has equal entitlements; for odd seeds the last resource is dominated by the
     first; every seventh instance has one user without a limit.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
     """
     rng = _rng("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]
@@ -205,7 +325,7 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
     )
 
 
-# ---- pieces -------------------------------------------------------------------------------------------------------
+# ---- helpers ------------------------------------------------------------------------------------------------------
 
 
 def _rng(family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> np.random.Generator:

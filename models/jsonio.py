@@ -32,7 +32,7 @@ INSTANCE_SCHEMA = "fairalloc-instance/1"
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
 SAME = 1e-9
-"""Relative distance up to which a float is the rational that stands beside it: people round to ten digits."""
+"""Largest relative difference between a float and the rational given beside it: people round to ten digits."""
 
 
 def read_json(path: str | Path) -> Any:
@@ -173,10 +173,11 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
 
 
 def parse_allocation(document: Any, instance: Instance) -> Allocation:
-    """The allocation in a document, on the given instance; its residuals are not believed but left to be computed.
+    """The allocation in a document, on the given instance; its residuals are not read: they are computed from the instance.
 
     Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
-    Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must stand beside all of these tasks or none, and agree with them.
+    Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
+    with them.
     A `trace` comes back with tuples for its lists and nan for its nulls.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
@@ -216,7 +217,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     return Allocation(instance, x, parameters=parameters, trace=trace, x_exact=exact, **names)
 
 
-# ---- pieces -----------------------------------------------------------------------------------------------------
+# ---- helpers ----------------------------------------------------------------------------------------------------
 
 
 def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:

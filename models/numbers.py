@@ -21,7 +21,7 @@ class InstanceError(ValueError):
 
 
 _TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?)\s*")
-"""A number as a string, the same on every Python and in the schema; a longer exponent would only fill the memory."""
+"""A number as a string, as in the schema; longer exponents are refused because the exact number would fill the memory."""
 
 
 def shown(value: Any) -> str:
@@ -82,7 +82,20 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 def row(value: Any, names: Sequence[str], what: str, each: str | None = None) -> Floats:
     """A vector with one finite number for each name.
 
-    `what` is a phrase such as "the capacity of server 's1'"; `each`, by default "`what` for", comes before a name.
+    Parameters
+    ----------
+    value : a sequence or array of numbers, as `rational` reads them
+    names : what the entries are about, such as the resources
+    what : names the vector in errors, such as "the capacity of server 's1'"
+    each : words before a name in errors about one entry; default: `what` and "for"
+
+    Returns
+    -------
+    (len(names),) floats
+
+    Raises
+    ------
+    InstanceError : where `value` is no list, has another length, or an entry is not a finite number
     """
     each = each or f"{what} for"
     if not is_vector(value) or (plain(value) and value.ndim > 1):

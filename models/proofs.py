@@ -1,4 +1,4 @@
-"""The numbers that prove an exact answer: what the method `exact` finds and a certificate holds."""
+"""Dual solutions in rationals that prove an exact answer: the method `exact` computes them, certificates contain them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,12 +10,12 @@ __all__ = ["ExactProgram", "ExactRound"]
 
 @dataclass(frozen=True)
 class ExactRound:
-    """What proves one round of formulations/lexicographic/rule.py: the users it fixes have the level and can have no more.
+    """Dual solution of one lexicographic round, which proves that its users cannot rise above its level.
 
     Attributes
     ----------
     level : g
-    users : who is fixed
+    users : indices of the users that the round fixes
     prices : (K R,) p, in parts of capacity; 0 where the users are fixed by their own limits alone
     worth : (N,) y_n = q_n / rate_n, what a unit of weighted share costs at these prices; 1 for all active users together
     """
@@ -28,7 +28,7 @@ class ExactRound:
 
 @dataclass(frozen=True)
 class ExactProgram:
-    """What proves the optimum of one linear program over tasks.
+    """Dual solution of one linear program over tasks.
 
     Attributes
     ----------

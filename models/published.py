@@ -315,7 +315,7 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         "D section 5.5, N = m = 4",
         {"nb": _tasks("1/3", "1/3", "1/3", "1/3"), "drf": _tasks("1/3", "1/3", "1/3", "1/3")},
-        "printed as 1/3 for all and 6 more with two users at 1/4 and two at 3/8; all of njc are 6 triangles, with the corner 1/3 "
+        "printed as 1/3 for all and 6 more with two users at 1/4 and two at 3/8; all of njc are 6 triangles, with the vertex 1/3 "
         "for all and two of those where one user has 1/2 and the others 1/4; the printed 6 are midpoints of their far sides",
     ),
 )

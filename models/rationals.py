@@ -1,7 +1,7 @@
 """The instance in exact arithmetic: the arcs of `instance.arcs` and the shares of shares.py as rationals.
 
-Floating point says how large a number is; a certificate must say that two numbers are equal. What is computed here is computed
-once more, by the same formulas, from `instance.exact`.
+A certificate must decide whether two numbers are equal, which floating point cannot. The functions below use the formulas of
+instance.py and shares.py on the rationals of `instance.exact`.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class ExactArcs:
 
     Attributes
     ----------
-    user : (A,) whose arc it is
+    user : (A,) index of the user of each arc
     load : (A,) pairs (i R + r, part): the part of resource r of server i that one task takes
     limits : (N,) max_tasks, None = unlimited
     rows : K R
@@ -84,7 +84,7 @@ def exact_arcs(instance: Instance) -> ExactArcs:
 
 
 def as_flint(value: Fraction | int) -> Any:
-    """The number as a rational of python-flint, whose matrices are fast."""
+    """The number as a rational of python-flint, whose exact linear algebra is fast."""
     from flint import fmpq
 
     return fmpq(value.numerator, value.denominator)

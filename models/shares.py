@@ -1,4 +1,4 @@
-"""Shares: how much of a server, or of the whole system, a task stands for.
+"""Shares: the part of a server, or of the whole system, that a task takes.
 
 All functions take an instance and return arrays; a server row with count q is one pool of q times the capacity.
 
@@ -57,13 +57,13 @@ def global_dominant_share(instance: Instance) -> Floats:
 
 
 def asset_share(instance: Instance) -> Floats:
-    """(N,) what one task takes of everything together, sum_r d_nr / sum_i c_ir (asset fairness, D 4)."""
+    """(N,) sum of the parts that one task takes of all resources, sum_r d_nr / sum_i c_ir (asset fairness, D 4)."""
     result: Floats = _parts(instance).sum(axis=1)
     return result
 
 
 def count(instance: Instance) -> Floats:
-    """(N,) ones: a task is a task, whatever it takes (the u_n of Z)."""
+    """(N,) ones: users are compared by their numbers of tasks (the u_n of Z)."""
     return np.ones(instance.N)
 
 

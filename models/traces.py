@@ -2,7 +2,7 @@
 
 The samples are not part of the package. `data_dir()` finds the folder that holds them (google2011/, google2019/, bitbrains/,
 alibaba2023/) and every loader takes that folder. A loader returns `Loaded`: the instance, and how much of the data it left out
-and why; what is damaged is an InstanceError, never skipped. Parquet files need pyarrow, the extra `traces`.
+and why; a damaged file raises InstanceError, no row is skipped silently. Parquet files need pyarrow, the extra `traces`.
 """
 
 import csv
@@ -216,6 +216,11 @@ def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loa
         draws the location of each VM
     finite
         limit each user to one task (`max_tasks`), the VM itself; default unlimited
+
+    Returns
+    -------
+    Loaded
+        user "vm-7" is VM 7 of rnd_vms.csv.gz; server "type1-location2" is the class of type 1 at location 2
     """
     table = _table(_file(folder, "bitbrains", "rnd_vms.csv.gz"), ("vm", "cpu_max", "mem_max"))
     peaks = np.column_stack([table.numbers("cpu_max") / 1e3, table.numbers("mem_max") / 2**20])

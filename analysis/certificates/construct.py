@@ -1,6 +1,8 @@
 """Making certificates: the exact answer of a mechanism, its proof, and how far a given allocation is from it.
 
-What is made here is verified before it is handed out; what cannot be proved is a `Failure`, never a pass.
+1. Find the exact answer: the method `exact`, or, for mechanisms whose answer is not rational, prices that prove a bound.
+2. Compare the given allocation, if there is one, with the exact answer.
+3. Verify the certificate; only then it is returned. Where any step fails the result is a `Failure`.
 """
 
 import math
@@ -44,7 +46,7 @@ __all__ = ["Failure", "certify"]
 
 @dataclass(frozen=True)
 class Failure:
-    """Nothing was certified, and why; it counts as false."""
+    """No certificate could be made, and the reason; it is false as a condition."""
 
     mechanism: str
     reason: str
@@ -69,15 +71,15 @@ def certify(
     ----------
     instance : the problem
     mechanism : id or alias
-    allocation : what is to be certified; None = whatever the mechanism's answer is
+    allocation : the allocation to be certified; None = the mechanism's answer
     tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest gap in units of sum w; for
         alpha-pf-vds with other alpha, the largest bound on the residual
     time_limit : seconds for solving; None = no limit
 
     Returns
     -------
-    A verified certificate for the allocation's own rationals where it has any, otherwise for the exact answer next to it;
-    or a Failure, which counts as false.
+    A verified certificate for the allocation's own rationals where it has any, otherwise for the nearest exact answer;
+    or a Failure, which is false as a condition
 
     Examples
     --------
@@ -104,7 +106,7 @@ def certify(
 
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
-    """A certificate that is still to be verified; Refuted where there is none for this allocation."""
+    """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
     if isinstance(item, NashBargaining):
         return _bounded(given or solve(home, item.id, time_limit=limits.left), tolerance)
     if isinstance(item, Equilibrium):
@@ -180,7 +182,7 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
 
 
 def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:
-    """The least bound that the prices at hand prove for the tasks, shrunk to be feasible exactly."""
+    """The smallest bound proved by the known prices, for the tasks scaled down to be feasible exactly."""
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
     near = game.shrunk(np.maximum(given.x, 0.0))
@@ -195,7 +197,7 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
             continue
         made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bound))
     if not made:
-        raise Refuted("no prices at hand prove a bound")
+        raise Refuted("no known prices prove a bound")
     best = min(made, key=lambda one: one.bound)
     if best.bound > tolerance:
         raise Refuted(f"the residual is proved to be at most {float(best.bound):.3g} only, but {tolerance:.3g} is allowed")
@@ -203,13 +205,13 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
 
 
 def _visible(game: Game, kappa: Floats) -> Floats:
-    """The prices of finite servers without those that nobody would notice."""
+    """The prices of servers with finite alpha; those too small for a certificate (VISIBLE) are set to 0."""
     seen = game.parts(kappa) > 10 * float(VISIBLE)
     return np.where(game.finite[:, None] & seen, kappa, 0.0)
 
 
 def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certificate:
-    """What answers everybody at the allocation's own rationals, or at the nearest NJC allocation that could be found."""
+    """The certificate for the allocation's own rationals, or for the nearest NJC allocation that could be found."""
     if not given.has_point:
         raise Refuted("there is no point")
     instance, x, about = given.instance, given.x_exact, ""
@@ -230,7 +232,7 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
 
 
 def _bounded(given: Allocation, tolerance: float) -> Certificate:
-    """The bounds that the best prices at hand prove for the allocation, shrunk to be feasible exactly."""
+    """The bounds proved by the best known prices, for the allocation scaled down to be feasible exactly."""
     if not given.has_point or np.any(given.tasks <= 0):
         raise Refuted("a user has no task")
     instance = given.instance
@@ -241,7 +243,7 @@ def _bounded(given: Allocation, tolerance: float) -> Certificate:
     proofs = [_multipliers(given, np.maximum(prices, 0.0)) for prices in hints]
     found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(_costs(arcs, proof)) > 0]
     if not found:
-        raise Refuted("no prices at hand prove a bound")
+        raise Refuted("no known prices prove a bound")
     gap, prices, limits = min(found)
     allowed = Fraction(tolerance) * sum(weights)
     if gap > allowed:
@@ -265,7 +267,7 @@ def _shrunk(arcs: ExactArcs, x: Floats) -> Rationals:
 
 
 def _multipliers(given: Allocation, prices: Floats) -> tuple[Rationals, Rationals]:
-    """(p, z): prices at which the users with tasks left spend their weights, and what the limits of the others are worth."""
+    """(p, z): prices at which the users below their max_tasks spend their weights, and the prices of the limits of the others."""
     instance, tasks, weights = given.instance, given.tasks, given.instance.weights
     free = tasks < instance.max_tasks * (1 - TOLERANCE)
     spent = float((cheapest(instance, prices) * tasks)[free].sum())

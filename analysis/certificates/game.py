@@ -189,6 +189,10 @@ class ExactServer:
         here : positions of the n arcs of this server in `arcs`
         x : (A,) tasks on all arcs
         z : (n,) tasks of the owner of each arc in `here`, by weight and in units of its monopoly
+
+        Returns
+        -------
+        ExactServer
         """
         R = instance.R
         gamma = [1 / max(part for _, part in arcs.load[a]) for a in here]
@@ -209,7 +213,17 @@ class ExactServer:
         return max(min(missing(n, r) for r, part in enumerate(self.w[n]) if part) for n in users)
 
     def finite_gap(self, alpha: Fraction, A: Fraction, B: Fraction, kappa: Rationals) -> tuple[Fraction, list[Fraction]]:
-        """A bound on the gap for finite alpha, and q_n rounded down to STEP."""
+        """A bound on the gap at a server with finite alpha.
+
+        Parameters
+        ----------
+        alpha, A, B : the parameters of (K 22) at this server
+        kappa : (R,) prices as levels
+
+        Returns
+        -------
+        The bound, and (n,) q_n rounded down to STEP
+        """
         beta = max(alpha, Fraction(1))
         mu = [_power(value, beta) if value else as_ball(Fraction(0)) for value in kappa]
         terms = [(_power(A / z, alpha) if A else as_ball(Fraction(0)), as_ball(B / z)) for z in self.z]

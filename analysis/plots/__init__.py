@@ -1,1 +1,13 @@
-"""Figures, returned as Matplotlib objects and never shown: the extra plots."""
+"""Figures, returned as Matplotlib objects and never shown; they need the extra `plots`.
+
+| file | what it draws |
+| --- | --- |
+| njc.py | two or three users of D: feasible set, level sets, trajectory, all NJC allocations (D Figs. 3 to 6) |
+| tradeoff.py | K: shares at one server for several alpha (Fig. 3), utilisation against deviation from PS-DSF (Figs. 9 and 10) |
+| figure.py | the empty figure all of these start from |
+"""
+
+from fairalloc.analysis.plots.njc import paper_figure, picture
+from fairalloc.analysis.plots.tradeoff import frontier, server_shares
+
+__all__ = ["frontier", "paper_figure", "picture", "server_shares"]

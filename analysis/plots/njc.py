@@ -1,16 +1,16 @@
-"""Pictures of two and three users: what is feasible, D's level sets and trajectory, and all NJC allocations (D Figs. 3 to 6).
+"""Pictures of two and three users: the feasible set, D's level sets and trajectory, and all NJC allocations (D Figs. 3 to 6).
 
 Axes are x_i, fractions of full requests. Everything drawn is computed: the feasible polytope and the solutions by the exact
-vertices of solution_set.py, the trajectory by solvers/njc/ode.py, level sets from (D 5). Figures are returned, nothing is shown.
+vertices of solution_set.py, the trajectory by solvers/njc/ode.py, level sets from (D 5).
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairalloc.analysis.plots.figure import new_figure
 from fairalloc.analysis.solution_set import LinearRow, polytope_vertices, solution_set
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.instance import Instance, InstanceError
@@ -36,9 +36,22 @@ def picture(
 ) -> "Figure":
     """The feasible polytope of two or three users, with level sets of f, the trajectory of D 5.4 and all NJC allocations.
 
-    InstanceError for other numbers of users, ImportError without matplotlib.
+    Parameters
+    ----------
+    instance : the problem, with two or three users
+    levels : values of f (D 5) whose level sets are drawn
+    with_trajectory : whether to draw the trajectory of D 5.4
+    with_solutions : whether to draw all NJC allocations
+
+    Returns
+    -------
+    matplotlib.figure.Figure; axes are x_i, the granted fractions of full requests
+
+    Raises
+    ------
+    InstanceError : for other numbers of users, and where Matplotlib is not installed
     """
-    figure = _figure()
+    figure = new_figure(7.0, 5.0)
     home = NoJustifiedComplaints().domain(instance)
     if home.N not in (2, 3):
         raise InstanceError(f"the instance has {home.N} users, but a picture has two or three axes")
@@ -69,7 +82,7 @@ def paper_figure(number: int) -> "Figure":
 
 
 def _entitlements() -> "Figure":
-    """Fig. 5: where the one line is left depends on the ratio of the entitlements alone."""
+    """Fig. 5: the allocation on the one bound depends on the ratio of the entitlements alone."""
     instance = example("dolev-fig5").instance
     figure = picture(instance, (), with_trajectory=False)
     for part in (Fraction(k, 10) for k in range(1, 10)):
@@ -84,14 +97,6 @@ PAPER: dict[int, Callable[[], "Figure"]] = {
     5: _entitlements,
     6: lambda: picture(example("dolev-fig3").instance, (0.5, *LEVELS, 16.0)),
 }
-
-
-def _figure() -> "Figure":
-    if find_spec("matplotlib") is None:
-        raise ImportError('pictures need matplotlib: pip install "fairalloc[plots]"')
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(7.0, 5.0), layout="constrained")
 
 
 def _loads(d: Requests) -> list[LinearRow]:

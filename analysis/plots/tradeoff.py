@@ -1,13 +1,10 @@
-"""Figures, returned as matplotlib objects and never shown: the extra `plots`.
-
-They stand here, at the right end of the import direction, because they draw what theorems/, simulation/ and benchmarks/ compute
-and nothing imports them; whoever does not plot needs no matplotlib.
-"""
+"""Figures of K's trade-off between efficiency and fairness (K Figs. 3, 9 and 10)."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairalloc.analysis.plots.figure import new_figure
 from fairalloc.analysis.tradeoff import TradeOff
 from fairalloc.models.instance import InstanceError
 
@@ -25,7 +22,7 @@ def server_shares(item: TradeOff, server: str) -> "Figure":
     i = instance.servers.index(server)
     there = np.flatnonzero(instance.pools[i] > 0)
     users = np.flatnonzero(instance.eligible[:, i])
-    figure = _figure(2.2 + 1.1 * len(item.alphas) * len(there) / 2, 3.6)
+    figure = new_figure(2.2 + 1.1 * len(item.alphas) * len(there) / 2, 3.6)
     axes = figure.add_subplot()
     width = 0.8 / len(there)
     for k, r in enumerate(there):
@@ -47,7 +44,7 @@ def server_shares(item: TradeOff, server: str) -> "Figure":
 
 def frontier(item: TradeOff) -> "Figure":
     """Utilisation against deviation from PS-DSF (K 58), mean and largest, one point for each alpha and resource."""
-    figure = _figure(7.0, 3.4)
+    figure = new_figure(7.0, 3.4)
     left, right = figure.subplots(1, 2, sharey=True)
     for axes, values, name in ((left, item.mean_deviation, "mean deviation"), (right, item.max_deviation, "largest deviation")):
         for r in np.flatnonzero(item.instance.totals > 0):
@@ -63,11 +60,3 @@ def frontier(item: TradeOff) -> "Figure":
 
 def _alpha(value: float) -> str:
     return "PS-DSF" if np.isinf(value) else f"$\\alpha$ = {value:g}"
-
-
-def _figure(width: float, height: float) -> "Figure":
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InstanceError("figures need matplotlib: pip install fairalloc[plots]") from None
-    return Figure(figsize=(width, height), layout="constrained")

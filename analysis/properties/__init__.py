@@ -1,1 +1,17 @@
-"""Properties of allocations and of mechanisms, each with a witness where it fails."""
+"""Properties of allocations and of mechanisms; every check returns a verdict, with a witness where the property fails.
+
+| property | file |
+| --- | --- |
+| feasibility, non-wastefulness, Pareto optimality, the definition of each mechanism | checks.py, with `check` |
+| envy-freeness, sharing incentives, bottleneck fairness, reductions to one resource or one server | fairness.py |
+| strategyproofness, group strategyproofness, population monotonicity | misreports.py, with `check_mechanism` |
+| the class `Misreport`: what users report in place of the true demands | report.py |
+
+`PROPERTIES` lists the properties of an allocation, `MECHANISM_PROPERTIES` those that only a mechanism can have.
+"""
+
+from fairalloc.analysis.properties.checks import BASIC, PROPERTIES, check
+from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, check_mechanism
+from fairalloc.analysis.properties.report import Misreport
+
+__all__ = ["BASIC", "MECHANISM_PROPERTIES", "PROPERTIES", "Misreport", "check", "check_mechanism"]

@@ -1,7 +1,8 @@
 """Properties of an allocation, checked in floating point or in rationals, and each mechanism's own definition.
 
-Every margin is signed and has no unit: positive = violation, negative = room left. Floating point allows a tolerance; rationals
-allow none, and the smallest violation counts. Properties of mechanisms, not of one allocation, are in misreports.py.
+Every margin is signed and dimensionless: positive = violation, negative = slack. In floating point a violation up to a tolerance
+is taken for rounding; in rationals every violation counts, however small. Properties of mechanisms, not of one allocation, are in
+misreports.py.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
-from fairalloc.analysis.linear import METHODS, maximum
+from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
 from fairalloc.analysis.verdict import Verdict
@@ -38,20 +39,24 @@ def check(
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
 ) -> Verdict:
-    """Hold an allocation against a property.
+    """Check a property of an allocation.
 
     Parameters
     ----------
     instance : the problem; the allocation must live on its arcs (for "drf": on the pooled instance)
     allocation : tasks on arcs, and bundles where more was handed out than is used
     property : a name in PROPERTIES or the id of a mechanism, whose definition is then checked
-    tolerance : the largest violation that counts as rounding; rationals know none
+    tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
-        Definitions of mechanisms are held in floating point only: `certify` proves those
+        Definitions of mechanisms are checked in floating point only: `certify` proves them
 
     Returns
     -------
-    Verdict; holds is None where the property says nothing about this instance, which its sentence explains
+    Verdict; `holds` is None where the property is not defined on this instance, and the sentence says why
+
+    Raises
+    ------
+    InstanceError : for an unknown property, or an allocation on other arcs than those of the instance
 
     Examples
     --------
@@ -66,7 +71,7 @@ def check(
         raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
     allocation = on_instance(instance, allocation)
     if property in PROPERTIES:
-        return _held(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
+        return _checked(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
     if exact:
         raise InstanceError(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
     if property == "market":
@@ -74,7 +79,7 @@ def check(
     return _definition(allocation, property, tolerance)
 
 
-def _held(name: str, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
+def _checked(name: str, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
     if not allocation.has_point:
         holds, margin = (None, np.nan) if name == "non-wastefulness" else (False, np.inf)
         sentence = f"{'not decided' if holds is None else 'not feasible'}: there is no point"
@@ -85,11 +90,11 @@ def _held(name: str, allocation: Allocation, tolerance: float, exact: bool) -> V
     try:
         return PROPERTIES[name](h, tolerance)
     except Unsolved as reason:
-        return Verdict(name, None, np.nan, f"not decided: {reason}", METHODS[exact])
+        return Verdict(name, None, np.nan, f"not decided: {reason}", DECIDED_BY[exact])
 
 
 def on_instance(instance: Instance, allocation: Allocation) -> Allocation:
-    """The allocation as one of this instance, whose arcs must be the same; the verdict is about this instance."""
+    """The allocation with `instance` in place of its own; InstanceError where their arcs differ."""
     own, arcs = allocation.instance.arcs, instance.arcs
     if len(own) != len(arcs):
         raise InstanceError(f"the allocation has {len(own)} arcs, but the instance has {len(arcs)}")
@@ -147,7 +152,7 @@ _OVERLOADS: Mapping[str, Callable[..., tuple[dict[str, object], str]]] = {
 
 
 def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
-    """Nobody holds a resource its tasks do not use (W Definition 1): bundle <= tasks times demand, in shares of capacity."""
+    """No user holds resources that its tasks do not use (W Definition 1): bundle <= tasks times demand, in shares of capacity."""
     name, method = "non-wastefulness", "comparison of bundles with what the tasks use"
     if h.allocation.bundles is None:
         return Verdict(name, True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
@@ -179,16 +184,16 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     gain = answer.z[len(arcs) :]
     n = max(range(instance.N), key=lambda k: gain[k])
     if not gain[n] > (0 if h.exact else tolerance):
-        return Verdict("pareto", True, float(gain[n]), "Pareto optimal", METHODS[h.exact])
+        return Verdict("pareto", True, float(gain[n]), "Pareto optimal", DECIDED_BY[h.exact])
     user, before, after = instance.users[n], float(h.tasks[n]), float(keep[n] + gain[n] * unit[n])
     sentence = f"not Pareto optimal: user {user!r} could run {after:g} tasks instead of {before:g} while nobody runs fewer"
     better = {"user": user, "x": tuple((answer.z[: len(arcs)] * unit[arcs.user]).tolist())}
-    method = f"{METHODS[h.exact]}; the better allocation is the witness"
+    method = f"{DECIDED_BY[h.exact]}; the better allocation is the witness"
     return Verdict("pareto", False, float(gain[n]), sentence, method, better)
 
 
 def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
-    """The linear program: cost, rows and sides; tasks count in units of h.alone."""
+    """Cost, rows and sides of the linear program of `_pareto`, in units of h.alone; keep (N,) tasks, capped (N,) has a limit."""
     instance, arcs, unit = h.instance, h.instance.arcs, h.alone
     limits = h.limits[capped] / unit[capped]
     if not h.exact:
@@ -212,13 +217,13 @@ def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
 
 
 def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
-    """The mechanism's own residual."""
+    """Whether the residual of the mechanism's definition is at most the tolerance."""
     item = mechanism(name)
     if allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
-    basic = _held("feasibility", allocation, tolerance, exact=False)
+    basic = _checked("feasibility", allocation, tolerance, exact=False)
     margin = max(basic.margin, residual(item, allocation))
     method = "the residual of its definition, from the instance alone"
     if margin <= tolerance:
@@ -245,7 +250,7 @@ PROPERTIES: Mapping[str, Check] = {
 """The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
 
 BASIC = ("feasibility", "non-wastefulness", "pareto")
-"""What is checked where nothing is asked for: the others are a mechanism's choice."""
+"""The properties that the command line checks by default; the others are goals of some mechanisms only."""
 
 FEASIBLE = frozenset(name for name in PROPERTIES if "bottleneck" in name or "single" in name or name == "pareto")
 """The properties that only a feasible allocation can have."""

@@ -1,12 +1,13 @@
 r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness where one resource decides.
 
-Margins are signed, a violation is positive, and have no unit: tasks count in what the user's best arc could run alone.
+Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone.
 
 **Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
-bundle on every server, which is worth what n can run where it lies. `envy-freeness` is W's: n can do nothing with what m holds
-on servers that n may not use. `total-envy-freeness` is K's to the letter, placement ignored; it asks for more (a sum of minima is
-at most the minimum of sums), even that users on servers of their own envy nobody on larger ones. Without placement
-constraints and demands of single servers they are the same for one variant. Z has one pool.
+bundle on every server. `envy-freeness` is W's: the bundle of m on a server is worth to n what n can run there, and nothing where
+n may not use the server. `total-envy-freeness` is K's definition taken literally, on totals and without placement; it is the
+stronger one (a sum of minima is at most the minimum of sums), and it can even fail between users on separate servers because one
+server is larger. The two are the same for users with one variant, no placement constraints and no demands that depend on the
+server. Z has one pool.
 
 **Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B;
 Z II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every
@@ -16,9 +17,21 @@ resource in N equal totals (W Def 4, `weak`).
 user at its limit needs none. If everybody has one among the resources that count, no s_n can be raised without lowering a smaller
 or equal s_m. With one server, or one resource that counts and what users get of it as s, that is max-min fairness. The margin is
 
-    max over n  min over r that count  of the larger of   room_r   and   max over m of min(part of r that m uses, 1 - s_n / s_m)
+    max over n  min over r that count  max(slack_r,  max over m of min(part of r that m uses, 1 - s_n / s_m))
 
-which the smaller of the two relative changes makes continuous: dust on a server is a small violation.
+where slack_r is the part of r that is free. The inner minimum makes the margin continuous: a user m with a tiny number of tasks
+on the server causes a tiny violation only.
+
+**Weak sharing incentive** asks for the best of all divisions of the servers into N equal totals. A user's tasks are a minimum
+over resources at each server, so this is not one linear program but one for each choice of the resource that user n runs out of
+at server i. Branch and bound over these choices:
+
+1. Take the node (a set of choices) with the smallest bound; the root has no choices.
+2. Solve the linear program in which every arc with a choice runs what its chosen resource allows, and every other arc runs
+   nothing. Its value is a lower bound on the largest gain over a strong sharing incentive in the whole subtree.
+3. Evaluate the division found with the true minima: an upper bound. Stop when it is at most the tolerance.
+4. Branch: of the user with the largest gain take the arc without a choice that runs most, one child for each resource it demands.
+5. Stop when no node has a smaller bound than the best division, or, undecided, after NODES nodes.
 """
 
 import heapq
@@ -29,7 +42,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
-from fairalloc.analysis.linear import METHODS, maximum
+from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -52,14 +65,14 @@ __all__ = [
 ]
 
 SOLVED = 1e-6
-"""The residual up to which an answer of drfh is one."""
+"""The largest residual at which an allocation is accepted as the drfh allocation."""
 
 NODES = 400
-"""Choices of who runs out of what where, after which weak sharing incentive is not decided."""
+"""Nodes of the branch and bound after which weak sharing incentive is not decided."""
 
 
 def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
-    """Whether what everybody has is `worth` (N,) at least the `better` (N,), which comes from `others`."""
+    """The verdict on worth >= better, both (N,) tasks; `better` comes from the bundle of others[n], described by `what`."""
     gap = (better - worth) / h.alone
     n = max(range(len(gap)), key=lambda k: gap[k])
     margin, m, users = gap[n], others[n], h.instance.users
@@ -85,7 +98,7 @@ def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """The same with each user's bundles added up as if they lay on one server, placement ignored (K (1) to the letter)."""
     name = "total-envy-freeness"
     if h.instance.demands_on:
-        return _silent(name, "totals are not comparable where demands depend on the server")
+        return _undecided(name, "totals are not comparable where demands depend on the server")
     totals = h.bundles.sum(axis=1)
     worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
     return _envy(name, h, tolerance, totals, h.pooled_utilities, worth)
@@ -107,12 +120,12 @@ def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any
 
 
 def sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
-    """Everybody runs as many tasks as with its part phi_n / sum phi of every server (K 2.1 and 3.3, P III-B, Z II-B, D 4)."""
+    """Everybody runs at least the tasks of its part phi_n / sum phi of every server (K 2.1 and 3.3, P III-B, Z II-B, D 4)."""
     return _sharing("sharing-incentive", h, tolerance, h.weights / h.weights.sum())
 
 
 def strong_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
-    """Everybody runs as many tasks as with 1 / N of every server (W Def 2)."""
+    """Everybody runs at least as many tasks as with 1 / N of every server (W Def 2)."""
     return _sharing("strong-sharing-incentive", h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
 
 
@@ -122,30 +135,33 @@ def _sharing(name: str, h: Holdings, tolerance: float, parts: Any) -> Verdict:
 
 
 def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
-    """Some division of every resource in equal totals leaves nobody with more tasks (W Defs 3 and 4).
+    """Some division of every resource into equal totals gives nobody more tasks than it has (W Defs 3 and 4).
 
-    The margin is the smallest over all such divisions of the largest gain (or what is proved of it within NODES choices); where
-    a division without gains shows that it holds, that division's. This is not one linear program: a user's tasks are a minimum
-    over resources at each server, so there is one for each choice of the resource that user n runs out of at server i.
+    The margin is the smallest, over all such divisions, of the largest gain of a user, or a lower bound of it where the search
+    ends early; where one division shows that the property holds, it is the largest gain in that division.
     """
     name = "weak-sharing-incentive"
     strong = strong_sharing_incentive(h, tolerance)
     if strong.holds:
-        return replace(strong, property=name, sentence="equal parts of every server leave nobody with more tasks")
+        return replace(strong, property=name, sentence="equal parts of every server give nobody more tasks")
     if h.instance.K == 1:
         return replace(strong, property=name)  # one pool can be divided in one way only
     if not h.instance.single_variant:
-        return _silent(name, "divisions are searched for one demand vector a user only")
+        return _undecided(name, "divisions are searched for one demand vector a user only")
     return _Divisions(h, 0 if h.exact else tolerance).verdict()
 
 
 class _Divisions:
-    """Equal partitions as points of linear programs; variables b_nir in parts of the pool, and s = t + L >= 0."""
+    """The branch and bound in the text of this module.
+
+    Variables of the linear programs: b_nir >= 0, the part of resource r of server i that n gets, and s = t + L >= 0, where t is
+    the largest gain and L = `low` a constant that makes s nonnegative.
+    """
 
     def __init__(self, h: Holdings, tolerance: float) -> None:
         self.h, self.tolerance = h, tolerance
         self.shape = (h.instance.N, *h.pools.shape)
-        self.free = [n for n in range(h.instance.N) if h.worth[n] < h.limits[n]]  # the others want no more
+        self.free = [n for n in range(h.instance.N) if h.worth[n] < h.limits[n]]  # the others run all their tasks
         self.low = max(h.worth / h.alone)
         size = int(np.prod(self.shape))
         index = np.arange(size).reshape(self.shape)
@@ -168,7 +184,7 @@ class _Divisions:
         rows.append(row)
 
     def verdict(self) -> Verdict:
-        name, method, order = "weak-sharing-incentive", f"branch and bound, {METHODS[self.h.exact]}", count()
+        name, method, order = "weak-sharing-incentive", f"branch and bound, {DECIDED_BY[self.h.exact]}", count()
         heap: list[Any] = [(-self.low, next(order), {})]
         best, point = None, None
         for _ in range(NODES):
@@ -184,16 +200,16 @@ class _Divisions:
                 heapq.heappush(heap, (bound, next(order), child))
         assert best is not None, "the first division was tried"
         if best <= self.tolerance:
-            sentence = "an equal partition leaves nobody with more tasks"
+            sentence = "an equal partition gives nobody more tasks"
             return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
         least = min([best, *(node[0] for node in heap)])
         if least > self.tolerance:
-            sentence = "every equal partition leaves somebody with more tasks"
+            sentence = "every equal partition gives somebody more tasks"
             return Verdict(name, False, float(least), sentence, method, {"least": least})
         return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
-        """The least largest gain if every arc in `chosen` runs out of that resource and the others run nothing."""
+        """Step 2: the smallest largest gain, and the parts (N, K, R); `chosen` maps arcs to the resource they run out of."""
         h, rows, sides = self.h, list(self.rows), list(self.sides)
         for n in self.free:
             entries = {self.size: -h.array([1])[0]}
@@ -211,7 +227,7 @@ class _Divisions:
         return -found.value - self.low, found.z[:-1].reshape(self.shape)
 
     def _gains(self, shares: Any) -> tuple[dict[int, Any], dict[int, Any]]:
-        """What each free user gains with these shares of the pools, and what each arc runs."""
+        """Step 3: the gain of each user below its limit with these parts (N, K, R) of the pools, and the tasks of each arc."""
         h, gains, runs = self.h, {}, {}
         for n in self.free:
             for a in h.own(n).tolist():
@@ -221,7 +237,7 @@ class _Divisions:
         return gains, runs
 
     def _branches(self, chosen: dict[int, int], gains: dict[int, Any], runs: dict[int, Any]) -> list[dict[int, int]]:
-        """The choices for the arc that runs most of those without one, of the user that gains most."""
+        """Step 4."""
         for n in sorted(gains, key=lambda k: -gains[k]):
             open_ = [a for a in self.h.own(n).tolist() if a not in chosen]
             if open_:
@@ -230,7 +246,7 @@ class _Divisions:
         return []
 
 
-# ---- where one resource decides: facts about an instance, in rationals --------------------------------------------------
+# ---- which resources are bottlenecks of an instance, in rationals -------------------------------------------------------
 
 
 def whole_bottlenecks(instance: Instance) -> set[int]:
@@ -267,18 +283,18 @@ def _largest(parts: Any) -> Any:
 
 
 def _nobody(instance: Instance) -> Holdings:
-    """The exact numbers of an instance in which nothing is handed out."""
+    """The exact numbers of an instance with an empty allocation."""
     return Holdings(Allocation(instance, np.zeros(len(instance.arcs))), exact=True)
 
 
-# ---- one resource decides -------------------------------------------------------------------------------------------
+# ---- bottleneck fairness --------------------------------------------------------------------------------------------
 
 
 def single_resource_fairness(h: Holdings, tolerance: float) -> Verdict:
     """With one resource, what users get of it by weight is max-min fair under the placement constraints (W 3.3, P II-A)."""
     name = "single-resource-fairness"
     if h.instance.R > 1:
-        return _silent(name, f"there are {h.instance.R} resources")
+        return _undecided(name, f"there are {h.instance.R} resources")
     return _bottlenecks(name, h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
 
 
@@ -286,7 +302,7 @@ def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
     """With one server, the allocation is that of DRF: a bottleneck for everybody, by dominant shares (W 3.3, K 2.2)."""
     name = "single-server-reduction"
     if h.instance.K > 1 or not h.instance.single_variant:
-        return _silent(name, "there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
+        return _undecided(name, "there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
     return _bottlenecks(name, h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
 
 
@@ -295,7 +311,7 @@ def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     name = "bottleneck-fairness"
     common = whole_bottlenecks(h.instance)
     if not common:
-        return _silent(name, "no resource is dominantly requested by all users at all their servers")
+        return _undecided(name, "no resource is dominantly requested by all users at all their servers")
     rho = min(common)
     return _bottlenecks(name, h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
 
@@ -304,10 +320,10 @@ def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """At servers where all eligible users dominantly request one resource, it is max-min fair by virtual shares (K Cor 1)."""
     name = "server-bottleneck-fairness"
     if not h.instance.single_variant:
-        return _silent(name, "a user has several demand vectors")
+        return _undecided(name, "a user has several demand vectors")
     local = server_bottlenecks(h.instance)
     if not local:
-        return _silent(name, "no server has a resource that all its users dominantly request")
+        return _undecided(name, "no server has a resource that all its users dominantly request")
     return _bottlenecks(
         name, h, tolerance, {i: [r] for i, r in local.items()}, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
     )
@@ -320,7 +336,7 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """
     name, instance = "global-bottleneck-fairness", h.instance
     if not global_bottlenecks(instance):
-        return _silent(name, "users have no demand vectors with the same global dominant resource")
+        return _undecided(name, "users have no demand vectors with the same global dominant resource")
     best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
     if not best.residual <= SOLVED:
         raise Unsolved("the answer of drfh was not found")
@@ -340,21 +356,21 @@ def _amounts(h: Holdings, r: int) -> Any:
 
 
 def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
-    """Everybody below its limit has a bottleneck among the `resources` of each of these servers; shares (A,) are compared."""
+    """Check that all users below their limits have a bottleneck among resources[i] at each server i; shares are (A,)."""
     method = "a bottleneck for every user, in rationals" if h.exact else "a bottleneck for every user, in floating point"
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
     for i, allowed in resources.items():
-        worst = max(worst, _lacking(h, i, allowed, shares), key=lambda pair: pair[0])
+        worst = max(worst, _worst_at(h, i, allowed, shares), key=lambda pair: pair[0])
     margin, witness = worst
     if not margin > (0 if h.exact else tolerance):
         return Verdict(name, True, float(margin), "max-min fair: everybody has a bottleneck", method)
     sentence = f"not max-min fair: user {witness['user']!r} could have more on server {witness['server']!r}"
-    sentence += f", where user {witness['other']!r} has more already" if "other" in witness else ", which has room"
+    sentence += f", where user {witness['other']!r} has more already" if "other" in witness else ", which has slack"
     return Verdict(name, False, float(margin), sentence, method, witness)
 
 
-def _lacking(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any, dict[str, Any]]:
-    """How far the server is from a bottleneck for everybody, and who has none."""
+def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any, dict[str, Any]]:
+    """The largest margin of a user at server i, and its witness; shares (A,) are compared."""
     arcs = h.instance.arcs
     here = np.flatnonzero(arcs.server == i)
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
@@ -362,32 +378,32 @@ def _lacking(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any,
         return worst
     part = ratio(h.demand[here], np.broadcast_to(h.pools[i], (len(here), h.instance.R)))
     use = np.maximum(part * h.x[here, None], 0)
-    room = np.maximum(1 - use.sum(axis=0), 0)
+    slack = np.maximum(1 - use.sum(axis=0), 0)
     z = shares[here]
     with np.errstate(divide="ignore", invalid="ignore"):
         above = np.maximum(1 - ratio(np.broadcast_to(z[:, None], (len(z), len(z))), np.broadcast_to(z, (len(z), len(z)))), 0)
     users = h.instance.users
     for k, a in enumerate(here.tolist()):
         n = int(arcs.user[a])
-        options: list[tuple[Any, dict[str, Any]]] = [(_slack(h, n), {})]
+        options: list[tuple[Any, dict[str, Any]]] = [(_unrun(h, n), {})]
         for r in allowed:
             if h.demand[a, r] > 0:
                 envied = np.minimum(use[:, r], above[k])
                 m = max(range(len(envied)), key=lambda q: envied[q])
-                other = {"other": users[arcs.user[here[m]]]} if envied[m] >= room[r] else {}
-                options.append((max(room[r], envied[m]), {"resource": h.instance.resources[r], **other}))
+                other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
+                options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
         gap, why = min(options, key=lambda pair: pair[0])
         if gap > worst[0]:
             worst = gap, {"user": users[n], "server": h.instance.servers[i], **why}
     return worst
 
 
-def _slack(h: Holdings, n: int) -> Any:
-    """The part of its tasks that a user does not run."""
+def _unrun(h: Holdings, n: int) -> Any:
+    """The part of its max_tasks that a user does not run; 1 without a limit."""
     limit = h.limits[n]
     return 1 if limit == np.inf else max(1 - h.tasks[n] / limit, 0)
 
 
-def _silent(name: str, reason: str) -> Verdict:
-    """The property says nothing about this instance."""
+def _undecided(name: str, reason: str) -> Verdict:
+    """The verdict where the property is not defined on this instance."""
     return Verdict(name, None, np.nan, f"not decided: {reason}", "definition")

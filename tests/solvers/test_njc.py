@@ -1,6 +1,7 @@
 """NJC (D): the definition, the models, four methods against exact arithmetic, the whole solution set, the printed examples."""
 
 import json
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -854,8 +855,8 @@ def test_pictures_have_two_or_three_axes():
 
 
 def test_without_matplotlib_there_is_one_sentence(monkeypatch):
-    from fairalloc.analysis.plots import njc as pictures
+    from fairalloc.analysis.plots.njc import picture
 
-    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'^pictures need matplotlib: pip install "fairalloc\[plots\]"$'):
-        pictures.picture(example("dolev-fig3").instance)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InstanceError, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
+        picture(example("dolev-fig3").instance)

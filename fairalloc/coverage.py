@@ -1,0 +1,27 @@
+"""Which method computes which mechanism, as the table of marks in the README: `python -m fairalloc.coverage` prints it.
+
+The marks are for the mechanisms' default parameters and for instances on which both are defined; mechanisms that are computed by
+the same methods share a column.
+"""
+
+from fairalloc.formulations import MECHANISMS
+from fairalloc.runs.tables import Grid
+from fairalloc.solvers import METHODS
+
+__all__ = ["MARK", "coverage"]
+
+MARK = "✓"
+
+
+def coverage() -> Grid:
+    """A row for each method, a column for each group of mechanisms that the same methods compute."""
+    groups: dict[frozenset[str], list[str]] = {}
+    for item in MECHANISMS.values():
+        groups.setdefault(frozenset(key for key, method in METHODS.items() if method.computes(item)), []).append(item.id)
+    columns = ["method", *(", ".join(f"`{name}`" for name in names) for names in groups.values())]
+    rows = [[f"`{key}`", *(MARK if key in able else "" for able in groups)] for key in METHODS]
+    return Grid("Which method computes which mechanism", columns, rows)
+
+
+if __name__ == "__main__":
+    print(coverage().markdown(), end="")
