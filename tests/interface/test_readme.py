@@ -5,9 +5,8 @@ import io
 import re
 from pathlib import Path
 
+from fairalloc.coverage import MARK, coverage
 from fairalloc.formulations import MECHANISMS
-from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.solvers import METHODS
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
@@ -38,22 +37,22 @@ def test_done_mechanisms_are_those_that_exist():
         assert set(names[1:]) == set(MECHANISMS[names[0]].aliases)
 
 
-def test_every_solver_is_in_the_table_with_what_it_computes():
-    linear = {m.id for m in MECHANISMS.values() if m.linear}
-    games = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
-    words = {
-        "linear": linear,
-        "linear or integer": {m.id for m in MECHANISMS.values() if m.linear or m.integer},
-        "without integers": {m.id for m in MECHANISMS.values() if not m.integer},
-        "nonlinear": {m.id for m in MECHANISMS.values() if not (m.linear or m.integer)},
-        "convex": {m.id for m in MECHANISMS.values() if m.convex and not m.integer},
-        "max-min": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin)},
-        "games": games,
-        "finite games": games - {"ps-dsf"},
-        "rational": linear | games - {"alpha-pf-vds"},
-        "sequences": {m.id for m in MECHANISMS.values() if isinstance(m, Leximin) and not isinstance(m, MaxMin)},
-    }
-    rows = {names[0]: row.split("|")[3].strip() for names, row in table("Solvers")}
-    assert set(rows) == set(METHODS)
-    for method, shown in rows.items():
-        assert {m.id for m in MECHANISMS.values() if METHODS[method].computes(m)} == words.get(shown, {shown.strip("`")}), method
+def test_every_solver_is_listed_with_its_route():
+    rows = [row for _, row in table("Solvers") if row.count("|") == 4]
+    assert sorted(re.findall(r"`([^`]+)`", row.split("|")[1])[0] for row in rows) == sorted(METHODS)
+
+
+def test_the_marks_are_what_the_methods_compute():
+    lines = [line for line in README.split("## Solvers\n")[1].splitlines() if line.startswith("| ")]
+    heads = [re.findall(r"`([^`]+)`", cell) for cell in lines[0].split("|")[2:-1]]
+    assert sorted(name for names in heads for name in names) == sorted(MECHANISMS)
+    marked = {}
+    for line in lines[2 : 2 + len(METHODS)]:
+        (method,), *cells = re.findall(r"`([^`]+)`", line.split("|")[1]), *line.split("|")[2:-1]
+        marked[method] = {name for names, cell in zip(heads, cells, strict=True) if cell.strip() == MARK for name in names}
+    assert marked == {key: {m.id for m in MECHANISMS.values() if method.computes(m)} for key, method in METHODS.items()}
+
+
+def test_the_marks_are_as_the_package_writes_them():
+    written = [line for line in coverage().markdown().splitlines() if line.startswith("|")]
+    assert "\n".join(written) in README
