@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairalloc.analysis.plots.figure import new_figure
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -28,13 +29,12 @@ _SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}
 
 def performance_profiles(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> "Figure":
     """One panel for each title, with a curve for each method: `panels[title][method]` holds the ratios r_c, inf for a failure."""
+    figure = new_figure(4.0 * len(panels), 3.6)
     import matplotlib
-    from matplotlib.figure import Figure
 
     methods = sorted({method for ratios in panels.values() for method in ratios})
     styles = dict(zip(methods, cycle(_LINES), strict=False))
     with matplotlib.rc_context({"font.size": 9}):
-        figure = Figure(figsize=(4.0 * len(panels), 3.6), layout="constrained")
         for axes, (title, ratios) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
             axes.set(title=title, xscale="log", ylim=(-0.02, 1.02), xlabel="factor of the fastest", ylabel="cases solved")
             _draw(axes, ratios, styles)
