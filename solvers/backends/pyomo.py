@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PyomoSession", "ipopt", "solve_relaxations"]
 
 RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-"""How far `solve_relaxations` goes: a product of at most the last leaves a degenerate condition uncertain to 1e-6."""
+"""The bounds of `solve_relaxations`. With the last one, a condition whose sides are both 0 is determined to 1e-6."""
 
 
 class PyomoSession(Session):
@@ -159,9 +159,17 @@ class CasadiProgram:
 
 
 def ipopt(model: "pyo.ConcreteModel", accuracy: str = "mid", **options: Any) -> str:
-    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi; returns the termination.
+    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi.
 
-    `options` are Ipopt's own, such as max_wall_time=60.0; the values are in the model's variables.
+    Parameters
+    ----------
+    model : its variables' values are the start and get the answer
+    accuracy : "low", "mid" or "high"
+    options : Ipopt's own, such as max_wall_time=60.0
+
+    Returns
+    -------
+    The termination
     """
     program = CasadiProgram(model, {**OPTIONS["IPOPT in CasADi"][accuracy], **options})
     with captured():
@@ -169,7 +177,18 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: str = "mid", **options: Any) -> 
 
 
 def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:
-    """Solve a model with complementarity conditions (game/ncp.py), products at most each bound in turn; the last termination."""
+    """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed nonlinear programs.
+
+    Parameters
+    ----------
+    model : its variables' values are the start and get the answer
+    bounds : the largest products of the two sides of a condition, one program for each, decreasing
+    options : of `ipopt`
+
+    Returns
+    -------
+    The last termination
+    """
     import pyomo.environ as pyo
 
     termination = ""

@@ -1,1 +1,1 @@
-"""Rational answers: linear programs by an exact simplex basis, ps-dsf by exact levels."""
+"""`exact`: rational answers (method.py), by a rational simplex method (simplex.py) or, for PS-DSF, by linear equations (levels.py)."""

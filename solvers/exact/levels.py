@@ -1,14 +1,16 @@
-r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point.
+r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (P Theorem 1).
 
-A PS-DSF allocation is a pattern and numbers (Theorem 1 of P). The pattern says which arcs are served, which resources of which
-servers are full, and for every full resource who has its level, the largest z_mi of those it serves. Given the pattern the
-numbers solve linear equations in x on the served arcs and in the levels l_ir of full resources:
+1. With a tolerance, read the pattern of the floating-point answer: which arcs have tasks, which resources of which servers are
+   full, and for every full resource which users are at its level, the largest z_mi of those it serves.
+2. Solve the linear equations of the pattern in rationals. Unknowns that they leave free keep the value of the floating-point
+   answer, as the simplest fraction near by.
+3. Check Theorem 1 of P exactly (`levels`). Where it fails, repeat from 1 with the next tolerance.
+
+The unknowns are x on the arcs with tasks and the levels l_ir of full resources:
 
     sum_m x_mi d_mr = c_ir          for full (i, r),          sum_j x_nj = phi_n gamma_ni l_ir      for n at the level of (i, r)
 
-They need not have one solution only: x on arcs is never unique, x_n for ps-dsf not always. What they leave free keeps the value
-of the floating point answer, as the simplest fraction near by. The pattern is read with several tolerances; what is found counts
-only if it satisfies the theorem exactly, which `levels` says.
+They may have many solutions: x on arcs is not unique in general, and x_n for ps-dsf not always.
 """
 
 from collections.abc import Sequence
@@ -25,7 +27,7 @@ from fairalloc.models.rationals import ExactArcs, Rationals, as_fraction, exact_
 __all__ = ["exact_levels", "levels", "unit"]
 
 TOLERANCES = (1e-9, 1e-7, 1e-5, 1e-4)
-"""What counts as full, as served and as equal, in parts of 1: the finest pattern that proves to be one is taken."""
+"""Relative tolerances for full, served and equal; the smallest one whose pattern passes step 3 is taken."""
 
 SIMPLE = 10**6
 """Largest denominator of what the equations leave free."""
@@ -61,8 +63,8 @@ def exact_levels(instance: Instance, x: Floats) -> Rationals | None:
     arcs = exact_arcs(instance)
     units = unit(instance, arcs)
     for tolerance in TOLERANCES:
-        found = _solved(arcs, units, _read(instance, x, tolerance), x)
-        if found is not None and levels(instance, found) is not None:
+        found = _solved(arcs, units, _read(instance, x, tolerance), x)  # 1, 2
+        if found is not None and levels(instance, found) is not None:  # 3
             return found
     return None
 

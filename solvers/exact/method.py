@@ -168,7 +168,18 @@ class ExactSession(HighsSession):
 
 
 def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:
-    """The exact answer on the mechanism's own domain, with its proof; Stopped where no basis holds or time is over."""
+    """The exact answer with its proof.
+
+    Parameters
+    ----------
+    mechanism : a linear program or a sequence of them
+    instance : a domain of the mechanism, in the units of the user
+    limits : of which the deadline counts
+
+    Raises
+    ------
+    Stopped : no optimal basis was found, or no time is left
+    """
     return ExactSession(mechanism, instance, limits).answer()
 
 

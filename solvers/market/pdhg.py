@@ -1,29 +1,35 @@
-r"""`pdhg`: Nash bargaining as a market that finds its prices, by a first-order method with one sparse product an iteration.
+r"""`pdhg`: Nash bargaining by the restarted primal-dual hybrid gradient method, which finds the prices of a market.
+
+1. Start at an equal partition and equal prices; the anchor z_0 is this point.
+2. Apply T, the primal-dual hybrid gradient step: one product with the sparse matrix and one with its transpose.
+3. Halpern's iteration: move from the reflection 2 T z - z towards the anchor.
+4. Every CHECK iterations compute the residual that the prices prove; end if it is small enough.
+5. Where |T z - z| has decreased to a fifth since the anchor, or the anchor has been used for more than a third of the run: take
+   the present point as the anchor and choose the ratio omega of the step sizes again. Go to 2.
 
 The program of nb.py with the tasks u_n as variables of their own is the saddle point
 
     min over x >= 0, u <= max_tasks   max over p >= 0, q   - sum_n w_n log u_n + p (load x - 1) + q (u - owner x)
 
-p are the prices of the resources and q_n what a task is worth to user n: w_n / u_n unless the limit binds. The primal-dual hybrid
-gradient method (Chambolle and Pock 2011) takes T(x, u, p, q) = (x', u', p', q'):
+p are the prices of the resources and q_n is the marginal utility of a task to user n: w_n / u_n unless the limit binds. The
+primal-dual hybrid gradient method (Chambolle and Pock 2011) takes T(x, u, p, q) = (x', u', p', q'):
 
-    x' = max(x - tau (load^T p - owner^T q), 0)               an arc gains tasks where one costs less than it is worth
+    x' = max(x - tau (load^T p - owner^T q), 0)               tasks increase where the price is below the utility
     u' = argmin over u <= max_tasks of  q u - w log u + (u - u_now)^2 / 2 tau
     p' = max(p + sigma (load (2 x' - x) - 1), 0)              tatonnement: a price rises where demand exceeds supply
-    q' = q + sigma (2 u' - u - owner (2 x' - x))              a task is worth more to those who have fewer than they want
+    q' = q + sigma (2 u' - u - owner (2 x' - x))              q_n rises where user n has fewer tasks than it demands at q_n
 
-Plain tatonnement, with x for 2 x' - x, runs in circles: where several arcs are cheapest, demand jumps. Steps tau, sigma are
-diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. Then T is firmly
+Plain tatonnement, with x for 2 x' - x, cycles, because demand is discontinuous where several arcs are cheapest. Steps tau,
+sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. Then T is firmly
 nonexpansive and Halpern's iteration of its reflection, from an anchor z_0,
 
     z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2)
 
-has |T z_n - z_n| = O(1 / n) (Lieder 2021). When that has fallen to a fifth, or an epoch is more than a third of the run, the
-iteration starts again with the present point as anchor and the observed ratio of the dual to the primal way as omega (Applegate
-et al. 2021, Lu and Yang 2024; the rules are those of PDLP).
+has |T z_n - z_n| = O(1 / n) (Lieder 2021). The rules for restarts are those of PDLP, where omega is the ratio of the dual to the
+primal distance from the last anchor (Applegate et al. 2021, Lu and Yang 2024).
 
-**What to expect.** For linear programs restarts are proved to give linear convergence; here we know of no more than O(1 / n).
-Measured on the generated families, residuals fall linearly, but the rate is a condition number that nobody knows beforehand: a
+**Convergence.** For linear programs restarts are proved to give linear convergence; here we know of no more than O(1 / n).
+On the generated families residuals decrease linearly, at a rate that depends on the instance and is not known beforehand: a
 bound of 1e-9 took up to 8,000 iterations for 12 users on 4 servers and up to 28,000 for 30 on 8, and 1e-7 up to 60,000 for 60 on
 20. Larger instances may need more than ITERATIONS for 1e-6; interior-point methods are ten times faster. Proportional response
 (Zhang 2011), the market dynamics with bids instead of prices, was tried on 105 instances with 30 users: its median to 1e-6 was
@@ -47,13 +53,13 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
-"""The bound at which each accuracy word stops: well below what it promises, because where a full row has price 0 the tasks are
-only determined to about the root of the bound. 1e-12 takes half more iterations than 1e-9. What ends early is still "optimal"
-when the bound keeps the promise."""
+"""The bound at which each accuracy stops. It is far below the promised residual, because where a full row has price 0 the tasks
+are determined only to about the square root of the bound. 1e-12 takes 1.5 times the iterations of 1e-9. A run that ends earlier
+is still "optimal" if its bound is at most the promised residual."""
 
 ITERATIONS = 100_000
 CHECK = 40
-"""Iterations from one look at the bound, the clock and the restart rules to the next."""
+"""Every so many iterations steps 4 and 5 are done and the time limit is checked."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,13 @@ class SaddleProblem:
         return float(np.sqrt(primal @ (primal / self.tau))), float(np.sqrt(dual @ (dual / self.sigma)))
 
     def movement(self, now: SaddlePoint, new: SaddlePoint, omega: float) -> float:
-        """|T z - z| in the norm in which T is nonexpansive."""
+        """|T z - z| in the norm in which T is nonexpansive.
+
+        Parameters
+        ----------
+        now, new : z and T z
+        omega : the ratio of the step sizes
+        """
         primal, dual = self.way(now, new)
         cross = (new.dual - now.dual) @ (self.matrix @ (new.primal - now.primal))
         return float(np.sqrt(max(omega * primal**2 + dual**2 / omega - 2.0 * cross, 0.0)))
@@ -196,11 +208,12 @@ class PdhgSession(Session):
         start = time.perf_counter()
         epoch = Epoch(self.saddle, self.saddle.start(), float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N)))
         for done in range(0, ITERATIONS + 1, CHECK):
-            self._look(epoch.new, done, start)
+            self._look(epoch.new, done, start)  # 4
             if self.best <= TARGET[self.limits.accuracy] or self.limits.late:
                 return
             for _ in range(CHECK):
-                epoch.advance()
+                epoch.advance()  # 2, 3
+            # 5
             epoch = epoch.restarted() if epoch.over(done + CHECK) else epoch
 
     def _look(self, point: SaddlePoint, done: int, start: float) -> None:

@@ -1,8 +1,12 @@
-r"""`njc-enumeration`: the bottleneck sets one by one (D 5.2), the linear program (a) of njc.py for each.
+r"""`njc-enumeration`: the bottleneck sets one after the other (D 5.2), with the linear program (a) of njc.py for each.
 
-Sets come by size, and within a size with the most requested resources first; at most N of them count, because one for each user
-is enough to justify everybody: x is in P_I for the set I of these. Without an objective the first P_I with a point ends the
-search, else the best point of all is kept.
+1. For size = 0, 1, ..., min(number of resources that can be filled, N), and for every set I of this size, the most requested
+   resources first:
+2. Skip I if a subset with one resource less was pruned.
+3. Compute the best point of P_I. Without an objective the first point ends the search; otherwise the best of all is kept.
+4. If P_I has no point, or none that is better than the best known, prune I and its supersets if the same holds for G_I (below).
+
+Sets of at most N resources suffice: one bottleneck for each user justifies everybody, so x is in P_I for the set I of these.
 
 **Pruning.** Let M be the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the first assumption), and
 
@@ -10,9 +14,9 @@ search, else the best point of all is kept.
 
 Proof that nothing is lost: l(I) falls when I grows, so l(I) >= l(M) and P_I is in G_I; an equation more makes a smaller set, so
 G_I' is in G_I for every I' that contains I. Hence where G_I is empty, or has no better value than the best x known, the same
-is true of P_I' for every I' that contains I, and none of them is looked at. A set is looked at only if all its subsets with
-one resource less were kept; the sets that are kept are closed under taking subsets, so no other set has to be. Bounds in floating
-point prune only what is worse by more than PRUNING_TOLERANCE.
+is true of P_I' for every I' that contains I, and all of them are pruned. The sets that are kept contain all their subsets, so it
+is enough to test the subsets with one resource less. Floating-point bounds prune only what is worse by more than
+PRUNING_TOLERANCE.
 """
 
 from collections.abc import Iterator
@@ -39,9 +43,25 @@ PRUNING_TOLERANCE = 1e-7
 def enumerate_pieces(
     mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, limits: Limits, session: Session | None = None
 ) -> Iterator[tuple[frozenset[int], Rationals]]:
-    """For one set I after the other with a point in P_I: I and the best of them, as long as they may be better than those before.
+    """The sets I with a point in P_I, each with its best point, as long as the point may be better than those before.
 
     Without an objective these are all sets I, of at most N resources, for which P_I is not empty.
+
+    Parameters
+    ----------
+    mechanism : with its objective
+    d : requests and entitlements
+    wish : (N,) target in fractions of full requests, or nothing
+    limits : of which the deadline counts
+    session : counts the sets as iterations
+
+    Yields
+    ------
+    I, and (N,) x in fractions of full requests
+
+    Raises
+    ------
+    Stopped : no time is left
     """
     most = d.loads([Fraction(1)] * len(d.parts))
     order = sorted((j for j in range(d.R) if most[j] >= 1), key=lambda j: -most[j])
@@ -52,17 +72,17 @@ def enumerate_pieces(
         here: set[frozenset[int]] = set()
         for chosen in combinations(order, size):
             bottlenecks = frozenset(chosen)
-            if size and not all(bottlenecks - {j} in kept for j in chosen):
+            if size and not all(bottlenecks - {j} in kept for j in chosen):  # 2
                 continue
             _ = limits.left
             if session is not None:
                 session.count(1)
-            piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), objective, wish)
+            piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), objective, wish)  # 3
             if piece.bound() > best - PRUNING_TOLERANCE and (x := piece.best_point(limits)) is not None:
                 yield bottlenecks, x
                 best = max(best, float(value(mechanism, d, wish, x))) if objective else best
                 here.add(bottlenecks)
-            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - PRUNING_TOLERANCE:
+            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - PRUNING_TOLERANCE:  # 4
                 here.add(bottlenecks)
         kept = here
 

@@ -1,8 +1,13 @@
 r"""`njc-market`: the Eisenberg-Gale program (c) of njc.py, then the exact NJC allocation next to its optimum.
 
-Clarabel gives x and the prices p. In the theorem of njc.py only resources with a price justify anybody, and at a strictly
-complementary optimum those have p_j > 0 = slack_j: I = {j: p_j > slack_j} is tried first. P_I holds the exact optimum, which has
-no rational coordinates in general, so a rational point of P_I next to it is the answer: an NJC allocation without any tolerance.
+1. Solve the Eisenberg-Gale program by Clarabel: x and the prices p.
+2. Guess the bottlenecks: I = {j: p_j > slack_j}. By the theorem in njc.py every user is satisfied or justified by a resource with
+   a price, and at a strictly complementary optimum the resources with a price are those with p_j > slack_j.
+3. Compute the point of P_I nearest to x in rational arithmetic (pieces.py). Where P_I has none within NEAR, repeat with the sets
+   of the fullest resources.
+
+The exact optimum is in P_I but has no rational coordinates in general; the answer is a rational point of P_I next to it, which is
+an exact NJC allocation.
 """
 
 from typing import ClassVar
@@ -22,11 +27,11 @@ from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact
 __all__ = ["ExactNjcMethod"]
 
 NEAR = 1e-3
-"""How far an exact answer may be from the point it is to polish, in fractions of a request."""
+"""The largest distance of the exact answer from the floating-point one, in fractions of a request."""
 
 
 class ExactNjcMethod(Method):
-    """A method that ends with an exact NJC allocation; what it hands over in floating point otherwise is not claimed."""
+    """A method that ends with an exact NJC allocation; a floating-point answer without one is not called optimal."""
 
     kind = "exact"
     canonical = False
@@ -38,14 +43,14 @@ class ExactNjcMethod(Method):
         return isinstance(mechanism, NoJustifiedComplaints)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
-        """Those who cannot choose take no objective."""
+        """Methods that compute one particular NJC allocation take no objective."""
         assert isinstance(mechanism, NoJustifiedComplaints)
         if mechanism.objective is not None and not self.free:
             return f"{self.id} ends at one NJC allocation, so it takes no objective: njc-milp and njc-enumeration do"
         return ""
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-        """An exact allocation, or the point that could not be polished and why."""
+        """An exact allocation, or the floating-point one and why no exact one was found next to it."""
         assert isinstance(mechanism, NoJustifiedComplaints)
         d, in_requests = requests(instance), mechanism.canonical(instance)[0]
         session = self.open(mechanism.in_requests(d), in_requests, limits)
@@ -60,12 +65,27 @@ class ExactNjcMethod(Method):
         return Answer(tasks, prices, *facts, x_exact=None if exact is None else d.tasks(exact), trace=tuple(session.trace))
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
-        """The exact x, and prices if there are any; Stopped where there is no such x."""
+        """The exact allocation.
+
+        Parameters
+        ----------
+        mechanism : with its objective
+        d : requests and entitlements
+        session : opened on the canonical instance; keeps the floating-point x
+
+        Returns
+        -------
+        (N,) x in fractions of full requests, and (K, R) prices if there are any
+
+        Raises
+        ------
+        Stopped : no exact allocation was found
+        """
         raise NotImplementedError
 
 
 class NjcMarket(ExactNjcMethod):
-    """Eisenberg-Gale by Clarabel, polished."""
+    """Eisenberg-Gale by Clarabel, then an exact allocation next to it."""
 
     id = "njc-market"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "clarabel", "highspy", "flint")
@@ -76,11 +96,11 @@ class NjcMarket(ExactNjcMethod):
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The priced resources are the bottlenecks; where that is not clear, the fullest ones are tried."""
-        x, prices = session.solve(None)
+        x, prices = session.solve(None)  # 1
         with session.phase("read"):
             slack = 1.0 - session.instance.arcs.load @ x
             p = np.zeros(d.R) if prices is None else prices.ravel()
-            priced = frozenset(np.flatnonzero(p > slack).tolist())
+            priced = frozenset(np.flatnonzero(p > slack).tolist())  # 2, then 3
             found = exact_point_near(d, x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
         if found is None:
             raise Stopped("inaccurate", "no exact NJC allocation was found next to the market's")

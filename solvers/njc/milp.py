@@ -1,8 +1,11 @@
 r"""`njc-milp`: the MILP (b) of njc.py by HiGHS through CVXPY, then the exact optimum for the bottlenecks that it found.
 
-HiGHS decides which resources are bottlenecks, the set I. The best x of the polytope P_I is then a linear program, solved in
-rationals: if I is right, and every digit of x wrong, the answer is exact. (Of two sets whose best values differ by less than
-HiGHS' tolerances of 1e-9 it may take the wrong one.) Without an objective any x of P_I will do.
+1. Solve the MILP by HiGHS in floating point. Its binary variables b_j name the bottlenecks, the set I.
+2. Compute the best x of the polytope P_I, a linear program, in rationals (pieces.py).
+3. Check (D 1)-(D 2) exactly.
+
+The answer depends on I only, so rounding errors in HiGHS' x do not matter. Of two sets whose best values differ by less than
+HiGHS' tolerances of 1e-9 it may take the wrong one. Without an objective every x of P_I is an answer.
 """
 
 from typing import Any, ClassVar
@@ -51,7 +54,7 @@ TERMINATION = {"optimal": "optimal", "user_limit": "time_limit", "infeasible": "
 
 
 class Milp(ExactNjcMethod):
-    """The MILP, polished."""
+    """The MILP, then the exact optimum for its bottlenecks."""
 
     id = "njc-milp"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
@@ -65,12 +68,12 @@ class Milp(ExactNjcMethod):
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The best x of P_I."""
         assert isinstance(session, MilpSession)
-        session.solve(None)
+        session.solve(None)  # 1
         with session.phase("read"):
             wish = mechanism.wish(d)
             piece = PieceProgram(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
-            x = piece.best_point(session.limits)
-        if x is None or not d.fair(x):
+            x = piece.best_point(session.limits)  # 2
+        if x is None or not d.fair(x):  # 3
             raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")
         session.x = as_floats(x)
         return x, None

@@ -1,5 +1,11 @@
 r"""`njc-ode`: the trajectory of D 5.4 from the origin to the boundary, by SciPy's integrator, then the exact answer at its end.
 
+1. Start at x = 0.
+2. Integrate x'(t) with the Runge-Kutta method DOP853 until the residual of the definition is at most what was asked for, or some
+   slack is FLOOR.
+3. Read the prices p_j = 1 / (c s_j) and the bottlenecks {j: p_j > s_j}.
+4. Compute the exact NJC allocation with these bottlenecks nearest to the end of the trajectory (pieces.py).
+
 With a dummy resource for each user (r_i,m'+i = 1, D 5), m resources in all and the slacks s_j = 1 - sum_k x_k r_kj,
 
     f(x) = - sum_j log s_j                                                                                          (D 5)
@@ -24,7 +30,7 @@ path is another one and its limit the same.
 
 **Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
 full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of FLOOR
-the run stops and says so. The bottlenecks of the limit, {j: p_j > s_j}, are then used to polish x to an exact NJC allocation.
+the run stops and says so. Steps 3 and 4 then give an exact NJC allocation.
 """
 
 from dataclasses import dataclass
@@ -116,9 +122,18 @@ class TrajectoryEquations:
 def trajectory(
     d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None
 ) -> NjcTrajectory:
-    """Integrate from the origin until the loudest complaint is `accuracy`, or as far as floating point goes.
+    """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes.
 
-    `weighting`: (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; default 1.
+    Parameters
+    ----------
+    d : requests and entitlements
+    accuracy : the residual of the definition at which to end
+    limits : of which the deadline counts; None = no limit
+    weighting : (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; None = 1
+
+    Raises
+    ------
+    Stopped : no time is left
     """
     from scipy.integrate import solve_ivp
 
@@ -158,14 +173,14 @@ class Ode(ExactNjcMethod):
         """The end of the trajectory, and the exact answer next to it."""
         path = TrajectoryEquations(d, session.limits)
         with session.phase("solve"):
-            way = trajectory(d, ACCURACY[session.limits.accuracy], session.limits)
+            way = trajectory(d, ACCURACY[session.limits.accuracy], session.limits)  # 1, 2
         session.x, session.iterations = way.x[-1], way.evaluations
         session.message = "" if way.reached else way.message
         for t, x in zip(way.t, way.x, strict=True):
             session.note(t=float(t), x=tuple(x.tolist()))
         with session.phase("read"):
             slack, prices = path.slack(session.x)[: d.R], path.prices(session.x)
-            priced = frozenset(np.flatnonzero(prices > slack).tolist())
+            priced = frozenset(np.flatnonzero(prices > slack).tolist())  # 3, then 4
             found = exact_point_near(d, session.x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
         if found is None:
             raise Stopped("inaccurate", f"{way.message}, and no exact NJC allocation was found there")

@@ -1,4 +1,10 @@
-r"""Exact points of the pieces P_I of njc.py: HiGHS finds a basis, rational arithmetic decides.
+r"""Exact points of the pieces P_I of njc.py, by HiGHS' basis and rational arithmetic.
+
+1. Write the best point of P_I as a linear program in z >= 0 (below). If the loads at the bounds of x show that P_I is empty,
+stop.
+2. Solve it by HiGHS in floating point and take its basis.
+3. Compute the optimal basic solution from that basis in rationals (solvers/exact/simplex.py).
+4. Check that the equations of P_I hold exactly, and read x.
 
 Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,  with x = base + columns z, 0 <= z <= upper:
 
@@ -33,7 +39,7 @@ __all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_
 PENALTIES = (Fraction(10**6), Fraction(10**18))
 
 DENOMINATOR = 10**12
-"""Denominator to which floats are rounded before they are polished, unless a short fraction is as close."""
+"""Denominator to which floats are rounded, unless a fraction with a small denominator is as close."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +208,15 @@ def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
 
 
 def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
-    """The objective at x."""
+    """The objective at x.
+
+    Parameters
+    ----------
+    mechanism : with its objective
+    d : requests and entitlements
+    wish : (N,) target in fractions of full requests, for "closest"
+    x : (N,) fractions of full requests
+    """
     if mechanism.objective == "min":
         return min(x)
     if mechanism.objective == "closest":
@@ -222,7 +236,20 @@ def bottleneck_candidates(slack: Floats, most: float) -> list[frozenset[int]]:
 def exact_point_near(
     d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
 ) -> tuple[Rationals, frozenset[int]] | None:
-    """The point of the first P_I that has one within `near` of x, the nearest in sum |x_i|, and that I; None where none has."""
+    """The point nearest to x, in sum |x_i|, of the first P_I that has a point near x.
+
+    Parameters
+    ----------
+    d : requests and entitlements
+    x : (N,) fractions of full requests in floating point
+    candidates : sets I, in this order
+    near : the largest difference of a coordinate
+    limits : of which the deadline counts
+
+    Returns
+    -------
+    (N,) the exact point and its I; None where no P_I has such a point
+    """
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
