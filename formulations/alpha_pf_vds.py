@@ -15,7 +15,7 @@ Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where
 
 `best_response` is Problem 1 of one server alone, a concave program. It maximises for alpha > 1 an increasing function of (K 12),
 
-    B = 0:   -log(sum_n phi_n z_n^(1 - alpha)) / (alpha - 1),      the power mean, at home with any alpha
+    B = 0:   -log(sum_n phi_n z_n^(1 - alpha)) / (alpha - 1),      the power mean; well scaled for every alpha
     B > 0:   (A^alpha exp(s - s0) / (1 - alpha) + B exp(-s0) sum_n phi_n log z_n) / largest coefficient,
              exp(s) >= sum_n phi_n z_n^(1 - alpha),  s0 its logarithm when the server is divided equally
 """
