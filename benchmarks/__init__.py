@@ -1,8 +1,8 @@
 """Compare methods: suites of cases, each solve in its own process, records that are only added to, and a report.
 
-    suite -> runner -> worker (one process a solve) -> records -> metrics -> report
+    suite -> runner -> worker (a process for each solve) -> records -> metrics -> report, page
 
-The front door is `run` and `report`.
+Start at `run` and `report`.
 """
 
 if not __name__.startswith("fairalloc."):
@@ -45,7 +45,7 @@ def run(
     accuracy
         "low", "mid" or "high", for every method alike
     time_limit
-        seconds for one solve, after which it is told, and a little later made, to stop
+        seconds for one solve: the method is asked to stop then, and its process is ended a little later
     memory_mb
         how far the address space of one solve may grow
     repeats

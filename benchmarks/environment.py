@@ -1,4 +1,4 @@
-"""The environment of a measurement: what must be equal before two times may stand in one table."""
+"""The environment of a measurement: times are compared only where version, source, packages and machine are the same."""
 
 import hashlib
 import importlib
@@ -14,7 +14,7 @@ from typing import Any
 
 __all__ = ["describe", "identity"]
 
-# What a result depends on; an edit of the report or of a theorem does not make old times wrong.
+# The source that a time depends on. An edit elsewhere, as of the report or of a theorem, leaves old records comparable.
 _MEASURED = (
     "fairalloc.models",
     "fairalloc.formulations",

@@ -1,10 +1,10 @@
-"""What records say about methods. Pure functions of records; the numbers of the report are defined here and nowhere else.
+"""Numbers computed from records: success, honesty, cost, means and profiles. All numbers of the report are defined here.
 
     success   the method claims that it solved the case, and our residual passes the tolerance of the accuracy word
     honesty   the claim equals the truth: claimed and passes, or not claimed and does not pass
     cost      seconds of build + compile + solve + read of a success; the time limit for a failure
 
-Where a run left no point there is no residual to pass, and not to claim success is honest.
+A run without a point does not pass; it is honest if it does not claim success.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Summaries of records: which rows belong together, the numbers of each method, and the tables on the terminal.
 
-One summary covers one suite in one environment under one setting; whatever else a records file holds is counted, never mixed in.
+One summary is about one suite in one environment under one setting; the other rows of the file are counted and left out.
 """
 
 import math
@@ -46,7 +46,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class FailedCase:
-    """A case that a method did not solve, or solved without saying so; `count` of `runs` repeats, `record` the first of them."""
+    """A case that a method did not solve, or did not claim to have solved, in `count` of `runs` repeats; `record`: the first."""
 
     count: int
     runs: int

@@ -118,7 +118,7 @@ def _record(job: Job, answer: Document, tolerance: float) -> Record:
 
 
 def _bar(progress: bool) -> Progress:
-    """A bar on a terminal, else nothing."""
+    """A progress bar where the error stream is a terminal, else nothing."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))

@@ -1,4 +1,4 @@
-"""Suites: what is solved. A suite is one small file beside this one that defines `SUITE`; it is found, not listed."""
+"""Suites: what is solved. Every file beside this one that defines `SUITE` is a suite; no list has to be kept."""
 
 import importlib
 import json

@@ -44,7 +44,7 @@ def _raise(_):
 
 
 def _eat(_):
-    return {"length": len(bytearray(2 * 2**30))}
+    return {"length": len(bytearray(2**28))}
 
 
 def _eat_and_die(_):

@@ -91,19 +91,19 @@ def test_the_clock_is_set_back_once_a_child_says_so(pool):
         ("abort", NoAnswer("error", "its process ended by signal SIGABRT")),
         ("exit", NoAnswer("error", "its process ended with exit code 7 and no answer")),
         ("raise", NoAnswer("error", "ValueError: a & b <c>")),
-        ("eat", NoAnswer("memory", "over the memory limit of 256 MB")),
+        ("eat", NoAnswer("memory", "over the memory limit of 64 MB")),
         ("eat_and_die", NoAnswer("memory", "ended by itself: terminate called after throwing an instance of 'std::bad_alloc'")),
         ("garbage", NoAnswer("error", "its process wrote what is no answer: '\\x00� no answer\\n'")),
         ("no_document", NoAnswer("error", "TypeError: Object of type set is not JSON serializable")),
     ],
 )
 def test_what_goes_wrong_is_said_and_the_next_is_answered(pool, do, expected):
-    assert ask(pool, do, memory_mb=256) == expected
+    assert ask(pool, do, memory_mb=64) == expected
     assert ask(pool, **SAY)["said"] == "hello"
 
 
 def test_memory_within_the_limit_is_granted(pool):
-    assert ask(pool, "eat", memory_mb=3000) == {"length": 2 * 2**30}
+    assert ask(pool, "eat", memory_mb=1024) == {"length": 2**28}
 
 
 def test_what_a_child_prints_is_not_its_answer(pool):

@@ -352,6 +352,21 @@ def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
     assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
 
 
+def test_a_statement_has_limits_of_time_and_memory(monkeypatch):
+    asked = []
+
+    def answers(_, tasks):
+        for task in tasks:
+            asked.append(task)
+            yield task, NoAnswer("memory", "over the memory limit of 1 MB")
+
+    monkeypatch.setattr(Pool, "answers", answers)
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
+    assert [f.sentence for f in found.values()] == ["the check failed: over the memory limit of 1 MB"] * 2
+    assert {task.memory_mb for task in asked} == {laboratory.MEMORY_MB}
+    assert all(task.seconds == 3 * task.request["seconds"] + laboratory.GRACE for task in asked)
+
+
 def test_a_worker_ends_with_its_parent():
     """SIGKILL of the parent, which then closes nothing."""
     script = """

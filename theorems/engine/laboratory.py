@@ -29,7 +29,11 @@ __all__ = ["verify"]
 GRACE = 60.0
 """Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""
 
+MEMORY_MB = 4096
+"""How far the address space of a process may grow while it looks at one statement."""
+
 WORKER = "fairalloc.theorems.engine.worker"
+"""The handler of the pool."""
 
 FAILED = "the check failed"
 """What the finding says of a check that broke; a run that is resumed tries it again."""
@@ -205,7 +209,7 @@ def _in_processes(
         for statement in statements:
             seconds = share.next()
             request = {"statement": statement.id, "seconds": seconds, "known": known.of(statement), **limits}
-            yield Task(request, 3 * seconds + GRACE)
+            yield Task(request, 3 * seconds + GRACE, MEMORY_MB)
 
     named = {statement.id: statement for statement in statements}
     with Pool(WORKER, share.jobs) as pool:
@@ -228,7 +232,7 @@ def _failed(statement: Statement, error: str) -> Finding:
 
 
 def _bar(progress: bool) -> Progress:
-    """A bar on a terminal, else nothing."""
+    """A progress bar where the error stream is a terminal, else nothing."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))

@@ -1,0 +1,32 @@
+"""Performance profiles: the curve by hand, and figures whose bytes are the same twice."""
+
+import numpy as np
+import pytest
+
+from fairalloc.analysis.plots.profiles import performance_profiles, steps, svg_element
+
+PANELS = {"a <mechanism>": {"one": [1.0, 4.0, np.inf], "two": [1.0, 2.0, 1.0]}, "nobody": {"one": [np.inf]}}
+
+
+def test_a_curve_rises_by_a_case_at_its_ratio_and_failures_never_count():
+    factors, solved = steps([4.0, np.inf, 1.0, 2.0], end=8.0)
+    assert factors.tolist() == [1.0, 1.0, 2.0, 4.0, 8.0]
+    assert solved.tolist() == [0.0, 0.25, 0.5, 0.75, 0.75]
+
+
+def test_a_figure_has_a_panel_and_a_curve_for_each():
+    pytest.importorskip("matplotlib")
+    figure = performance_profiles(PANELS)
+    assert [axes.get_title() for axes in figure.axes] == list(PANELS)
+    assert [[line.get_label() for line in axes.lines] for axes in figure.axes] == [["one", "two"], ["one"]]
+    assert figure.axes[0].lines[0].get_ydata()[-1] == pytest.approx(2 / 3)
+
+
+def test_the_element_is_the_same_twice_and_names_no_address():
+    pytest.importorskip("matplotlib")
+    first, second = (svg_element(performance_profiles(PANELS)) for _ in range(2))
+    assert first == second
+    assert first.startswith("<svg")
+    assert first.rstrip().endswith("</svg>")
+    assert "http" not in first
+    assert "a &lt;mechanism&gt;" in first
