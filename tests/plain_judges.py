@@ -1,4 +1,4 @@
-"""Envy, sharing and lies once more, by corners of small polytopes: what the judges of the package are held against.
+"""Envy, sharing and misreports by vertices of small polytopes: independent references for the judges of the package.
 
 Float or rational as the allocation is; one demand vector or several, no max_tasks.
 """
@@ -61,9 +61,9 @@ def sharing(case: Case, answer: Answer) -> Verdict:
 
 
 def misreporting(case: Case, answer: Answer) -> Verdict:
-    """Of those who lie together, somebody runs no more tasks of its true kind than by the truth (W 3.3, Z II-B)."""
+    """Of the users who misreport together, somebody runs no more tasks of its true kind than by the truth (W 3.3, Z II-B)."""
     if case.misreport is None:
-        raise InstanceError("nobody lies")
+        raise InstanceError("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
     instance, before = case.instance, _tasks(honest)
     gains = []
@@ -71,7 +71,7 @@ def misreporting(case: Case, answer: Answer) -> Verdict:
         after = _runnable(instance, n, _bundle(reported, n, 1), _alone(honest, n))
         gains.append(((after - before[n]) / _alone(honest, n), n, after))
     gain, n, after = min(gains, key=lambda g: g[0])
-    sentence = f"by lying user {instance.users[n]!r} runs {after} of its tasks instead of {before[n]}"
+    sentence = f"by misreporting user {instance.users[n]!r} runs {after} of its tasks instead of {before[n]}"
     return _verdict("strategyproofness", gain, sentence, honest)
 
 
@@ -137,7 +137,7 @@ def _runnable(instance: Instance, n: int, pools: Sequence[Sequence[Any]], unit: 
 
 
 def _packed(rows: Sequence[Sequence[Any]], pool: Sequence[Any]) -> Any:
-    """The largest sum a  s.t.  sum_v a_v row_v <= pool, a >= 0 (Z 1): the best corner, since there are few; float or rational."""
+    """The largest sum a  s.t.  sum_v a_v row_v <= pool, a >= 0 (Z 1): the best vertex, since there are few; float or rational."""
     best: Any = 0
     for size in range(1, min(len(rows), len(pool)) + 1):
         for chosen in combinations(rows, size):

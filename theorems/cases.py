@@ -24,7 +24,7 @@ class Case:
     Attributes
     ----------
     instance : the truth
-    lie : what some users report instead
+    misreport : what some users report instead
     points : feasible allocations, exact tasks on the arcs of `instance`, for claims about any allocation
     parameters : of the mechanism, such as {"alpha": 2}
 
@@ -47,7 +47,7 @@ class Case:
 
     @cached_property
     def reported(self) -> Instance:
-        """The instance as reported: the truth where there is no lie."""
+        """The instance as reported: the truth where nobody misreports."""
         return self.instance if self.misreport is None else self.misreport.reported(self.instance)
 
     def document(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def parse_case(document: Any) -> Case:
         points = _vectors(document.get("points", []))
         parameters = {name: _read(value) for name, value in document.get("parameters", {}).items()}
     except (KeyError, TypeError, AttributeError):
-        raise InstanceError(f"a case is {shown(document)}, but its lie, points or parameters cannot be read") from None
+        raise InstanceError(f"a case is {shown(document)}, but its misreport, points or parameters cannot be read") from None
     if any(len(point) != len(instance.arcs) for point in points):
         raise InstanceError(f"a point of the case does not have one number for each of the {len(instance.arcs)} arcs")
     return Case(instance, misreport, points, parameters)
@@ -169,7 +169,7 @@ class DraftUser:
 
 @dataclass(frozen=True)
 class Slot:
-    """One number of a draft: `holder[key]`; `kind` is demand, capacity, weight, limit, told or point."""
+    """One number of a draft: `holder[key]`; `kind` is demand, capacity, weight, limit, reported or point."""
 
     kind: str
     holder: Any
@@ -219,7 +219,9 @@ class Draft:
         return cls(users, [list(c) for c in exact.capacities], case.instance.counts.tolist(), dict(case.parameters))
 
     def case(self, truth: Instance | None = None) -> Case:
-        """The case; InstanceError where the instance, or what is told, is none; `truth` = the instance, where it is known."""
+        """The case; InstanceError where the instance or the reported one is invalid;
+        `truth` = the instance, where it is known.
+        """
         instance = truth or self._instance()
         case = Case(instance, self._misreport(), self._points(instance), dict(self.parameters))
         if case.misreport is not None:
@@ -227,7 +229,7 @@ class Draft:
         return case
 
     def same_truth(self, other: "Draft") -> bool:
-        """Whether the two differ by lies, points and parameters only."""
+        """Whether the two differ by misreports, points and parameters only."""
         mine, theirs = ([(u.demands, u.weight, u.limit, u.placement, u.own) for u in d.users] for d in (self, other))
         return (self.capacities, self.counts, mine) == (other.capacities, other.counts, theirs)
 

@@ -1,8 +1,8 @@
-"""What a claim assumes of an instance: a test in rationals, a generator of small hostile instances, and variants without one
-assumption.
+"""What a claim assumes of an instance: a test in rationals, a generator of small degenerate instances, and variants without
+one assumption.
 
-Samples are small and made of few numbers: ties, zeros, equal servers and equal users are the rule, because claims break where
-a maximum is attained twice or a resource is not demanded at all. `impose` changes a draft so that it satisfies the assumptions;
+Samples are small and made of few numbers, so that ties, zeros, equal servers and equal users are frequent: claims fail where a
+maximum is attained twice or a resource is not demanded at all. `impose` changes a draft so that it satisfies the assumptions;
 samples, moves of the search and steps of shrinking all pass through it, and `satisfied_by` then decides.
 """
 
@@ -29,7 +29,7 @@ POOLS: tuple[tuple[Fraction, ...], ...] = tuple(
 """A sample draws all its numbers from one of these."""
 
 FACTORS = tuple(Fraction(v) for v in (0, "1/10", "1/2", "9/10", "10/9", 2, 10))
-"""By which a lie changes a number; a demand that is 0 becomes such a part of the largest."""
+"""By which a misreport changes a number; a demand of 0 becomes this part of the user's largest demand."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,32 @@ class Hypotheses:
     points: int = 0
 
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
-        """A small draft with small numbers, made to satisfy the assumptions; `lies` = the most users who lie together."""
+        """A small draft with small numbers, made to satisfy the assumptions;
+        `misreports` = the most users who misreport together.
+
+        Parameters
+        ----------
+        rng : random numbers
+        misreports : the most users who misreport together; 0 = nobody does
+        most : the most users, servers and resources
+
+        Returns
+        -------
+        a draft that `impose` has changed; it need not be a valid case
+        """
         draft = _Sampler(self, rng).draft(most)
         self.draw_misreports(rng, draft, misreports)
         return draft
 
     def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
-        """Give some users new lies, and the others none; then make the draft satisfy the assumptions."""
+        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions.
+
+        Parameters
+        ----------
+        rng : random numbers
+        draft : changed in place
+        misreports : the most users who misreport together
+        """
         chosen = _random_users(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
             user.reported = user.reported_placement = None
@@ -86,7 +105,14 @@ class Hypotheses:
         self.impose(draft)
 
     def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
-        """Give a user a new lie: about its demands, its eligible servers where these matter, or both."""
+        """Give a user a new misreport: about its demands, its eligible servers where these matter, or both.
+
+        Parameters
+        ----------
+        rng : random numbers
+        draft : changed in place, without `impose`
+        n : the user
+        """
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
         about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1
@@ -112,7 +138,7 @@ class Hypotheses:
         _feasible(draft)
 
     def satisfied_by(self, case: Case) -> bool:
-        """Whether the case satisfies the assumptions, and what is told does so as far as it can; decided in rationals."""
+        """Whether the case satisfies the assumptions, and the reported one does, but for bottlenecks; decided in rationals."""
         instance = case.instance
         fits = len(case.points) == self.points and all(_is_feasible(instance, point) for point in case.points)
         fits = fits and all(case.parameters.get(name) in values for name, values in self.parameters.items())
@@ -129,7 +155,7 @@ class Hypotheses:
         return self.users <= instance.N and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
 
     def _of_reports(self) -> "Hypotheses":
-        """What a report must satisfy: liars may well break a bottleneck."""
+        """The assumptions on a reported instance: a report need not keep a bottleneck resource."""
         return replace(self, bottleneck=False, server_bottleneck=False)
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
@@ -256,7 +282,7 @@ def _feasible(draft: Draft) -> None:
                     if d:
                         part = x * d / (draft.capacities[i][r] * draft.counts[i])
                         loads[i, r] = loads.get((i, r), Fraction(0)) + part
-            if user.limit[0]:  # a limit of 0 is no instance's
+            if user.limit[0]:  # no instance has a limit of 0
                 most = max(most, sum(point.values()) / user.limit[0])
         most = max([most, *loads.values()])
         for user in draft.users:
@@ -288,7 +314,7 @@ class _Sampler:
         return self.pool[self.rng.integers(len(self.pool))]
 
     def count(self, least: int, most: int) -> int:
-        """Mostly small, or in every second draft mostly large: the two at that end three times as often as any other."""
+        """Small counts more often, or in every second draft large ones: the two at that end three times as often as any other."""
         counts = np.arange(least, max(least, most) + 1)
         chances = np.where(counts >= most - 1 if self.large else counts <= least + 1, 3.0, 1.0)
         return int(self.rng.choice(counts, p=chances / chances.sum()))
@@ -336,7 +362,7 @@ class _Sampler:
         return {key: Fraction(0) if self.chance(0.4) else self.number() for key in keys}
 
     def reported(self, user: DraftUser, others: Sequence[list[list[Fraction]]]) -> list[list[Fraction]]:
-        """Other demands: new ones, those of another user, or the truth with one number changed, by a little or for any other."""
+        """Other demands: new ones, those of another user, or the true ones with one number changed."""
         ways = 1 if self.hypotheses.one_variant else int(self.rng.integers(1, 4))
         if self.chance(0.25):
             return [self.vector(len(user.demands[0]), self.zeros) for _ in range(ways)]

@@ -1,10 +1,10 @@
-"""What follows from what: implications between the definitions of mechanisms and properties of one allocation, with proofs.
+"""Implications between the definitions of mechanisms and properties of one allocation, with proofs.
 
-An arrow says that every allocation with the premise has the conclusion, on the instances of which `when` is true. Premises and
+An implication says that every allocation with the premise has the conclusion, on the instances where `when` is true. Premises and
 conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source, and is used in both directions:
-forwards, and a violated conclusion shows that the premise is violated. tests/test_implications.py tries both on a suite.
+forwards, and a violated conclusion shows that the premise is violated. tests/theorems/test_implications.py tries both.
 
-Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations that hand out more are not covered).
+Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations with larger bundles are not covered).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ __all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Imp
 
 
 class Contradiction(ValueError):  # noqa: N818 (what it is)
-    """Verdicts that an implication says cannot be true together."""
+    """Two verdicts that contradict an implication."""
 
 
 def ALWAYS(_: Allocation) -> bool:  # noqa: N802 (a constant condition)
@@ -278,6 +278,6 @@ IMPLICATIONS: tuple[Implication, ...] = (
 """All arrows between properties of one allocation."""
 
 BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
-    Implication("group-strategyproofness", "strategyproofness", "a single liar is a coalition of one"),
+    Implication("group-strategyproofness", "strategyproofness", "a single user who misreports is a coalition of one"),
 )
 """The same between properties of mechanisms, which `complete` does not use: they are about no single allocation."""

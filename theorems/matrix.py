@@ -1,4 +1,4 @@
-"""Mechanism x property from findings, and the papers' printed tables held against them cell by cell.
+"""Mechanism x property from findings, and the papers' printed tables compared with them cell by cell.
 
     ✗         a violation is confirmed in rationals; the cell leads to the code that rebuilds its case
     ✓         it holds: a finding of the statement with a proof that was checked, and no violation found
@@ -52,7 +52,18 @@ class Evidence:
 def evidence(
     statements: Mapping[str, Statement], findings: Mapping[str, Finding], keep: Callable[[Statement], bool] = lambda _: True
 ) -> dict[tuple[str, str], list[Evidence]]:
-    """What was found about each (mechanism, property)."""
+    """What was found about each (mechanism, property).
+
+    Parameters
+    ----------
+    statements : by id
+    findings : by id of the statement
+    keep : which statements count
+
+    Returns
+    -------
+    {(mechanism, property): statements with their findings}
+    """
     cells: dict[tuple[str, str], list[Evidence]] = {}
     for item in statements.values():
         if item.mechanism and item.property and item.id in findings and keep(item):
@@ -108,7 +119,18 @@ def _assumed(item: Evidence) -> set[str]:
 
 
 def comparison(table: PrintedTable, statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
-    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined."""
+    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined.
+
+    Parameters
+    ----------
+    table : a printed table
+    statements : by id
+    findings : by id of the statement
+
+    Returns
+    -------
+    the table
+    """
     cells = evidence(statements, findings, lambda item: item.table == table.id)
     rows, links = [], {}
     for i, name in enumerate(table.properties):
@@ -141,7 +163,18 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 
 
 def write_matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding], form: str) -> str:
-    """The matrix and the printed tables in one of the forms of tables.FORMATS."""
+    """The matrix and the printed tables in one of the forms of tables.FORMATS.
+
+    Parameters
+    ----------
+    statements : by id
+    findings : by id of the statement
+    form : "table", "markdown", "latex" or "html"
+
+    Returns
+    -------
+    the text
+    """
     if form == "html":
         return matrix_page(statements, findings)
     grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]

@@ -12,8 +12,8 @@ __all__ = ["statements_page", "write_statements_page"]
 
 _HEAD = """# Statements
 
-Written by `make statements` from theorems/claims_*.py and theorems/witnesses.json; do not edit. Every statement runs:
-`fairalloc theorems verify --id ID`. "Not refuted" tells of the last search on record, not of a proof.
+Written by `make statements` from theorems/papers/ and theorems/engine/witnesses.json; do not edit. Every statement runs:
+`fairalloc theorems verify --id ID`. "Not refuted" reports the last search on record; it is no proof.
 """
 _QUANTIFIERS = {
     "all": "for every case",
@@ -42,7 +42,12 @@ def _entry(item: Statement, known: WitnessRecord) -> str:
     lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
     about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
     lines.append(
-        f"- {about}" + (f"; up to {item.misreports} lie together" if item.misreports > 1 else "; one user lies" * item.misreports)
+        f"- {about}"
+        + (
+            f"; up to {item.misreports} users misreport together"
+            if item.misreports > 1
+            else "; one user misreports" * item.misreports
+        )
     )
     lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {item.proof}"] * bool(item.proof)
     lines.append(f"- status: {_status(item, known)}")

@@ -1,11 +1,11 @@
-"""A claim of a paper as something that runs: what it assumes, how one case is tried, how a violation is confirmed.
+"""A claim of a paper as an object: what it assumes, how one case is tried, how a violation is confirmed.
 
     Hypotheses   what the claim assumes of a case: a generator, a test, the variants that drop one assumption (hypotheses.py)
-    Case         one instance, with a lie, allocations or parameters where the claim is about these (cases.py)
+    Case         one instance, with a misreport, allocations or parameters where the claim is about these (cases.py)
     Statement    the claim; `trial` tries a case in floating point, `confirm` in rationals by an unrelated route
     Finding      what was found: held on so many cases, refuted by this smallest case, or not decided; and what was searched
 
-Verdicts of trials have a signed margin: positive is the violation, negative the room left, so that a search can climb.
+Verdicts of trials have a signed margin: positive is the size of a violation, negative the slack, so that a search can climb.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,14 +32,14 @@ class Statement:
     ----------
     id : paper, number and part, such as "K.T3.envy-freeness"
     text, place : the claim in a sentence, and where it stands
-    quantifier : "all" = it holds for every case that the hypotheses admit; "some" = it names or asserts a case that violates
+    quantifier : "all" = it holds for every case that satisfies the hypotheses; "some" = it names or asserts a case that violates
         the property ("does not satisfy"); "run" = about an algorithm, tried on traces; "one" = about the printed case alone
     trial : a case in floating point -> verdict of the property, signed margin; InstanceError = it is not about this case
     confirm : the same in rationals, or in intervals, by an unrelated route
     hypotheses : what is assumed
-    lies : the most users who lie together; 0 = the claim is not about lies
+    misreports : the most users who misreport together; 0 = the claim is not about misreports
     printed : the paper's own counterexample for "some", its example for "one"
-    mechanism, property : the cell of the matrix it belongs to, "" where it is none
+    mechanism, property : the cell of the matrix it belongs to, "" where it belongs to none
     table : the printed table that has this cell (an id of printed.py), "" where none has
     proof : why it is true for every case, in a sentence that can be checked, or "" where no proof was checked here
     note : what is known about the claim, for the docs

@@ -270,7 +270,7 @@ def test_judges_of_every_kind():
     for name in ("strategyproofness", "group-strategyproofness"):
         verdict = property_judge(name)(misreport, exactly("lmmf"))
         assert (verdict.holds, verdict.property) == (False, name)
-        with pytest.raises(InstanceError, match="nobody lies"):
+        with pytest.raises(InstanceError, match="nobody misreports"):
             property_judge(name)(Case(SINGLE), exactly("lmmf"))
     with pytest.raises(InstanceError, match="single-resource-fairness is not about this case"):
         property_judge("single-resource-fairness")(prop4, exactly("drfh"))

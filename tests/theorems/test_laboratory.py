@@ -56,7 +56,7 @@ def samples(hypotheses, count, misreports=0, seed=1):
     for _ in range(count):
         try:
             made.append(hypotheses.sample(rng, misreports).case())
-        except InstanceError:  # a lie that leaves the liar nowhere to run
+        except InstanceError:  # a misreport that leaves the user without a server
             continue
     return made
 
@@ -95,7 +95,7 @@ def test_cases_survive_json_and_code():
         assert Draft.of(case).case().document() == case.document()
 
 
-def test_a_lie_is_told():
+def test_a_misreport_is_reported():
     wang = example("wang-fig2").instance
     misreport = Misreport((1,), (((Fraction(1), Fraction(1)),),), ((True, False),))
     reported = misreport.reported(wang)
@@ -683,8 +683,10 @@ def test_what_follows_from_a_definition_needs_no_statement():
     assert grid.rows[1][2] == "", "that tsf is envy-free is no matter of definition"
 
 
-def test_witnesses_serve_their_kin():
-    """What violates a property of a mechanism is tried on all statements about it, and a single liar is a coalition."""
+def test_witnesses_serve_related_statements():
+    """What violates a property of a mechanism is tried on all statements about it, and a single user who misreports is a
+    coalition.
+    """
     claim = STATEMENTS["P.II-B.tsf.sharing"]
     known = laboratory._Known(w for w in packaged().witnesses if w["statement"] == "K.2.2.tsf.sharing")
     misreports = [w for w in packaged().witnesses if w["statement"] == "Z.P6"]
@@ -721,8 +723,8 @@ def test_shrinking_may_try_a_limit_of_0():
         draft.case()
 
 
-def test_packing_finds_the_best_corner():
-    """Z (1) by corners and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
+def test_packing_finds_the_best_vertex():
+    """Z (1) by vertices and by the linear program, in rationals and in floating point; Z Fig. 1 packs 35/4 tasks."""
     rows = example("zarchy-fig1").instance.exact.demands[0]
     assert plain_judges._packed(rows, (Fraction(11), Fraction(11), Fraction(13))) == Fraction(35, 4)
     assert plain_judges._solved([[0.3, 0.1], [0.9, 0.1 * 3]], [1.0, 1.0]) is None, "singular but for rounding"
@@ -743,5 +745,5 @@ def test_judges_see_the_printed_numbers():
     case = Case(example("zarchy-ex3").instance)
     verdict = proved("lmmf", envy)(case)
     assert verdict.sentence == "user 'u2' runs 2/3 tasks, and 4/3 with the resources of 'u1'"
-    assert proved("nb", envy)(case).holds is None, "equal parts: no violation, and no room that bounds could show"
+    assert proved("nb", envy)(case).holds is None, "equal parts: no violation, and no slack that bounds could show"
     assert attempted("drfh", envy)(case).holds is True

@@ -1,4 +1,10 @@
-"""What becomes of one statement: stored and printed cases first, then the search, then each hypothesis left out in turn."""
+"""The investigation of one statement.
+
+1. Stored and printed cases, and those of related statements, are confirmed again.
+2. The search looks for a violation, or for a smaller one than those.
+3. The smallest confirmed violation decides; without one
+4. each hypothesis is left out in turn, and a violation without it shows that it is needed.
+"""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +20,10 @@ from fairalloc.theorems.statement import Finding, Statement, Status
 __all__ = ["ENOUGH", "RELATED", "investigate"]
 
 ENOUGH = 20
-"""Fewer cases than this decide nothing."""
+"""With fewer decided cases the finding is "not decided"."""
 
 RELATED = "related"
-"""Key of known cases that violate the same property of the same mechanism, but were found for another statement."""
+"""Key of known cases that violate the same property of the same mechanism, found for another statement."""
 
 MAIN = 0.6
 """Part of the time for the claim as it stands; the rest is for its hypotheses, left out one at a time."""
@@ -38,7 +44,7 @@ def investigate(
     seed : of everything random
     seconds, trials : for the whole investigation, and for each of its searches; whichever is reached first ends it
     known : cases that violated the property before, by the hypothesis they do without ("" = none), and those of other statements
-        under KIN; they are confirmed again, and believed only then
+        under RELATED; they are confirmed again before they count
     """
     start = time.monotonic()
     one = statement.quantifier == "one"
@@ -59,17 +65,20 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     start = time.monotonic()
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
     main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds))
+    # 1.
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
     found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
     failed = len(given) - len(found)
     related = known.get(RELATED, ()) if not found else ()
     found += [("related", made) for case in related if (made := _confirmed(statement, case)) is not None]
-    if found:  # what is left to find is a smaller one
+    # 2.
+    if found:  # only a smaller violation is of interest
         main.limit = Limit(trials, seconds / 2)
     if (new := main.run()) is not None:
         found.insert(0, ("search", new))
     found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
+    # 3.
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
     searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
     if best is not None:
@@ -78,6 +87,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
         smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
         searched |= {"trial": best.trial, "smaller": smaller}
         return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict)
+    # 4.
     needed: dict[str, Case] = {}
     for k, (name, fewer) in enumerate(droppable.items()):
         left = max(0.0, seconds - (time.monotonic() - start))

@@ -115,7 +115,7 @@ def _processes(jobs: int | None) -> int:
 
 
 def _parts(statement: Statement) -> int:
-    """Parts of the budget: most where nothing is proved and lies are to be found; what small ones leave goes to the others."""
+    """Parts of the budget: most where nothing is proved and misreports are searched; time that is not used goes to the others."""
     if statement.quantifier == "one" or statement.proof or follows(statement.mechanism, statement.property):
         return 1
     if statement.quantifier == "some":
@@ -138,7 +138,9 @@ class _Known:
                 cases.append(witness["case"])
 
     def of(self, statement: Statement) -> dict[str, list[Any]]:
-        """Those of a statement by the hypothesis they do without, and its kin's: of the same property, or one that it implies."""
+        """Those of a statement by the hypothesis they do without, and of related statements: the same property, or one it
+        implies.
+        """
         own = self._cases.get(statement.id, {})
         implied = {arrow.premise: arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES}.get(statement.property)
         related = [

@@ -1,12 +1,16 @@
 """The search for a violation: restarts, climbing on the signed margin, then shrinking to the smallest case.
 
-A restart draws a few samples (where users lie, several lies about each truth) and climbs from the worst one by changing single
-numbers, places, lies and parameters; a change that helped is repeated (pattern search). A violation in floating point counts
-only once `confirm` has seen it in rationals. It is then shrunk: users, servers, resources and variants are taken out and numbers
-replaced by simpler ones for as long as the violation is confirmed again after each step. Then the search goes on among smaller
-sizes for a while. What was searched is counted.
+1. A restart draws a few samples; where users misreport, several misreports of each true instance.
+2. From the sample with the largest margin it climbs by changing single numbers, places, misreports and parameters; a change that
+   helped is repeated (pattern search).
+3. A violation in floating point counts only where `confirm` has seen it in rationals.
+4. Where a climb ends without one, and the violation is linear in the weights, a program finds the worst weights
+   (worst_weights.py); a margin below the tolerance is decided in rationals.
+5. A violation is shrunk: users, servers, resources and variants are taken out and numbers replaced by simpler ones for as long as
+   the violation is confirmed again after each step.
+6. Then smaller sizes are searched for a while, and what is found there is shrunk as well.
 
-Where a climb ends, and the violation is linear in the weights, a program finds the worst weights of all (attack.py).
+Cases, rejected samples, sizes and programs are counted.
 """
 
 import time
@@ -23,7 +27,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import Instance, InstanceError
 from fairalloc.theorems.cases import Case, Draft, Slot
-from fairalloc.theorems.engine.attack import worst_weights
+from fairalloc.theorems.engine.worst_weights import worst_weights
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
 
@@ -33,7 +37,7 @@ SAMPLES = 16
 """Samples of a restart, from the worst of which it climbs."""
 
 MISREPORTS = 8
-"""Samples of a restart about one truth, where users lie: most lies change nothing or do harm."""
+"""Samples of a restart with one true instance, where users misreport: most misreports change nothing or harm the user."""
 
 PATIENCE = 16
 """Changes in a row that do not raise the margin by GAIN of it, after which a climb ends."""
@@ -44,7 +48,7 @@ FINEST = 1000
 """The largest denominator that a small step of a climb leads to."""
 
 ROUNDING = 1e-10
-"""Margins up to here are taken for 0; where a climb ends above, at what a verdict still calls rounding, rationals decide."""
+"""Smaller margins count as 0; where a climb ends between this and the tolerance of verdicts, rationals decide."""
 
 Move: TypeAlias = Callable[[Draft], Draft]
 
@@ -61,19 +65,19 @@ class Violation:
 
 @dataclass
 class Limit:
-    """When to stop: after so many cases, tried or rejected, or seconds, whichever comes first."""
+    """The limit of a search: a number of cases, tried or rejected, or seconds, whichever is reached first."""
 
     cases: float = inf
     seconds: float = inf
     start: float = field(default_factory=time.monotonic)
 
     def reached(self, cases: int) -> bool:
-        """Whether nothing more may be tried."""
+        """Whether the search must stop."""
         return cases >= self.cases or self.elapsed >= self.seconds
 
     @property
     def overdue(self) -> bool:
-        """Whether even what was found must do as it is: shrinking may take as long as the search, and some."""
+        """Whether shrinking must stop: it may take as long as the search and PATIENCE seconds more."""
         return self.elapsed > 2 * self.seconds + PATIENCE
 
     @property
@@ -99,7 +103,9 @@ class Search:
         found = self._first(MOST, self.limit)
         if found is None:
             return None
+        # 5.
         found = self.shrunk(found)
+        # 6.
         while (smaller := self._of_smaller_size(found)) is not None:
             found = self.shrunk(smaller)
         return found
@@ -119,7 +125,7 @@ class Search:
         return None
 
     def _of_smaller_size(self, found: Violation) -> Violation | None:
-        """A violation of smaller size, looked for with a part of what is left."""
+        """A violation of smaller size, searched for with a part of the remaining limit."""
         n, k, r = found.draft.size
         caps = [(n - 1, *MOST[1:]), (n, k - 1, MOST[2]), (n, k, r - 1)]
         caps = [cap for cap in caps if min(cap) > 0 and cap[0] >= self.statement.hypotheses.users]
@@ -132,6 +138,7 @@ class Search:
         return None
 
     def _restart(self, most: tuple[int, int, int], limit: Limit) -> Violation | None:
+        # 1.
         best, score = None, -inf
         for draft in self._samples(most):
             margin, found = self._tried(draft)
@@ -141,11 +148,13 @@ class Search:
                 best, score = draft, margin
         if best is None or score == -inf:
             return None
+        # 2.
         top, score, found = self._climb(best, score, limit)
+        # 4.
         return found or self._at_worst_weights(top) or self._below_tolerance(top, score)
 
     def _samples(self, most: tuple[int, int, int]) -> Iterator[Draft]:
-        """Samples of the hypotheses; where users lie, each truth with several lies."""
+        """Samples of the hypotheses; where users misreport, each true instance with several misreports."""
         hypotheses, misreports = self.statement.hypotheses, self.statement.misreports
         for _ in range(SAMPLES // MISREPORTS if misreports else SAMPLES):
             draft = hypotheses.sample(self.rng, misreports, most)
@@ -172,7 +181,7 @@ class Search:
         return draft, score, None
 
     def _below_tolerance(self, draft: Draft, score: float) -> Violation | None:
-        """The violation that floating point takes for rounding, where rationals confirm it."""
+        """A violation below the tolerance of floating point that rationals confirm."""
         if not ROUNDING < score <= TOLERANCE:
             return None
         case = draft.case()
@@ -180,7 +189,7 @@ class Search:
         return None if exact is None else Violation(draft, case, exact, self.trials)
 
     def _at_worst_weights(self, draft: Draft) -> Violation | None:
-        """The violation, if there is one, at the weights that a program finds worst (attack.py)."""
+        """The violation, if there is one, at the weights that a program finds worst (worst_weights.py)."""
         statement = self.statement
         if statement.hypotheses.equal_weights or not statement.mechanism:
             return None
@@ -204,6 +213,7 @@ class Search:
         if verdict.holds is not False:
             self.undecided += verdict.holds is None
             return (-inf if isnan(verdict.margin) else verdict.margin), None
+        # 3.
         exact = self._checked(self.statement.violated, case)
         if exact is None:
             self.unconfirmed.append(case)
@@ -223,7 +233,7 @@ class Search:
         return None if verdict is None else (case, verdict)
 
     def _checked(self, check: Callable[[Case], Verdict | None], case: Case) -> Verdict | None:
-        """What a check says; None where it is not about the case, or where it fails: that is kept, and the search goes on."""
+        """What a check says; None where the claim is not about the case, or where the check fails, which is recorded."""
         try:
             return check(case)
         except InstanceError:
@@ -404,7 +414,7 @@ def _slot(draft: Draft, k: int) -> Slot | None:
 
 
 def measure(draft: Draft) -> tuple[int, ...]:
-    """What shrinking makes smaller, in this order: users, servers, resources, variants, lies, special features, numbers."""
+    """What shrinking makes smaller, in this order: users, servers, resources, variants, misreports, special features, numbers."""
     variants = sum(len(rows) for user in draft.users for rows in (user.demands, user.reported or []))
     misreports = sum((user.reported is not None) + (user.reported_placement is not None) for user in draft.users)
     special = sum(user.limit[0] is not None for user in draft.users) + sum(len(user.own) for user in draft.users)
@@ -420,7 +430,7 @@ def _complexity(value: Fraction | int) -> int:
 
 
 def _deletions(draft: Draft) -> Iterator[Draft]:
-    """Without a user, a server, a resource, a variant or a lie."""
+    """Without a user, a server, a resource, a variant or a misreport."""
     n_users, n_servers, n_resources = draft.size
     yield from (draft.without_user(n) for n in range(n_users))
     yield from (draft.without_server(i) for i in range(n_servers))
@@ -485,7 +495,7 @@ def _simpler(value: Fraction) -> list[Fraction]:
 
 
 def _smaller_parts(part: int) -> list[int]:
-    """Half of it, three quarters, and one less: from any number a few of these steps lead to the least that will do."""
+    """Half of it, three quarters, and one less: from any number a few of these steps lead to the smallest that is enough."""
     return [p for p in (part // 2, part - part // 4, part - 1) if 0 < p < part]
 
 

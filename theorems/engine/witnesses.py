@@ -2,7 +2,8 @@
 
 The file of the package also says how much was searched for each statement.
 
-Nothing in a witness is believed: it is parsed, admitted and confirmed again, and its margin must come out as it was.
+A witness is no evidence by itself: it is parsed, its hypotheses are tested, it is confirmed again, and its margin must be the
+same.
 """
 
 import json
@@ -29,7 +30,7 @@ Witness: TypeAlias = dict[str, Any]
 
 
 def witnesses_of(statement: Statement, finding: Finding) -> list[Witness]:
-    """What of a finding is worth keeping: its violation, and the violations without a hypothesis, exactly confirmed."""
+    """The witnesses of a finding: its violation, and the violations without a hypothesis, exactly confirmed."""
     found = []
     if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
         found.append(_witness(statement, "", finding, finding.verdict))
@@ -53,7 +54,7 @@ def _witness(statement: Statement, without: str, finding: Finding, verdict: Verd
 
 
 def verify_witness(statement: Statement, witness: Witness) -> Verdict:
-    """Whether a witness shows what it says; the sentence names the first thing that is not so."""
+    """Whether a witness is confirmed with the margin it records; the sentence names the first failure."""
     name, method = f"witness of {statement.id}", "confirmed again"
     try:
         case, kept = parse_case(witness["case"]), witness["verdict"]
@@ -65,7 +66,7 @@ def verify_witness(statement: Statement, witness: Witness) -> Verdict:
     except (InstanceError, KeyError, TypeError) as fault:
         return Verdict(name, False, math.inf, f"cannot be read: {fault}", method)
     if verdict is None:
-        return Verdict(name, False, math.inf, "is not admitted or violates nothing", method)
+        return Verdict(name, False, math.inf, "does not satisfy the hypotheses or violates nothing", method)
     margin = math.inf if kept["margin"] is None else kept["margin"]
     if not (verdict.margin == margin or math.isclose(verdict.margin, margin, rel_tol=SAME)):
         return Verdict(name, False, abs(verdict.margin - margin), f"has the margin {verdict.margin:g}, not {margin:g}", method)
@@ -82,7 +83,7 @@ def _variant(statement: Statement, without: str) -> Statement:
 
 @dataclass(frozen=True)
 class WitnessRecord:
-    """What a file holds: witnesses, and by statement the last status with its trials, seed and seconds."""
+    """The content of a file: witnesses, and by statement the last status with its trials, seed and seconds."""
 
     witnesses: list[Witness] = field(default_factory=list)
     searched: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -97,6 +98,20 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     """Put what was found into a file, in place of what it says of these statements; what it then holds.
 
     Statements that are no more are dropped.
+
+    Parameters
+    ----------
+    statements : all statements by id; witnesses of others are dropped
+    findings : new findings, which replace what the file has of their statements
+    path : the JSON file, made where it is not there
+
+    Returns
+    -------
+    the content of the file afterwards
+
+    Raises
+    ------
+    InstanceError : the file is of another schema
     """
     old = _read(read_json(path)) if Path(path).exists() else WitnessRecord()
     new = {finding.statement: finding for finding in findings}

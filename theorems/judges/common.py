@@ -1,4 +1,4 @@
-"""Judges beyond those of checks.py and misreports.py, for the claims: what is asked of an allocation, in floats or rationals.
+"""Judges for the claims of several papers, beside checks.py and misreports.py, in floating point or rationals.
 
 Each is a function of a case and of `answer`, as in trials.py. Margins are in tasks as parts of what the user's best server runs
 alone, so that one tolerance fits all.
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 Row: TypeAlias = tuple[str, str, Fraction]
-"""What it is, how it is printed, and what it is."""
+"""A name, the printed text, and the computed value."""
 
 
 def holdings_of(allocation: Allocation) -> Holdings:
@@ -62,13 +62,40 @@ def certified(instance: Instance, name: str) -> Holdings:
 
 
 def verdict_of(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
-    """The verdict of a margin: positive is a violation."""
+    """The verdict of a margin: positive is a violation.
+
+    Parameters
+    ----------
+    h : the numbers of an allocation; rational or float
+    name : the property
+    margin : a number of the same kind; a violation where it is above 0, or above TOLERANCE in floating point
+    sentence : what was found
+
+    Returns
+    -------
+    the verdict with the margin as a float
+    """
     holds = not margin > (0 if h.exact else TOLERANCE)
     return Verdict(name, bool(holds), float(margin), sentence, "rational arithmetic" if h.exact else "floating point")
 
 
 def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
-    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
+    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved.
+
+    Parameters
+    ----------
+    h : the numbers of an allocation, of which the capacities and demands are used
+    worth : (N,) the worth of a task of each user
+    floors : (N,) tasks that each user keeps
+
+    Returns
+    -------
+    the maximum, a rational where h is exact
+
+    Raises
+    ------
+    Undecided : the linear program is not solved
+    """
     instance, arcs = h.instance, h.instance.arcs
     limited = np.flatnonzero(np.isfinite(instance.max_tasks))
     load = h.zeros(instance.K * instance.R, len(arcs))
@@ -86,7 +113,8 @@ def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
 
 
 def about_mechanism(mechanism: str, judge: Judge) -> dict[str, Any]:
-    """How a statement about a mechanism is tried and confirmed; a violation in floats that rationals deny is none.
+    """How a statement about a mechanism is tried and confirmed; a violation in floating point must be confirmed in
+    rationals.
 
     The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
     """
@@ -140,8 +168,8 @@ def _safe(judge: Judge) -> Judge:
 def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
     """The judge of lexicographic max-min fairness of unit_n u_n / w_n.
 
-    Utilities form a convex set, so an allocation is lexicographically largest iff no user can gain while all keep the smaller
-    of what they have and what this user has: one linear program a user, none of which is a round.
+    Utilities form a convex set, so an allocation is lexicographically largest iff no user can gain while all others keep at
+    least the smaller of their level and this user's: one linear program for each user, independent of the rounds.
     """
 
     def judge(case: Case, answer: Answer) -> Verdict:
@@ -169,20 +197,25 @@ def max_min_fair(case: Case, answer: Answer) -> Verdict:
     """The least number of tasks is as large as it can be (Z II-B, MMF)."""
     h = holdings_of(answer(case.reported))
     most = (certified(h.instance, "mmf") if h.exact else holdings_of(solve(h.instance, "mmf"))).tasks.min()
-    return verdict_of(h, "max-min", (most - h.tasks.min()) / h.alone.min(), f"the poorest runs {h.tasks.min()} tasks of {most}")
+    return verdict_of(
+        h,
+        "max-min",
+        (most - h.tasks.min()) / h.alone.min(),
+        f"the least number of tasks is {h.tasks.min()}, and {most} is possible",
+    )
 
 
 def strict_misreporting(case: Case, answer: Answer) -> Verdict:
-    """Of those who lie together, somebody loses where somebody gains: the strong form of group strategyproofness."""
+    """Of the users who misreport together, somebody loses where somebody gains: the strong form of group strategyproofness."""
     if case.misreport is None:
-        raise InstanceError("nobody lies")
+        raise InstanceError("nobody misreports")
     h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     users = list(case.misreport.users)
     after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]
     gains = [(u - h.tasks[n]) / h.alone[n] for n, u in zip(users, after, strict=True)]
     harmless = min(gains) >= (0 if h.exact else -TOLERANCE)
     sentence = ", ".join(f"{h.instance.users[n]!r} runs {u} for {h.tasks[n]}" for n, u in zip(users, after, strict=True))
-    return verdict_of(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by lying user {sentence}")
+    return verdict_of(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by misreporting, user {sentence}")
 
 
 def as_one_pool(case: Case, answer: Answer) -> Verdict:
@@ -234,14 +267,25 @@ def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Callable[[Case], V
 
 
 def _distance(printed: str, value: Fraction) -> Fraction:
-    """How far a value is from all that would be printed so."""
+    """The distance of a value from the interval of values that round to the printed number."""
     digits = len(printed.split(".")[1]) if "." in printed else None
     allowed = Fraction(0) if digits is None else Fraction(1, 2 * 10**digits)
     return max(Fraction(0), abs(value - Fraction(printed)) - allowed)
 
 
 def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
-    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
+    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0.
+
+    Parameters
+    ----------
+    instance : weights, demands and capacities
+    x : (A,) rational tasks
+    prices : (K R,) rational prices of all of each capacity
+
+    Returns
+    -------
+    True where x is feasible and the gap at these prices is 0
+    """
     arcs = exact_arcs(instance)
     feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
     return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0

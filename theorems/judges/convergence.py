@@ -59,6 +59,16 @@ def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -
     """Bounds on the largest relative gain that (16) leaves to a server at tasks x (A,), all users served.
 
     Where alpha = infinity, the gap of P Theorem 1 (formulations/game/game.py), which is rational.
+
+    Parameters
+    ----------
+    instance : the servers' data
+    x : (A,) rational tasks, every user with some
+    parameters : alpha, A and B of alpha-pf-vds, numbers or one for each server
+
+    Returns
+    -------
+    a lower and an upper bound, in parts of the best value; equal where everything is rational
     """
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
@@ -101,7 +111,18 @@ def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> 
 
 
 def converges(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: its residual keeps the promise; a run that is cut off decides nothing."""
+    """The method ends at an answer: its residual is at most the accuracy; a run that reaches a limit decides nothing.
+
+    Parameters
+    ----------
+    name : the mechanism
+    method : the method that is run, for at most 2 seconds
+    accuracy : "low", "mid" or "high": the allowed residual
+
+    Returns
+    -------
+    the check of a case
+    """
     allowed = {"low": 1e-3, "mid": 1e-6, "high": 1e-9}[accuracy]
 
     def check(case: Case) -> Verdict:
@@ -116,9 +137,20 @@ def converges(name: str, method: str, accuracy: str = "low") -> Callable[[Case],
 
 
 def converges_exactly(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: another run, and what it leaves by (16), or by P Theorem 1 for ps-dsf, in rationals.
+    """The method ends at an answer: another run, and the gain that (16), or P Theorem 1 for ps-dsf, leaves at its end, in
+    rationals.
 
-    What is proved to be more than is allowed is a violation, and what is proved to be less is none.
+    A lower bound on that gain above the accuracy is a violation; an upper bound below it shows that there is none.
+
+    Parameters
+    ----------
+    name : the mechanism
+    method : the method that is run, for at most 2 seconds
+    accuracy : "low", "mid" or "high": the allowed residual
+
+    Returns
+    -------
+    the check of a case
     """
     allowed = Fraction(str(ACCURACY[accuracy]))
 
@@ -132,7 +164,7 @@ def converges_exactly(name: str, method: str, accuracy: str = "low") -> Callable
         far, near = low > allowed, high <= allowed
         cut = found.termination in ("iteration_limit", "time_limit")
         holds = True if near else False if far and not cut else None
-        sentence = f"{method} ended {found.termination} where a server has {float(high):.1e} left"
+        sentence = f"{method} ended {found.termination} where a server can still gain {float(high):.1e}"
         return Verdict("convergence", holds, float(high - allowed), sentence, "vertices in rationals")
 
     return check

@@ -1,7 +1,8 @@
 """Judges for the claims of K and P about the game: equilibria for some alpha, PS-DSF, the merit of Problem 3, and algorithms.
 
 PS-DSF allocations and equilibria for alpha != 1 need not be unique. A mechanism has a property if every one of them does; what is
-tried is the one its method gives, and one that violates the property refutes it. For lies see `hard_lying`.
+tried is the one its method gives, and one that violates the property refutes it. For misreports see
+`misreporting_for_every_choice`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +69,22 @@ def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
 
 
 def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "mid") -> Allocation:
-    """The equilibrium that the fastest method finds; Undecided where its residual is too large."""
+    """The equilibrium that the fastest method finds; Undecided where its residual is too large.
+
+    Parameters
+    ----------
+    instance : the game's data
+    parameters : of the case; alpha, A and B are taken from it
+    accuracy : "low", "mid" or "high"
+
+    Returns
+    -------
+    the allocation with its residual
+
+    Raises
+    ------
+    Undecided : the residual is above TOLERANCE
+    """
     allocation = solve(instance, "alpha-pf-vds", accuracy=accuracy, **fitted(parameters, instance))
     if not allocation.residual <= TOLERANCE:
         raise Undecided(f"the residual of the equilibrium is {allocation.residual:.1e}")
@@ -76,7 +92,22 @@ def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "m
 
 
 def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths: list[float]) -> Allocation:
-    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`."""
+    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`.
+
+    Parameters
+    ----------
+    instance : the game's data
+    parameters : of the case; alpha, A and B are taken from it
+    widths : a list to which the relative distance of tasks from an equilibrium's is appended
+
+    Returns
+    -------
+    the allocation with rational tasks and without prices
+
+    Raises
+    ------
+    Undecided : there is no certificate
+    """
     near = solved(instance, parameters, "high")
     certificate = certify(instance, "alpha-pf-vds", near)
     if isinstance(certificate, Failure):
@@ -160,7 +191,7 @@ def _values(case: Case, name: str, usual: float) -> Sequence[Any]:
 
 
 def _per_arc(case: Case, instance: Instance, name: str, usual: float) -> Sequence[Any]:
-    """The parameter at each arc; infinite where the case has none, for then nothing is asked."""
+    """The parameter at each arc; infinite where the case has no such parameter, for then there is no condition."""
     if name not in case.parameters:
         return [np.inf] * len(instance.arcs)
     values = tuple(_values(case, name, usual)) * instance.K
@@ -256,7 +287,7 @@ def about_ps_dsf(judge: Judge) -> dict[str, Any]:
 
 
 def least_served(case: Case, answer: Answer) -> Verdict:
-    """Who has tasks on a server has the least share of all who are eligible there (K 6.2, before (58))."""
+    """A user with tasks on a server has the least share of all who are eligible there (K 6.2, before (58))."""
     h = holdings_of(answer(case.reported))
     z, server = shares(h), h.instance.arcs.server
     gaps = [min(h.x[a] / h.gamma[a], 1 - min(z[server == server[a]]) / z[a]) for a in range(len(z))]
@@ -267,13 +298,13 @@ def least_served(case: Case, answer: Answer) -> Verdict:
 
 
 def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
-    """A lie counts only if the liar's worst PS-DSF allocation after it is better than its best one before it.
+    """A misreport counts only if the user's worst PS-DSF allocation after it is better than its best one before it.
 
-    Both are optima of the mixed-integer program of ps_dsf.py; in rationals their patterns are made exact, and the gain is the
-    smaller one of these and of what the method's own answers say.
+    Both are optima of the mixed-integer program of ps_dsf.py; their patterns are then solved in rationals. The margin
+    is the smaller of the gain between these two and the gain between the method's own answers.
     """
     if case.misreport is None:
-        raise InstanceError("nobody lies")
+        raise InstanceError("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
     (n,) = case.misreport.users
     gain = gains(case.instance, case.misreport, honest, reported)[0][n]
@@ -291,7 +322,7 @@ def _like(allocation: Allocation, h: Holdings) -> Allocation:
 
 
 def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> Allocation:
-    """The PS-DSF allocation in which user n runs most, or what is worth least to it in truth."""
+    """The PS-DSF allocation in which user n runs most, or the one whose bundle is worth least to it by its true demands."""
     import cvxpy as cp
 
     problem = PsDsf().write_cvxpy(instance)
@@ -305,7 +336,7 @@ def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> 
     point = np.maximum(x.value, 0.0)
     exact = exact_levels(instance, point)
     if exact is None:
-        raise Undecided("the pattern of the mixed-integer program is none in rationals")
+        raise Undecided("the pattern of the mixed-integer program has no solution in rationals")
     return Allocation(instance, np.array([float(v) for v in exact]), "ps-dsf", x_exact=exact)
 
 

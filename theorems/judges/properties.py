@@ -15,7 +15,7 @@ __all__ = ["property_judge"]
 def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
     """A judge of a case and of `answer`, as theorems/judges/trials.py wants it, for any property here or in checks.py.
 
-    Properties of an allocation are checked of the answer to what is told; the margin is exact where the answer is.
+    A property of an allocation is checked at the answer to the reported instance; the margin is exact where the answer is.
     """
 
     def judged(case: Case, answer: AllocationRule) -> Verdict:
@@ -23,7 +23,7 @@ def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]: 
             return leaving(case.instance, answer)
         if property in MECHANISM_PROPERTIES:
             if case.misreport is None:
-                raise InstanceError("nobody lies")
+                raise InstanceError("nobody misreports")
             return replace(misreporting(case.instance, case.misreport, answer), property=property)
         allocation = answer(case.reported)
         verdict = check(allocation.instance, allocation, property)

@@ -1,8 +1,8 @@
 """How statements about a mechanism are tried and confirmed: one judgement, of an answer in floating point and of a proved one.
 
-A judge is a function of a case and of `answer`, which computes the mechanism on any instance: the truth, what is told, or what
-is left when a user goes. `attempted` gives it the fast method's answers, `proved` the rational ones of a certificate that was
-verified without a solver; a judge computes in rationals where the allocation has them.
+A judge is a function of a case and of `answer`, which computes the mechanism on any instance: the true one, the reported
+one, or the one without a user who leaves. `attempted` gives it the fast method's answers, `proved` the rational ones of a
+certificate that was verified without a solver; a judge computes in rationals where the allocation has them.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,19 @@ class Undecided(Exception):  # noqa: N818 (a finding, not an error)
 
 
 def attempted(mechanism: str, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
-    """A trial in floating point by the fastest method, or the given one; many lies about one truth ask for it once."""
+    """A trial in floating point by the fastest method, or the given one;
+    many misreports about one true instance need its answer once.
+
+    Parameters
+    ----------
+    mechanism : its id
+    judge : the judgement of an answer
+    method : a method's name; None = the fastest
+
+    Returns
+    -------
+    the trial: a verdict for each case, not decided where there is no answer
+    """
     return partial(_attempt, lru_cache(maxsize=4)(partial(answered, mechanism, method)), judge)
 
 
@@ -55,7 +67,23 @@ def _attempt(answers: Callable[[Parameters, Instance], Allocation], judge: Judge
 
 
 def answered(mechanism: str, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
-    """A method's answer; Undecided where its residual is too large to rest a verdict on."""
+    """A method's answer; Undecided where its residual is too large to rest a verdict on.
+
+    Parameters
+    ----------
+    mechanism : its id
+    method : a method's name; None = the fastest
+    parameters : pairs of names and values
+    instance : what is solved
+
+    Returns
+    -------
+    the allocation
+
+    Raises
+    ------
+    Undecided : the residual is above TOLERANCE
+    """
     allocation = solve(instance, mechanism, method, **dict(parameters))
     if not allocation.residual <= TOLERANCE:
         raise Undecided(f"the residual of the {mechanism} allocation is {allocation.residual:.1e}")

@@ -15,7 +15,7 @@ from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 ANY = Hypotheses(users=2)
-"""P II: servers of their own, placement constraints, weights."""
+"""P II: heterogeneous servers, placement constraints, weights."""
 
 POOL = Hypotheses(one_server=True, everywhere=True, users=2)
 """P II-A: one pool."""
@@ -53,7 +53,22 @@ def property_claim(
     printed: Case | None = None,
     **more: Any,
 ) -> Statement:
-    """That a mechanism has, or has not, a property."""
+    """That a mechanism has, or has not, a property.
+
+    Parameters
+    ----------
+    id_, place : as for Statement
+    mechanism : its id
+    name : the property
+    hypotheses : what is assumed, beside what the property assumes itself
+    holds : False = the paper denies the property
+    printed : the paper's counterexample, where it denies it
+    more : further fields of the statement
+
+    Returns
+    -------
+    the statement
+    """
     check = about_mechanism(mechanism, property_judge(name))
     if mechanism == "ps-dsf":
         check = about_ps_dsf(misreporting_for_every_choice if name == SP else property_judge(name))
@@ -73,7 +88,19 @@ def property_claim(
 
 
 def printed_claim(id_: str, text: str, place: str, case: Case, confirm: Callable[[Case], Verdict], **more: Any) -> Statement:
-    """A claim about one printed case."""
+    """A claim about one printed case.
+
+    Parameters
+    ----------
+    id_, text, place : as for Statement
+    case : the printed case
+    confirm : its check in rationals, which is the trial too
+    more : further fields of the statement
+
+    Returns
+    -------
+    the statement
+    """
     return Statement(id_, text, place, "one", confirm, confirm, printed=case, **more)
 
 
@@ -88,7 +115,21 @@ def printed_tasks(mechanism: str, *printed: str) -> Callable[[Case], Verdict]:
 
 
 def monopoly(instance: Instance, n: int, i: int) -> Fraction:
-    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands."""
+    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands.
+
+    Parameters
+    ----------
+    instance : demands and capacities in their own units
+    n, i : user and server
+
+    Returns
+    -------
+    tasks of n with all of server i
+
+    Raises
+    ------
+    InstanceError : users have several demand vectors, or other ones on some server
+    """
     if instance.exact.demands_on or not instance.single_variant:
         raise InstanceError("gamma is computed for one demand vector a user")
     demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
@@ -118,14 +159,14 @@ LEXIMIN_PROOFS = {
     EF: "No v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n, and d_m >= t d_n gives sigma_m >= t "
     "sigma_n (drf, drfh: max_r d_r / c_r; tsf: 1 / sum_i min_r c_ir / d_r). If n envied m, then t = min of d_mr / d_nr over "
     "what n demands is positive, m has tasks on servers that n may use, and x_n < t x_m phi_n / phi_m, so v_n < v_m. A little "
-    "of these tasks, cut, would leave room for n: v_n could be raised by lowering v_m alone.",
-    SP: "Let x be the answer to the truth and x' that to a lie by which n gains: where n may truly run, its bundles have room "
-    "for t > x_n true tasks, so its told demands are at least t / x'_n times the true ones. As sigma ignores placement and "
-    "rises with demands (see envy-freeness), v'_n >= sigma_n t / phi_n > v_n. Since x is lexicographic, somebody with v_m "
-    "<= v_n loses; let m have the least v_m of all who lose, so v'_m < v_m <= v_n < v'_n. "
+    "of these tasks, cut, would free resources for n: v_n could be raised by lowering v_m alone.",
+    SP: "Let x be the answer to the truth and x' that to a misreport by which n gains: where n may truly run, its bundles "
+    "suffice for t > x_n true tasks, so its reported demands are at least t / x'_n times the true ones. As sigma ignores "
+    "placement and rises with demands (see envy-freeness), v'_n >= sigma_n t / phi_n > v_n. Since x is lexicographic, somebody "
+    "with v_m <= v_n loses; let m have the least v_m of all who lose, so v'_m < v_m <= v_n < v'_n. "
     "No other k with v'_k <= v'_m gains: it would have v_k < v_m, and a step from x towards x' with n's t tasks would raise "
-    "v_k and lower only larger shares. So a step from x' towards x without n's tasks, which fits what is told, raises v'_m "
-    "and lowers no share that is at most v'_m: x' is not lexicographic.",
+    "v_k and lower only larger shares. So a step from x' towards x without n's tasks, which is feasible for the report, raises "
+    "v'_m and lowers no share that is at most v'_m: x' is not lexicographic.",
 }
 """Of drf, drfh and tsf with one demand vector a user, whatever the demands, weights, placement and limits."""
 

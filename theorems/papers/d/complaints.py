@@ -36,10 +36,10 @@ __all__ = [
     "Route",
     "RouteJudge",
     "TrialAndConfirm",
-    "beside_drf",
     "brackets",
     "by_equations",
     "by_polytopes",
+    "compared_with_drf",
     "complaint",
     "data",
     "domain_vertices",
@@ -54,9 +54,9 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 Route: TypeAlias = Callable[[Requests], list[Rationals]]
 MarginAndSentence: TypeAlias = tuple[Any, str]
-"""A signed margin, positive = violation, and the sentence that says what was seen."""
+"""A signed margin, positive = violation, and the sentence that describes it."""
 AllocationMargin: TypeAlias = Callable[[Requests, Rationals], MarginAndSentence | None]
-"""What a claim says of one allocation; None = it says nothing of it."""
+"""The margin of a claim at one allocation; None = its hypothesis does not hold there."""
 RouteJudge: TypeAlias = Callable[[Case, Route], MarginAndSentence]
 TrialAndConfirm: TypeAlias = tuple[Callable[[Case], Verdict], Callable[[Case], Verdict]]
 """`trial` and `confirm` of a statement."""
@@ -87,7 +87,7 @@ def full(d: Requests, x: Sequence[Fraction]) -> list[int]:
 
 
 def complaint(d: Requests, x: Sequence[Fraction]) -> Fraction:
-    """0 where (1) and (2) hold, else what the loudest complaint is about, or the overload where that is more."""
+    """0 where (1) and (2) hold, else the largest of the least entitlements missed, relative, and of the overloads."""
     bottlenecks, worst = full(d, x), max(ZERO, *(load - 1 for load in loads(d, x)), *(-v for v in x), *(v - 1 for v in x))
     for v, part, e in zip(x, d.parts, d.entitlement, strict=True):
         if v != 1 and not any(v * part.get(j, ZERO) >= e for j in bottlenecks):
@@ -163,7 +163,7 @@ def two_ways(judge: RouteJudge) -> TrialAndConfirm:
 
 
 def for_every(gap: AllocationMargin) -> TrialAndConfirm:
-    """What a claim says of every NJC allocation."""
+    """The largest margin of a claim over all NJC allocations."""
     return two_ways(partial(_worst, gap))
 
 
@@ -171,7 +171,7 @@ def _worst(gap: AllocationMargin, case: Case, route: Route) -> MarginAndSentence
     d = data(case)
     found = [made for x in route(d) if (made := gap(d, x)) is not None]
     if not found:
-        raise InstanceError("the claim says nothing of these allocations")
+        raise InstanceError("the hypothesis of the claim holds at none of these allocations")
     return max(found, key=lambda made: made[0])
 
 
@@ -181,12 +181,12 @@ def _judged(judge: RouteJudge, route: Route, case: Case) -> Verdict:
     return Verdict("njc", not margin > 0, float(margin), sentence, how)
 
 
-def beside_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], MarginAndSentence]) -> TrialAndConfirm:
+def compared_with_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], MarginAndSentence]) -> TrialAndConfirm:
     """A judgement of all NJC allocations and of the DRF allocation, in fractions of requests, which is certified to confirm."""
-    return attempted("drf", partial(_beside, judge, by_polytopes)), proved("drf", partial(_beside, judge, by_equations))
+    return attempted("drf", partial(_compared, judge, by_polytopes)), proved("drf", partial(_compared, judge, by_equations))
 
 
-def _beside(judge: Callable[..., MarginAndSentence], route: Route, case: Case, answer: Answer) -> Verdict:
+def _compared(judge: Callable[..., MarginAndSentence], route: Route, case: Case, answer: Answer) -> Verdict:
     d, allocation = data(case), answer(case.instance)
     margin, sentence = judge(d, route(d), fractions(d, allocation))
     exact = allocation.x_exact is not None

@@ -1,6 +1,7 @@
-"""What D says, as margins: of one NJC allocation, of all of them, of a lie, of a point on a trajectory, of a printed example.
+"""The claims of D as margins: of one NJC allocation, of all of them, of a misreport, of a point on a trajectory, of a printed
+example.
 
-Margins are positive where the claim is violated; formulas as D prints them, right or wrong. statements.py has the sentences.
+Margins are positive where the claim is violated; formulas as D prints them, whether correct or not. statements.py has the texts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -151,7 +152,18 @@ def envy(d: Requests, x: Rationals) -> MarginAndSentence:
 
 
 def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
-    """The part of n's request that runs with what m holds."""
+    """The part of n's request that runs with what m holds.
+
+    Parameters
+    ----------
+    d : requests in parts of capacity
+    x : (N,) fractions of requests
+    n, m : who prefers, and whose bundle
+
+    Returns
+    -------
+    a fraction of n's request, at most 1
+    """
     return min([ONE, *(x[m] * d.parts[m].get(j, ZERO) / r for j, r in d.parts[n].items())])
 
 
@@ -226,7 +238,7 @@ def _fair_with_dummies(d: Requests, x: Rationals) -> bool:
 
 
 def dummies_in_floats(case: Case) -> Verdict:
-    """The same on arrays: how loudly somebody complains, with x_i = 1 as a case of its own and with dummy resources instead.
+    """The same on arrays: the largest complaint, with x_i = 1 treated separately and with dummy resources instead.
 
     At the case's point and at every NJC allocation that double description gives.
     """
@@ -244,7 +256,7 @@ def dummies_in_floats(case: Case) -> Verdict:
 
 
 def _largest_complaint(x: Floats, r: Floats, e: Floats, content: Any) -> float:
-    """Of those who are not content, the least part of its entitlement that somebody misses at every full resource."""
+    """Of the users without x_i = 1, the largest relative shortfall from the entitlement at every full resource."""
     full = x @ r >= 1 - TOLERANCE
     missed = ((e[:, None] - x[:, None] * r[:, full]) / np.where(e > 0, e, 1.0)[:, None]).min(axis=1, initial=1.0)
     return float(np.where(content, 0.0, np.maximum(missed, 0.0)).max())
@@ -311,32 +323,32 @@ def _serial(d: Requests, count: int) -> Rationals:
     return tuple(x)
 
 
-# ---- lies -------------------------------------------------------------------------------------------------------------
+# ---- misreports -------------------------------------------------------------------------------------------------------------
 
 
 def misreporting(case: Case, route: Route) -> MarginAndSentence:
-    """No lie makes the worst allocation better for the liar than the best one was (D 4)."""
+    """No misreport makes the worst allocation better for the user than the best one was (D 4)."""
     return _misreported(case, route, best=False)
 
 
 def harm(case: Case, route: Route) -> MarginAndSentence:
-    """No lie makes the best allocation worse for the liar than the worst one was, which D 4 denies."""
+    """No misreport makes the best allocation worse for the user than the worst one was, which D 4 denies."""
     return _misreported(case, route, best=True)
 
 
 def _misreported(case: Case, route: Route, best: bool) -> MarginAndSentence:
     if case.misreport is None:
-        raise InstanceError("nobody lies")
+        raise InstanceError("nobody misreports")
     (n,) = case.misreport.users
     d, reported = data(case), requests(NoJustifiedComplaints().domain(case.reported))
     before, after = [x[n] for x in route(d)], [_useful_part(d.parts[n], reported.parts[n], x[n]) for x in route(reported)]
     gap = min(before) - max(after) if best else min(after) - max(before)
-    words = f"{min(before)} to {max(before)} of its request by the truth and {min(after)} to {max(after)} by lying"
+    words = f"{min(before)} to {max(before)} of its request by the truth and {min(after)} to {max(after)} by misreporting"
     return gap, f"user {n + 1} gets {words}"
 
 
 def _useful_part(true: Mapping[int, Fraction], reported: Mapping[int, Fraction], granted: Fraction) -> Fraction:
-    """The part of its true request that a user can run with what it got for what it told."""
+    """The part of its true request that a user can run with what it got for its report."""
     return min([ONE, *(granted * reported.get(j, ZERO) / r for j, r in true.items())])
 
 
@@ -355,7 +367,7 @@ def scaled_request(case: Case, route: Route) -> MarginAndSentence:
 
 
 def envy_by_imitation(case: Case, route: Route) -> MarginAndSentence:
-    """Who envies another gains by telling the other's request (D 4)."""
+    """A user who envies another gains by reporting the other's request (D 4)."""
     d, found = data(case), []
     allocations = route(d)
     for n, m in permutations(range(len(d.parts)), 2):
@@ -372,38 +384,97 @@ def envy_by_imitation(case: Case, route: Route) -> MarginAndSentence:
     return max(found)
 
 
-# ---- beside DRF -------------------------------------------------------------------------------------------------------
+# ---- compared with DRF -------------------------------------------------------------------------------------------------------
 
 
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Every NJC allocation is the DRF allocation (D 4)."""
+    """Every NJC allocation is the DRF allocation (D 4).
+
+    Parameters
+    ----------
+    d : requests in parts of capacity and entitlements
+    found : all NJC allocations' vertices, (N,) fractions of requests each
+    drf : (N,) the DRF allocation in fractions of requests
+
+    Returns
+    -------
+    margin and sentence
+    """
     gap, x = max((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found)
     return gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}"
 
 
 def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """The same, for users who request at least their entitlement."""
+    """The same, for users who request at least their entitlement.
+
+    Parameters
+    ----------
+    d : requests in parts of capacity and entitlements
+    found : all NJC allocations' vertices, (N,) fractions of requests each
+    drf : (N,) the DRF allocation in fractions of requests
+
+    Returns
+    -------
+    margin and sentence
+
+    Raises
+    ------
+    InstanceError : the claim is not about the case
+    """
     if any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
         raise InstanceError("somebody requests less than its entitlement")
     return same_as_drf(d, found, drf)
 
 
 def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Under DRF everybody has all it asks for or uses a full resource (D 4)."""
+    """Under DRF everybody has all it asks for or uses a full resource (D 4).
+
+    Parameters
+    ----------
+    d : requests in parts of capacity and entitlements
+    found : all NJC allocations' vertices, (N,) fractions of requests each
+    drf : (N,) the DRF allocation in fractions of requests
+
+    Returns
+    -------
+    margin and sentence
+    """
     left = [1 - load for load in _used(d, drf)]
     gap, i = max((min([1 - v, *(left[j] for j in part)]), i) for i, (v, part) in enumerate(zip(drf, d.parts, strict=True)))
     return gap, f"under DRF x = {brackets(drf)}, and user {i + 1} uses no full resource"
 
 
 def uses_more_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """NJC uses at least as much as DRF, on the average of the resources; D 4 denies it."""
+    """NJC uses at least as much as DRF, on the average of the resources; D 4 denies it.
+
+    Parameters
+    ----------
+    d : requests in parts of capacity and entitlements
+    found : all NJC allocations' vertices, (N,) fractions of requests each
+    drf : (N,) the DRF allocation in fractions of requests
+
+    Returns
+    -------
+    margin and sentence
+    """
     best, x = max((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return other - best, f"NJC uses at most {best}, by x = {brackets(x)}, and DRF {other}"
 
 
 def uses_less_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """NJC uses at most as much as DRF; D 4 denies it."""
+    """NJC uses at most as much as DRF; D 4 denies it.
+
+    Parameters
+    ----------
+    d : requests in parts of capacity and entitlements
+    found : all NJC allocations' vertices, (N,) fractions of requests each
+    drf : (N,) the DRF allocation in fractions of requests
+
+    Returns
+    -------
+    margin and sentence
+    """
     least, x = min((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return least - other, f"NJC uses at least {least}, by x = {brackets(x)}, and DRF {other}"
@@ -462,7 +533,7 @@ def satisfied_removed(case: Case, route: Route) -> MarginAndSentence:
 
 
 def room_for_entitlements(case: Case, _: Route) -> MarginAndSentence:
-    """What such a user leaves of each resource is at least the entitlement of every other."""
+    """What such a user does not use of each resource is at least the entitlement of every other."""
     d = data(case)
     gaps = [
         (d.entitlement[k] - (1 - d.parts[i].get(j, ZERO)), i, j)
@@ -634,9 +705,9 @@ def barrier_signs(case: Case) -> Verdict:
 
 
 def barrier_grows(case: Case) -> Verdict:
-    """The same by values of f: positive at an inner point; on the way to a point of the boundary it grows for ever.
+    """The same by values of f: positive at an inner point; it diverges on the way to a point of the boundary.
 
-    From 2^-20 to 2^-40 of the way, a term that diverges grows by 20 log 2, others by next to nothing.
+    From 2^-20 to 2^-40 of the way, a term that diverges grows by 20 log 2, others hardly.
     """
     d, x = data(case), np.array([float(v) for v in _point_of_case(case)])
     inner = np.full(len(x), 0.5 / max(1.0, float((np.ones(len(x)) @ d.matrix()).max())))
@@ -664,13 +735,24 @@ def both_kinds(check: Callable[[Case, bool], Verdict]) -> TrialAndConfirm:
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
-    """The largest relative error of (12) at x."""
+    """The largest relative error of (12) at x.
+
+    Parameters
+    ----------
+    d : requests in parts of capacity
+    path : the integrator's data: requests with dummies, weights and scale
+    x : (N,) fractions of requests, inside of D
+
+    Returns
+    -------
+    a number >= 0
+    """
     s = path.slack(x)
     left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
     return float(np.abs(left / path.scale(x) / path.e - 1).max())
 
 
-# ---- whole trajectories: by the integrator, by Newton's method -----------------------------------------------------------
+# ---- trajectories: by the integrator, by Newton's method -----------------------------------------------------------
 
 SCALES = (1.0, 10.0, 1e3)
 """Values of c at which Newton's method looks for points of the trajectory."""
@@ -714,7 +796,9 @@ def boundary_by_newton(case: Case) -> Verdict:
 
 
 def limit_by_integration(case: Case) -> Verdict:
-    """With any weights of the resources the end of the trajectory is as good as the market's allocation up to sum w / c."""
+    """With any weights of the resources the objective at the end of the trajectory is within sum w / c of the market's
+    optimum.
+    """
     d, w = data(case), weighting(case)
     path = TrajectoryEquations(d, Limits(), w)
     return _loss_bounded(case, d, path, w, trajectory(d, 1e-5, weighting=w).x[-1], "integration")
@@ -730,7 +814,9 @@ def _loss_bounded(case: Case, d: Requests, path: TrajectoryEquations, w: Floats,
     """The loss sum e log x* - sum e log x <= sum w / c: the optimum is unique, so x(t) tends to it as c grows (njc/ode.py)."""
     best = np.array(fractions(d, solve(case.instance, "njc", "njc-market")), dtype=float)
     lost = float(path.e @ (np.log(best) - np.log(x)))
-    return _verdict(lost - float(w.sum()) / path.scale(x) - NEAR, f"{lost:.3g} is lost against the market's allocation", how)
+    return _verdict(
+        lost - float(w.sum()) / path.scale(x) - NEAR, f"the objective is {lost:.3g} below that of the market's allocation", how
+    )
 
 
 def weighting(case: Case) -> Floats:
@@ -794,7 +880,7 @@ def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> TrialAnd
         d = data(case)
         facts = [("all NJC allocations come out the same in two ways", by_polytopes(d) == _vertices(d)), *check(d)]
         wrong = [words for words, true in facts if not true]
-        sentence = f"not so: {wrong[0]}" if wrong else f"{facts[-1][0]}: so it is"
+        sentence = f"false: {wrong[0]}" if wrong else f"{facts[-1][0]}: true"
         return Verdict("njc", not wrong, float(len(wrong)), sentence, "rational arithmetic")
 
     return decide, decide

@@ -1,8 +1,9 @@
 """The claims of D (no justified complaints), tried and confirmed.
 
 NJC allocations are not unique. A claim about "the" allocation is one about all of them unless its text says otherwise, so one
-that fails it refutes it. About lies: a lie helps where the worst allocation after it is better for the liar than the best before,
-so that no choice among allocations decides. "Where the trajectory ends" is one allocation, the market's (solvers/njc/ode.py).
+that fails it refutes it. About misreports: one helps where the worst allocation after it is better for the user than the best
+before, so that the choice among allocations does not matter. "Where the trajectory ends" is one allocation, the market's
+(solvers/njc/ode.py).
 
 Statements whose id ends in `.true` are not D's: they say what is true where D's claim is not.
 
@@ -28,9 +29,9 @@ from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
     TrialAndConfirm,
-    beside_drf,
     brackets,
     by_polytopes,
+    compared_with_drf,
     complaint,
     data,
     for_every,
@@ -253,7 +254,7 @@ def _circle_six(d: Requests) -> Facts:
 def _circle_all(d: Requests) -> Facts:
     listed = {(Fraction(1, 3),) * 4} | {_circle_pair(i, j) for i, j in _circle_pairs()}
     more = [x for x in by_polytopes(d) if x not in listed and complaint(d, x) == 0]
-    other = f"the printed 7 solutions are all, so that {brackets(more[0]) if more else 'nothing'} is none"
+    other = f"the printed 7 solutions are all, so {brackets(more[0]) if more else 'nothing'} is no solution"
     return [(other, not more)]
 
 
@@ -349,8 +350,8 @@ _DEFINITION = [
 # ---- section 4: attributes --------------------------------------------------------------------------------------------
 
 _SAME_PROFILE = (
-    "Let u be the liar's tasks at the market's optimum without a bound of its own. With the tasks of one user given the "
-    "largest sum e log x is a concave function of them, so with a bound b it runs min(b, u): with a request of q' for q it "
+    "Let u be the user's tasks at the market's optimum without its own bound. The largest sum e log x is a "
+    "concave function of the tasks of one user, so with a bound b that user runs min(b, u): with a request of q' for q it "
     "can use min(q, q', u), and min(q, u) by the truth. Both are NJC allocations (njc.py), so the worst after it is no better "
     "than the best before."
 )
@@ -379,7 +380,7 @@ _ATTRIBUTES = [
     ),
     Statement(
         "D.S4.strategyproof",
-        "Users do not benefit from lying about their needs, in particular not by another profile.",
+        "Users do not benefit from misreporting their needs, in particular not by another profile.",
         "D 4, second attribute",
         "all",
         *two_ways(judges.misreporting),
@@ -387,7 +388,7 @@ _ATTRIBUTES = [
         misreports=1,
         mechanism="njc",
         property="strategyproofness",
-        note="a benefit: the worst allocation after the lie is better than the best before; with two users both are unique",
+        note="a benefit: the worst allocation after the misreport is better than the best before; with two users both are unique",
     ),
     Statement(
         "D.S4.strategyproof.less",
@@ -409,7 +410,7 @@ _ATTRIBUTES = [
     ),
     Statement(
         "D.S4.strategyproof.harm",
-        "Lying can harm the liar.",
+        "Misreporting can harm the user who misreports.",
         "D 4, second attribute",
         "some",
         *two_ways(judges.harm),
@@ -450,9 +451,9 @@ _ATTRIBUTES = [
     ),
 ]
 
-# ---- section 4: beside DRF ----------------------------------------------------------------------------------------------
+# ---- section 4: compared with DRF ----------------------------------------------------------------------------------------------
 
-_BESIDE_DRF = [
+_COMPARED_WITH_DRF = [
     _printed_claim(
         "S4.counting",
         "20%, 7% and 37% of three resources count as 64/300 in asset fairness, 37/100 in DRF, 20/100 if the cpu is full.",
@@ -465,7 +466,7 @@ _BESIDE_DRF = [
         "Under DRF each user is constrained by a resource that is a bottleneck.",
         "D 4, after Ghodsi et al.",
         "all",
-        *beside_drf(judges.drf_meets_a_bottleneck),
+        *compared_with_drf(judges.drf_meets_a_bottleneck),
         POOL,
         proof="If no resource that a user with x_i < 1 uses is full, it can have more and nobody less: the shares, sorted, "
         "would be lexicographically larger.",
@@ -496,7 +497,7 @@ _BESIDE_DRF = [
         "If all users have the same dominant resource, DRF and NJC are equivalent.",
         "D 4",
         "all",
-        *beside_drf(judges.same_as_drf),
+        *compared_with_drf(judges.same_as_drf),
         COMMON,
     ),
     Statement(
@@ -504,7 +505,7 @@ _BESIDE_DRF = [
         "They are if also everybody requests at least its entitlement of that resource.",
         "true instead of D 4",
         "all",
-        *beside_drf(judges.same_as_drf_if_asked),
+        *compared_with_drf(judges.same_as_drf_if_asked),
         Hypotheses(one_server=True, unlimited=False, bottleneck=True, users=2),
         proof="Let j be dominant for all. Where x_i < 1 some k is full with x_i r_ik >= e_i; so 1 = load_k <= load_j, j is "
         "full too, and x_i r_ij >= e_i. Where x_i = 1 this is r_ij >= e_i. The sum is load_j <= 1 = sum e, so x_i = e_i "
@@ -527,7 +528,7 @@ _BESIDE_DRF = [
         "NJC's utilisation can be higher than DRF's.",
         "D 4",
         "some",
-        *beside_drf(judges.uses_less_than_drf),
+        *compared_with_drf(judges.uses_less_than_drf),
         EQUALS,
         printed=_example("dolev-fig2"),
     ),
@@ -536,7 +537,7 @@ _BESIDE_DRF = [
         "NJC's utilisation is not guaranteed to be higher than DRF's.",
         "D 4",
         "some",
-        *beside_drf(judges.uses_more_than_drf),
+        *compared_with_drf(judges.uses_more_than_drf),
         EQUALS,
         printed=Case(middle(3)),
         note="the printed case with one more of its middle resources",
@@ -590,7 +591,7 @@ _EXISTENCE = [
     ),
     Statement(
         "D.S5.dummies",
-        "With a dummy resource for each user x_i = 1 needs no case of its own.",
+        "With a dummy resource for each user, x_i = 1 need not be treated separately.",
         "D 5",
         "all",
         judges.dummies_in_floats,
@@ -632,7 +633,7 @@ _EXISTENCE = [
     ),
     Statement(
         "D.S5.1.room",
-        "What such a user leaves of each resource is at least the entitlement of each other user.",
+        "What such a user does not use of each resource is at least the entitlement of each other user.",
         "D 5.1, second assumption",
         "all",
         *two_ways(judges.room_for_entitlements),
@@ -662,7 +663,7 @@ _EXISTENCE = [
         "all",
         *two_ways(judges.dominated_removed),
         POOL,
-        proof="It is feasible by domination; its bottlenecks stay full, so all that answers a user by (2) is still there.",
+        proof="It is feasible by domination; its bottlenecks stay full, so every reason of a user by (2) is kept.",
     ),
     Statement(
         "D.S5.1.order",
@@ -676,7 +677,7 @@ _EXISTENCE = [
     Statement(
         "D.S5.1.order.true",
         "The inequalities that remain do not depend on the order: only which of equal ones do.",
-        "true beside D 5.1",
+        "true addition to D 5.1",
         "all",
         *two_ways(judges.order_of_rows),
         POOL,
@@ -839,7 +840,7 @@ _TRAJECTORY = [
     Statement(
         "D.E13.true",
         "(12) differentiated, with both sums over j = 1..m: sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i.",
-        "D (13), its indices put right",
+        "D (13), its indices corrected",
         "all",
         *at_points(judges.equation_13),
         POINT,
@@ -981,7 +982,8 @@ _SEVERAL = [
         "D 5.5",
         _example("dolev-circle"),
         printed(_circle_all),
-        note="all solutions are 6 triangles with the corner 1/3 for all; the printed ones are midpoints of their far sides",
+        note="all solutions are 6 triangles with the vertex 1/3 for all; the printed ones are midpoints of the sides opposite "
+        "to it",
     ),
     Statement(
         "D.S5.5.bottlenecks",
@@ -1001,4 +1003,4 @@ _SEVERAL = [
     ),
 ]
 
-statements = [*_DEFINITION, *_ATTRIBUTES, *_BESIDE_DRF, *_EXISTENCE, *_TRAJECTORY, *_SEVERAL]
+statements = [*_DEFINITION, *_ATTRIBUTES, *_COMPARED_WITH_DRF, *_EXISTENCE, *_TRAJECTORY, *_SEVERAL]

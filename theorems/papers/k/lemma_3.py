@@ -1,4 +1,4 @@
-r"""A point at which v is not 0 and Psi does not fall along it, so that PS-MFA cannot go on (K Lemma 3); alpha = 2, B = 0.
+r"""A point at which v is not 0 and Psi does not fall along it, so that PS-MFA has no step (K Lemma 3); alpha = 2, B = 0.
 
 In K's own units, with psi_a, psi_b the derivatives of psi_FB^2 / 2 (lemma_4.py), h = g' / gamma, f'_nj = 2 h_nj / x_n and
 S_n = sum_j psi_b(n, j) f'_nj. The slope of Psi along v is -|v_x|^2 plus dPsi/dlambda v_lambda for each price that moves; and
@@ -14,6 +14,11 @@ S_n = sum_j psi_b(n, j) f'_nj. The slope of Psi along v is -|v_x|^2 plus dPsi/dl
 
 At server 3 grad_x = S (1, 1) and -S (1, 1) = s (1, d) + s' (1, 0) with s' >= 0 if d > 1, so v_x = 0 there as well, and beta > 0.
 Where all x^2 + f^2 are squares, all of it is rational: f_1, f_2 and the price determine a point, if some slacks are positive.
+
+1. psi_a and psi_b of both users, d by dPsi/dlambda_t = 0, S by grad_x = -s (1, d), h and x_n (`first_server`).
+2. An interval of squared weights, and the least relative slack of all conditions, which is the margin of the trial.
+3. The system: weights, gamma and capacities, then the point and its prices (`constructed`).
+4. Confirmation: (45)-(48) at that point (problem_3.py).
 """
 
 from collections.abc import Mapping
@@ -57,6 +62,7 @@ def first_server(numbers: Mapping[str, Fraction]) -> Lemma3Server:
 
     Squares of weights w are such that w^2 gamma_n / x_n^2 = h_n for 1 < gamma_n < what t lets user n run alone.
     """
+    # 1.
     f1, f2 = numbers["f1"], -numbers["f2"]
     (a1, b1), (a2, b2) = slopes(F(1), f1), slopes(F(1), f2)
     d, price = -b1 / b2, f1 + numbers["price"]
@@ -65,6 +71,7 @@ def first_server(numbers: Mapping[str, Fraction]) -> Lemma3Server:
     S = (a2 - d * a1) / (d - 1)
     h = (price - f1, price * d - f2)
     tasks = -2 * (b1 * f1 + b2 * f2) / S
+    # 2.
     low = max(h[0] / (1 + d), h[1] * d / (1 + d)) * tasks**2
     high = min(h) * tasks**2
     slacks = (d - 1, 1 + d - d**2, -S, -(a1 + S), tasks / 2 - 1, high / low - 1)
@@ -74,6 +81,7 @@ def first_server(numbers: Mapping[str, Fraction]) -> Lemma3Server:
 def constructed(numbers: Mapping[str, Fraction]) -> Case:
     """The point of the module's docstring for numbers of FAMILY."""
     at = first_server(numbers)
+    # 3.
     weight = root_between(*at.squares)
     if weight is None:
         raise InstanceError("no simple weight will do")
@@ -88,7 +96,7 @@ def constructed(numbers: Mapping[str, Fraction]) -> Case:
         ],
         weights=[weight, weight],
     )
-    first = at.price / at.h[0]  # prices are told in units of what the first served user needs; user 2 is like user 1 at server 1
+    first = at.price / at.h[0]  # prices are given in units of what the first served user needs; user 2 is like user 1 at server 1
     second = at.price * at.d / at.h[1]
     return Case(system, points=((one, one, rest) * 2,), parameters={"alpha": 2, "price": (first, second, one)})
 
@@ -101,6 +109,7 @@ def tried(case: Case) -> Verdict:
 
 def confirmed(case: Case) -> Verdict:
     """The same by all of (45)-(48) with square roots of rationals, at the point as such (problem_3.py)."""
+    # 4.
     point = constructed(case.parameters)
     verdict, system = problem_3.descent(point), point.instance
     sizes = f"{system.N} users, {system.K} servers and {system.R} resources"

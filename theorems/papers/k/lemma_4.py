@@ -14,8 +14,8 @@ of it is rational.
 
 **Assumption 2 is not.** K infers varsigma_r = 0 from beta_r = 0 for each priced r by itself (116). But beta_r = d_r . sum_s
 varsigma_s d_s is 0 too where varsigma_r < 0 makes up for an unpriced s, and then sum_r varsigma_r d_nr = 0 at who is not
-eligible says nothing. With one server, or alpha = 1, no assumption is needed. By v_lambda = 0, dPsi/dlambda_r >= 0 where r has no
-price, > 0 if beta_r > 0, and 0 where it has one. Where grad_x != 0, sum_r varsigma_r beta_r > 0, so some unpriced r has
+eligible implies nothing. With one server, or alpha = 1, no assumption is needed. By v_lambda = 0, dPsi/dlambda_r >= 0 where r
+has no price, > 0 if beta_r > 0, and 0 where it has one. Where grad_x != 0, sum_r varsigma_r beta_r > 0, so some unpriced r has
 varsigma_r > 0 and beta_r > 0, and by (115) sum_n psi_b grad_x = - sum_r varsigma_r dPsi/dlambda_r < 0. But summed over servers,
 with the weights A_i + B_i for alpha = 1, it is >= 0: psi_a psi_b >= 0, and of the rest (93) makes squares, as in (96).
 

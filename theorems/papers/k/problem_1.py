@@ -1,4 +1,4 @@
-r"""K 3.1, 3.2 and 4.4 at given tasks: what a server gains alone, (16), multipliers, and which equilibria there are.
+r"""K 3.1, 3.2, 4.4 and 5.1 at given tasks: existence, Theorem 1, bounds on multipliers, uniqueness by a market.
 
     Problem 1      server i maximises  U_i = sum_n phi_n g_i(x_n / (phi_n gamma_ni)),  x_n = sum_j x_nj,  within its capacities
     (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
@@ -46,9 +46,10 @@ ZERO = Fraction(0)
 
 
 def equilibrium_exists(case: Case) -> Verdict:
-    """K 3.1: the servers take turns; where that ends, or at the default method's answer, no server gains 1e-6 by (16).
+    """K 3.1: best responses in turn; where they end, or at the default method's answer, no server gains 1e-6 by (16).
 
-    For alpha = infinity an exact equilibrium next to it is found. No point refutes existence: what is not found is not decided.
+    For alpha = infinity an exact equilibrium next to it is found. No point refutes existence: where none is found, nothing is
+    decided.
     """
     best = min((gain_left(case.instance, x, case.parameters)[1] for x in _ends(case)), default=Fraction(1))
     margin = float(best) - 1e-6
@@ -71,7 +72,7 @@ def _ends(case: Case) -> list[Rationals]:
 
 
 PARTS = 0.5 ** np.arange(60)
-"""Of the way to the best y_i: some of them are small enough for (16) to tell the sign."""
+"""Of the way to the best y_i: some of them are small enough for (16) to decide the sign."""
 
 
 def theorem_1_by_program(case: Case) -> Verdict:

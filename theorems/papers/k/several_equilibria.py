@@ -5,19 +5,25 @@ In parts of the capacities, v_ar = d_nr / c_ir for arc a = (n, i), with prices m
     mu_ir > 0  only where  sum_a v_ar x_a = 1,          x_a > 0  only where  f_a = sum_r v_ar mu_ir - h_a = 0,      f >= 0
     h_a = g_i'(x_n / (phi_n gamma_ni)) / gamma_ni,      g_i'(z) = z^-alpha + B / z                             (K 22, A = 1)
 
-A *corner* serves as many users S at each server as there are full resources T, with v_ST nonsingular and all other resources not
-full. Its x solves sum_a v_ar x_a = 1 on T, so it is rational, and so are h, for whole alpha and rational B, and mu, which solves
-v_ST mu = h_S. It is a strict solution where
+A *basic solution* serves as many users S at each server as there are full resources T, with v_ST nonsingular and all other
+resources not full. Its x solves sum_a v_ar x_a = 1 on T, so it is rational, and so are h, for whole alpha and rational B, and
+mu, which solves v_ST mu = h_S. It is a strict solution where
 
     mu_T > 0,      f > 0 off S                                                                                            (*)
 
-**It is isolated.** At a solution (x', mu') near by, x' on S, mu' on T, f' off S and the rooms off T are still positive. By
+**It is isolated.** At a solution (x', mu') near by, x' on S, mu' on T, f' off S and the slacks off T are still positive. By
 complementarity x' = 0 off S, mu' = 0 off T, T is full and f' = 0 on S: the equations that x and mu are the only solution of. A
-connected set of more than one point has no isolated one, so two strict corners refute Lemma 2; and the one is locally unique
-without being unique, which refutes Corollary 4. With c_ir > 0 no multiplier is free.
+connected set of more than one point has no isolated one, so two strict solutions refute Lemma 2; and each is locally
+unique without being unique, which refutes Corollary 4. With c_ir > 0 no multiplier is undetermined.
 
-Tried: all corners of all servers in floating point, each B of GRID; the margin is the least slack of (*), relative, at the second
-best corner, for the best B. Confirmed: (28)-(29) at two corners in rationals.
+Steps, for each case:
+
+1. For each server, all its basic solutions, in floating point (`basic_solutions`).
+2. All combinations with one basic solution for each server, and their tasks (`_combinations`).
+3. For each B of GRID and each combination the least relative slack of (*) (`least_slack`).
+4. For each B the best combination, and the best one with other tasks; the B where the second is best decides (`two_best`). The
+   margin of the trial is the slack of the second.
+5. Confirmation: (28)-(29) in rationals at both, by solving for x, then h, then mu (`strict_solution`).
 """
 
 import math
@@ -52,7 +58,7 @@ GRID = tuple(Fraction(1, 2**k) for k in range(8))
 """The B that are tried."""
 
 MOST_COMBINATIONS = 2_000
-"""Systems with more corners are left out: smaller ones are tried many times meanwhile."""
+"""Systems with more combinations are left out: many smaller ones are tried in the same time."""
 
 ROUNDING = 1e-9
 """Slacks of this size are not rounding."""
@@ -60,7 +66,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class ServerBasicSolution:
-    """A corner of one server: the arcs that are served, the resources that are full, in order, and tasks on these arcs."""
+    """A basic solution of one server: the arcs that are served, the resources that are full, in order, and tasks on these
+    arcs.
+    """
 
     served: tuple[int, ...]
     full: tuple[int, ...]
@@ -69,7 +77,7 @@ class ServerBasicSolution:
 
 @dataclass(frozen=True)
 class SolutionPair:
-    """Two corners of all servers, (K,) each, the B at which they are best, and the least slack of the second."""
+    """Two combinations of basic solutions, (K,) each, the B at which they are best, and the least slack of the second."""
 
     least: float
     B: Fraction
@@ -80,19 +88,19 @@ class SolutionPair:
 
 
 def two_solutions(case: Case) -> Verdict:
-    """Whether no two corners with different tasks are strict solutions for one B."""
+    """Whether no two basic solutions with different tasks are strict solutions for one B."""
     margin = two_best(_domain(case)).least
-    sentence = f"the slack of the second best corner is {margin:.3g}"
-    return Verdict("uniqueness", not margin > ROUNDING, margin, sentence, "all corners in floating point")
+    sentence = f"the slack of the second best basic solution is {margin:.3g}"
+    return Verdict("uniqueness", not margin > ROUNDING, margin, sentence, "all basic solutions in floating point")
 
 
 def _domain(case: Case) -> Case:
-    """The case itself; InstanceError where multipliers are free, or tasks are known to be unique."""
-    instance = game_domain(case.instance, "a corner of the game")
+    """The case itself; InstanceError where multipliers are undetermined, or tasks are known to be unique."""
+    instance = game_domain(case.instance, "a basic solution of the game")
     if not all(c > 0 for row in instance.exact.capacities for c in row):
-        raise InstanceError("a capacity is 0, so its multiplier is free")
+        raise InstanceError("a capacity is 0, so its multiplier is free to be any number")
     if any(count > 1 for count in instance.counts):
-        raise InstanceError("a row is a pool, but here it is one server")
+        raise InstanceError("a server has a count above 1, but here every row must be one server")
     game = Game(instance, case.parameters["alpha"])
     if instance.K == 1 or all(np.any(np.all(game.w[game.server == i] == 1, axis=0)) for i in range(instance.K)):
         raise InstanceError("tasks are unique, for there is one server, or every server has a bottleneck resource (K Theorem 4)")
@@ -100,15 +108,19 @@ def _domain(case: Case) -> Case:
 
 
 def two_best(case: Case) -> SolutionPair:
-    """The best corner for each B and the second best with other tasks, for the B where the second is best."""
+    """The best combination for each B and the second best with other tasks, for the B where the second is best."""
     game = Game(case.instance, case.parameters["alpha"])
+    # 1.
     each = [basic_solutions(game, i) for i in range(case.instance.K)]
+    # 2.
     which, tasks = _combinations(game, each)
+    # 3.
     least = np.full((len(GRID), len(which)), np.inf)
     for i, own in enumerate(each):
         for k, solution in enumerate(own):
             rows = which[:, i] == k
             least[:, rows] = np.minimum(least[:, rows], least_slack(game, i, solution, tasks[rows]))
+    # 4.
     best = least.argmax(axis=1)
     same = np.abs(tasks / tasks[best][:, None] - 1).max(axis=2) <= ROUNDING
     second = np.where(same, -1.0, np.maximum(least, -1.0))
@@ -118,7 +130,7 @@ def two_best(case: Case) -> SolutionPair:
 
 
 def basic_solutions(game: Game, i: int) -> list[ServerBasicSolution]:
-    """The corners of server i."""
+    """The basic solutions of server i."""
     here, R, found = np.flatnonzero(game.server == i).tolist(), game.w.shape[1], []
     for size in range(1, min(len(here), R) + 1):
         both = list(product(combinations(here, size), combinations(range(R), size)))
@@ -135,10 +147,10 @@ def basic_solutions(game: Game, i: int) -> list[ServerBasicSolution]:
 
 
 def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[NDArray[np.intp], Floats]:
-    """(M, K) which corner each server has and (M, N) the tasks, where everybody has some; InstanceError where M = 0."""
+    """(M, K) which basic solution each server has and (M, N) the tasks, where everybody has some; InstanceError where M = 0."""
     K, N = game.instance.K, game.instance.N
     if math.prod(len(own) for own in each) > MOST_COMBINATIONS:
-        raise InstanceError(f"there are more than {MOST_COMBINATIONS} corners")
+        raise InstanceError(f"there are more than {MOST_COMBINATIONS} combinations of basic solutions")
     which = np.stack(np.meshgrid(*(np.arange(len(own)) for own in each), indexing="ij"), axis=-1).reshape(-1, K)
     tasks = np.zeros((len(which), N))
     for i, own in enumerate(each):
@@ -148,12 +160,25 @@ def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[ND
         tasks += part[which[:, i]]
     some = (tasks > 0).all(axis=1)
     if not some.any():
-        raise InstanceError("no corner serves everybody")
+        raise InstanceError("no combination of basic solutions serves everybody")
     return which[some], tasks[some]
 
 
 def least_slack(game: Game, i: int, solution: ServerBasicSolution, tasks: Floats) -> Floats:
-    """(B, M) the least slack of (*) at a corner of server i, for each B of GRID and each row of tasks (M, N) of all users."""
+    """(B, M) the least slack of (*) at a basic solution of server i, for each B of GRID and each row of tasks (M, N) of all
+    users.
+
+    Parameters
+    ----------
+    game : shares of capacity (A, R) and units of the instance
+    i : the server
+    solution : one of its basic solutions
+    tasks : (M, N) tasks of all users, a row for each combination
+
+    Returns
+    -------
+    (B, M) slacks relative to the sum of prices and to g' / gamma; negative = not a solution
+    """
     here = np.flatnonzero(game.server == i)
     on, w = np.isin(here, solution.served), game.w[here][:, list(solution.full)]
     z = tasks[:, game.user[here]] / game.unit[here]
@@ -169,12 +194,13 @@ def least_slack(game: Game, i: int, solution: ServerBasicSolution, tasks: Floats
 
 
 def two_solutions_exactly(case: Case) -> Verdict:
-    """The same, with (28)-(29) in rationals at the corners that floating point names."""
+    """The same, with (28)-(29) in rationals at the solutions that were found in floating point."""
     pair, method = two_best(_domain(case)), "optimality conditions in rationals"
+    # 5.
     points = [strict_solution(case, solution, pair.B) for solution in pair.solutions]
     first, second = (exact_arcs(case.instance).tasks(x) for x in points if x is not None) if None not in points else ((), ())
     if first == second:
-        return Verdict("uniqueness", True, -1.0, "no two corners with different tasks are strict solutions", method)
+        return Verdict("uniqueness", True, -1.0, "no two basic solutions with different tasks are strict solutions", method)
     difference = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
     texts = " and ".join(f"({', '.join(map(str, tasks))})" for tasks in (first, second))
     sentence = f"with B = {pair.B} the tasks {texts} are two equilibria, both isolated"
@@ -182,7 +208,22 @@ def two_solutions_exactly(case: Case) -> Verdict:
 
 
 def strict_solution(case: Case, each: Sequence[ServerBasicSolution], B: Fraction) -> Rationals | None:
-    """The tasks (A,) of a corner of each server where they are a strict solution of (28)-(29), else None."""
+    """The tasks (A,) of a basic solution of each server where they are a strict solution of (28)-(29), else None.
+
+    Parameters
+    ----------
+    case : the instance and alpha
+    each : (K,) a basic solution of each server
+    B : of (22), with A = 1
+
+    Returns
+    -------
+    (A,) rational tasks, or None
+
+    Raises
+    ------
+    InstanceError : a user has no task, or a matrix is singular
+    """
     instance, arcs = case.instance, exact_arcs(case.instance)
     parts = [dict(load) for load in arcs.load]
     blocks = []
@@ -217,5 +258,5 @@ def _regular(matrix: list[list[Fraction]], sides: list[Fraction]) -> Rationals:
     """The solution of square equations; InstanceError where they are singular."""
     found = solved(matrix, sides)
     if found is None:
-        raise InstanceError("a corner is singular")
+        raise InstanceError("a basic solution has a singular matrix")
     return found

@@ -1,15 +1,15 @@
 """The claims of K (alphaPF-VDS), tried and confirmed.
 
 K has Definitions 1 to 6, Theorems 1 to 8, Lemmas 1 to 4, Corollaries 1 to 4, Table 1, the examples of Figs. 1 to 3, two
-algorithms and the experiments of section 6. Envy is about the resources that a user may use, see statements.py. Equilibria for
+algorithms and the experiments of section 6. Envy is about the resources that a user may use (P.T2.envy.letter). Equilibria for
 alpha != 1 need not be unique in x_n: what is tried is the one its method gives. Finite alpha has irrational equilibria, so a
 violation counts if it is ten times what a proved bound on the residual lets tasks be off (a proof for one server only).
 
-Confirmed by other routes than what tries: points of Problems 1 and 3 in rationals and square roots (problem_1.py, problem_3.py,
-several_equilibria.py, lemma_4.py, lemma_3.py). What cannot be otherwise: no point refutes existence, so K.3.1.existence is held
-or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and only where it ended is judged in two
-ways. K.6.2, K.T2.limit and K.C3 have one judge, of tasks in floating point and of certified ones; K.3.3.one-server compares both
-with another solver's floats.
+Each claim is confirmed by another route than the one that tries it: points of Problems 1 and 3 in rationals and square roots
+(problem_1.py, problem_3.py, several_equilibria.py, lemma_4.py, lemma_3.py). Exceptions: no point refutes existence, so
+K.3.1.existence is held or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and its end is
+judged in two ways. K.6.2, K.T2.limit and K.C3 have one judge, of tasks in floating point and of certified ones; K.3.3.one-server
+compares both with another solver's floats.
 
 The Google and Bitbrain workloads of section 6 are samples that are not published; these statements say so and decide nothing.
 """
@@ -101,7 +101,7 @@ CLUSTER = Case(
 UNIQUE: dict[str, Any] = {"mechanism": "alpha-pf-vds", "property": "uniqueness"}
 
 FAMILIES = Hypotheses(one_server=True, one_resource=True, everywhere=True, positive=True, equal_weights=True)
-"""For claims tried at points that the parameters of a case determine; its own instance plays no part."""
+"""For claims tried at points that the parameters of a case determine; the instance of the case is not used."""
 
 PROOFS_ALPHA = {
     EF: "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
@@ -154,7 +154,7 @@ def equilibrium_claim(
 
 
 SEVERAL = with_alpha(replace(ANY, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
-"""Where several equilibria are looked for: nothing but alpha, demands and capacities differs."""
+"""For several equilibria: only alpha, demands and capacities vary."""
 
 
 # ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def _equilibrium_found(case: Case) -> Verdict:
 
 
 def _unique_in_floats(case: Case) -> Verdict:
-    """Two methods find the same x_n: what is not unique may show, what is may not."""
+    """Two methods find the same x_n; a difference refutes uniqueness, agreement does not prove it."""
     own = {name: case.parameters[name] for name in ("alpha", "A", "B") if name in case.parameters}
     first = solve(case.instance, "alpha-pf-vds", "continuation", "high", **own)
     second = solve(case.instance, "alpha-pf-vds", "semismooth-newton", "high", time_limit=1.0, **own)
@@ -685,8 +685,8 @@ statements = [
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
         FIG3,
-        missing("neither K's proof nor the one below is about full resources without a price, which may have one near by"),
-        note="true where all other resources have room: solutions that accumulate contain an analytic arc along which "
+        missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by"),
+        note="true where all other resources have slack: solutions that accumulate contain an analytic arc along which "
         "some x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served "
         "x_n move against lambda_i. So, on the arc or back on it, some servers serve just the users who rise, who are served "
         "nowhere else. These equations tie x_m to x_n by analytic functions, hence on to infinity, where g_i' is a multiple of "
@@ -725,8 +725,8 @@ statements = [
         lemma_3.tried,
         lemma_3.confirmed,
         replace(FAMILIES, parameters=lemma_3.FAMILY),
-        note="Tried at points of a family: the parameters of a case determine point and system, its instance plays no "
-        "part. v has nothing but parts for which (111) fails, and Psi rises along v, so no step satisfies (51). True for "
+        note="Tried at points of a family: the parameters of a case determine point and system, its instance is not "
+        "used. v has nonzero entries only where (111) fails, and Psi rises along v, so no step satisfies (51). True for "
         "alpha = 1, and for one server: docs/ERRATA.md.",
     ),
     Statement(
@@ -749,7 +749,7 @@ statements = [
         lemma_4.confirmed,
         replace(FAMILIES, parameters=lemma_4.FAMILY),
         note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
-        "(lemma_4.py), its instance plays no part. PS-MFA that starts there ends there, against Theorem 8. Under "
+        "(lemma_4.py), its instance is not used. Started there, PS-MFA ends there, against Theorem 8. Under "
         "Assumption 1: K.L4.priced.",
     ),
     Statement(
@@ -770,7 +770,8 @@ statements = [
         lemma_4.tried,
         lemma_4.confirmed,
         replace(FAMILIES, parameters=lemma_4.FAMILY),
-        note="it starts where K.L4 fails, and v = 0 ends it. Under Assumption 1 see K.L4.priced, from its own start K.T8.start",
+        note="started at a point where K.L4 fails, it ends there since v = 0. Under Assumption 1 see K.L4.priced, from its "
+        "own start K.T8.start",
     ),
     Statement(
         "K.T8.start",

@@ -9,7 +9,12 @@ r"""P III-C, Corollary 1 and Algorithm I: in rationals as printed, and in floati
 Tried in floating point: (13) by releasing everybody with a larger share, after which r is still full; Update-Allocation on
 arrays in parts of a monopoly; the maximum of (17) where the solver's Algorithm I ends; S* in that solver's server procedure.
 Confirmed in rationals and P's own letters: shares compared; the update in tasks; the maximum at a certified PS-DSF allocation;
-all of Algorithm I, from DRF on each server by progressive filling, for three rounds.
+all of Algorithm I, from DRF on each server by progressive filling, for three rounds:
+
+1. DRF on each server by itself (`_drf_on_each_server`).
+2. For each server in turn, with N_i all its users (`_procedure`): S*, N* and R* by (16) (`ServerInRationals.test`).
+3. Where (17) holds for some r in R*, N_i loses its users who demand r; back to 2., or to the next server where N_i is empty.
+4. Otherwise Update-Allocation (18) (`ServerInRationals.updated`); back to 2.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -84,7 +89,7 @@ def bottleneck_by_release(case: Case) -> Verdict:
                 if _condition_15(float(share), z[needs & (y > 0)].tolist()):
                     stays = np.where(z > share * (1 + FULL), 0.0, y) @ server.w[:, r]
                     worst = max(worst, float(1 - 2 * FULL - stays))
-    return Verdict("bottleneck", not worst > 0, worst, "r has room when all with a larger share leave", "floating point")
+    return Verdict("bottleneck", not worst > 0, worst, "r has slack when all with a larger share leave", "floating point")
 
 
 # ---- Update-Allocation as printed -------------------------------------------------------------------------------------------
@@ -125,7 +130,18 @@ class ServerInRationals:
     def test(
         self, z: Mapping[int, Fraction], x: Mapping[int, Fraction], left: list[int]
     ) -> tuple[Fraction, list[int], dict[int, list[int]]]:
-        """(16): S*, N*, and for each r in R* the arcs of N_i that use it."""
+        """(16): S*, N*, and for each r in R* the arcs of N_i that use it.
+
+        Parameters
+        ----------
+        z : shares by arc
+        x : tasks by arc
+        left : the arcs of N_i
+
+        Returns
+        -------
+        S*, the arcs of N*, and {row in R*: arcs of N_i that use it}
+        """
         least, load = min(z[a] for a in left), self.load(x)
         lowest = [a for a in left if z[a] == least]
         full = [r for r in self.rows if load[r] == 1 and any(r in self.part[a] for a in lowest)]
@@ -134,7 +150,19 @@ class ServerInRationals:
     def updated(
         self, z: Mapping[int, Fraction], x: Mapping[int, Fraction], lowest: list[int], released: list[int]
     ) -> dict[int, Fraction]:
-        """Tasks on this server after Update-Allocation; f has each of `released`, as often as it is named."""
+        """Tasks on this server after Update-Allocation; f counts each of `released` as often as it is listed.
+
+        Parameters
+        ----------
+        z : shares by arc
+        x : tasks by arc
+        lowest : the arcs of N*
+        released : the arcs of n_r, one for each full resource
+
+        Returns
+        -------
+        tasks by arc of this server
+        """
         load, least = self.load(x), z[lowest[0]]
         f = {r: 1 - load[r] + sum((x[a] * self.part[a].get(r, ZERO) for a in released), ZERO) for r in self.rows}
         D = {r: sum((self.unit[a] * self.part[a].get(r, ZERO) for a in lowest), ZERO) for r in self.rows}
@@ -204,7 +232,7 @@ def maximum_defined(case: Case) -> Verdict:
             done = [r for r, using in users.items() if using and max(z[a] for a in using) == least]
             if not done and not all(users.values()):
                 server = instance.servers[place.rows[0] // instance.R]
-                sentence = f"at server {server!r} nobody in N_i uses a full resource that somebody left demands"
+                sentence = f"at server {server!r} nobody in N_i uses a full resource that a remaining user demands"
                 return Verdict("maximum", False, 1.0, sentence, "rational arithmetic")
             if not done:
                 break
@@ -222,7 +250,7 @@ def maximum_defined_in_floats(case: Case) -> Verdict:
         y, z = found.x[server.arcs] / server.gamma, found.tasks[server.user] / (server.phi * server.gamma)
         worst = max(worst, *(1e-6 - part for part in _largest_parts(server, y, z)), -1.0)
     return Verdict(
-        "maximum", not worst > 0, worst, "nobody in N_i uses a full resource that somebody left demands", "floating point"
+        "maximum", not worst > 0, worst, "nobody in N_i uses a full resource that a remaining user demands", "floating point"
     )
 
 
@@ -270,7 +298,9 @@ def rising_exactly(everywhere: bool) -> Callable[[Case], Verdict]:
 
     def check(case: Case) -> Verdict:
         user, places = exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
+        # 1.
         x, worst = _drf_on_each_server(case.instance, places), Fraction(-1)
+        # 2. to 4.
         for place in places * ROUNDS:
             before = [min(p.shares(x, user).values()) for p in places]
             minima = list(_procedure(place, x, user))
@@ -303,12 +333,15 @@ def _procedure(place: ServerInRationals, x: dict[int, Fraction], user: tuple[int
     for _ in range(20 * (len(place.here) * len(place.rows) + 10)):
         if not left:
             return
+        # 2.
         z = place.shares(x, user)
         least, lowest, users = place.test(z, x, left)
+        # 3.
         done = [r for r, using in users.items() if max((z[a] for a in using), default=least) == least]
         if done:
             left = [a for a in left if done[0] not in place.part[a]]
             continue
+        # 4.
         yield least
         released = list(dict.fromkeys(max(using, key=lambda a: z[a]) for using in users.values()))
         x |= place.updated(z, x, lowest, released)

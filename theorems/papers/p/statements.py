@@ -1,11 +1,11 @@
 """The claims of P (PS-DSF), tried and confirmed.
 
 P has Definitions 1 to 3, Theorems 1 and 2, Corollary 1, Algorithm I, Tables I, III and IV, and the examples of Figs. 1 to 5. Its
-definitions for servers of their own (III-B) speak of placement constraints and weights, so nothing more is assumed. Envy is about
+definitions for heterogeneous servers (III-B) include placement constraints and weights, so nothing more is assumed. Envy is about
 the resources that a user may use: with those of servers that are closed to it, (24) to the letter is false (P.T2.envy.letter).
-What of Fig. 6 is a curve in a picture cannot be compared; what the text says of it can. Corollary 1 and Algorithm I have their
-second routes in algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in doubles
-by the residual, and in rationals by the gap of Theorem 1.
+The curves of Fig. 6 are not compared, since only a picture is printed; what the text says of them is. Corollary 1 and Algorithm
+I are confirmed by algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in
+doubles by the residual, and in rationals by the gap of Theorem 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -159,7 +159,7 @@ def _table4(mechanism: str, n: int) -> Callable[[Case], Verdict]:
 
 
 def _rounded(printed: str) -> str:
-    """A number as one that is rounded to the digits it has."""
+    """A printed number, marked as rounded to the digits it has."""
     return printed if "." in printed else f"{printed}."
 
 
@@ -225,12 +225,12 @@ NOTES = {
         "ps-dsf",
         PO,
     ): "Definition 2 says that nobody can gain without taking from one of at most its share, which does not exclude that "
-    "two gain together by changing places. K 2.3 says that PS-DSF is not Pareto optimal.",
+    "two gain together by exchanging tasks between servers. K 2.3 says that PS-DSF is not Pareto optimal.",
     (
         "ps-dsf",
         SP,
-    ): "Tried with the worst allocation after the lie against the best before it. The proof claims from sets U_i that "
-    "x'_p > x_p contradicts Definition 2, which speaks of one user's gain, not of several at once, as for Pareto optimality.",
+    ): "Tried with the worst allocation after the misreport against the best before it. The proof claims from sets U_i that "
+    "x'_p > x_p contradicts Definition 2, which is about one user's gain, not of several at once, as for Pareto optimality.",
     ("tsf", SI): "gamma_n counts servers that n may not use, and the definition of the uniform allocation does not.",
 }
 
@@ -352,7 +352,7 @@ statements = [
         definition,
         bottleneck_condition,
         replace(ANY, points=1),
-        proof="If n has no bottleneck at server i, everything it demands there has room once all with a larger share than n's "
+        proof="If n has no bottleneck at server i, everything it demands there has slack once all with a larger share than n's "
         "are gone from i, so x_n can rise at their cost alone. If r is a bottleneck of n at i, all who use it have at most n's "
         "share there and keep what they have, so x_ni cannot rise, however n moves its own tasks; where that is so at every "
         "eligible server, x_n cannot rise.",

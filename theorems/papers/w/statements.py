@@ -4,9 +4,10 @@ W has one lemma and nine propositions (4.1 to 4.6 and the appendix), programs (4
 to weights and finite tasks (5.1), the fitness (9) with its example (5.2), two tables and nine figures. What section 6 measured on
 the Google traces cannot be repeated from the paper; these statements say what is missing and decide nothing.
 
-First-Fit and Best-Fit are what they do, so both routes of W.S5.2 do it: on arrays in floating point, on lists in rationals.
+First-Fit and Best-Fit are algorithms, so both routes of W.S5.2 run them: on arrays in floating point, on lists in rationals.
 
-61 statements in all; `place` says where each claim stands. None is made of the remark that a search through k servers takes O(k).
+61 statements in all; `place` says where each claim stands. No statement is made of the remark that a search through k servers
+takes O(k).
 """
 
 from collections.abc import Callable, Sequence
@@ -195,7 +196,9 @@ def _in_rounds(case: Case, answer: Answer) -> Verdict:
     shares = rate * h.tasks
     n = int(np.argmax([float(s) for s in shares]))
     gap = (shares[n] - shares.min()) / rate[n] / h.alone[n]
-    return verdict_of(h, "one-round", gap, f"user {h.instance.users[n]!r} has the share {shares[n]}, the poorest {shares.min()}")
+    return verdict_of(
+        h, "one-round", gap, f"user {h.instance.users[n]!r} has the share {shares[n]}, and the least share is {shares.min()}"
+    )
 
 
 # ---- sections 3 and 4: numbers of Figs. 2 to 4 and of Proposition 4 -------------------------------------------------
@@ -330,13 +333,14 @@ def _drawn(case: Case) -> Verdict:
     return Verdict("partition", not margin > 0, margin, "the mean differs", f"{len(ways)} ways")
 
 
-# ---- section 3.4: how little per-server DRF may use -----------------------------------------------------------------
+# ---- section 3.4: low utilisation of per-server DRF -----------------------------------------------------------------
 
 RARE = F(1, 100)
 
 
 def _arbitrarily_low(count: int) -> Case:
-    """`count` users, servers and resources: server i lacks resource i, which only user i hardly needs.
+    """`count` users, servers and resources: server i has little of resource i, of which user i demands little and all others
+    much.
 
     DRF splits resource i of server i equally, so user i runs a part 1/count of what the server can do for it alone.
     """
@@ -378,13 +382,13 @@ def _amounts(instance: Instance) -> list[Fraction]:
 
 
 def _as_if_alone(case: Case, answer: Answer) -> Verdict:
-    """Everybody has what it would have of the common resource if that were the only one: w_n / W of it."""
+    """Everybody has the amount of the common resource that it would have if that were the only one: w_n / W of it."""
     r, h = _common_resource(case.reported), holdings_of(answer(case.reported))
     amounts = h.bundles[:, :, r].sum(axis=1)
     short = h.weights / h.weights.sum() - amounts / h.pools[:, r].sum()
     n = int(np.argmax([float(s) for s in short]))
     return verdict_of(
-        h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} misses {short[n]} of the common resource"
+        h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} has {short[n]} of the common resource less than alone"
     )
 
 
@@ -399,14 +403,30 @@ def _fitness(case: Case) -> Sequence[Row]:
 
 
 def fitness(demand: Sequence[Fraction], rest: Sequence[Fraction]) -> Fraction:
-    """H of W (9): the smaller, the better the task fits to what is left of the server."""
+    """H of W (9): the smaller, the closer the demand is to the remaining capacity of the server."""
     if not demand[0]:
         raise InstanceError("(9) divides by the demand of the first resource")
     return sum((abs(d / demand[0] - c / rest[0]) for d, c in zip(demand, rest, strict=True)), F(0))
 
 
 def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int]:
-    """(N,) whole tasks by progressive filling: the poorest user is served, on the first server that fits or on the best."""
+    """(N,) whole tasks by progressive filling: the user with the least share is served, on the first server that fits or on the
+    best.
+
+    Parameters
+    ----------
+    instance : demands and capacities in their own units
+    best_fit : Best-Fit by (9) instead of First-Fit
+    most : the most tasks in all
+
+    Returns
+    -------
+    (N,) numbers of tasks
+
+    Raises
+    ------
+    InstanceError : more than `most` tasks fit, or users have several demand vectors
+    """
     if not instance.single_variant or instance.demands_on:
         raise InstanceError("about users with one demand vector")
     exact, share = instance.exact, global_dominant_share(instance)
@@ -438,7 +458,7 @@ def _best_fit_is_drfh(case: Case) -> Sequence[Row]:
 
 
 def _best_fit_no_better(case: Case) -> Verdict:
-    """The poorest user has no more by Best-Fit than by First-Fit."""
+    """The least share is no larger by Best-Fit than by First-Fit."""
     share = global_dominant_share(case.instance)
     poorest = [min(s * u for s, u in zip(share, whole_tasks(case.instance, best), strict=True)) for best in (False, True)]
     margin = poorest[1] - poorest[0]
@@ -448,7 +468,22 @@ def _best_fit_no_better(case: Case) -> Verdict:
 
 
 def whole_tasks_in_floats(instance: Instance, best_fit: bool, most: int = 400) -> Any:
-    """(N,) the same on arrays in floating point, where what differs by TIED, relative, is a tie."""
+    """(N,) the same on arrays in floating point, where what differs by TIED, relative, is a tie.
+
+    Parameters
+    ----------
+    instance : demands and capacities in their own units
+    best_fit : Best-Fit by (9) instead of First-Fit
+    most : the most tasks in all
+
+    Returns
+    -------
+    (N,) global dominant shares
+
+    Raises
+    ------
+    InstanceError : more than `most` tasks fit, or users have several demand vectors
+    """
     if not instance.single_variant or instance.demands_on:
         raise InstanceError("about users with one demand vector")
     demand = np.array([rows[0] for rows in instance.demands])
@@ -485,7 +520,7 @@ def _best_fit_no_better_in_floats(case: Case) -> Verdict:
 
 
 def _opposite(check: Callable[[Case], Verdict], allowed: float) -> Callable[[Case], Verdict]:
-    """The poorest user has no more by First-Fit than by Best-Fit."""
+    """The least share is no larger by First-Fit than by Best-Fit."""
 
     def opposite(case: Case) -> Verdict:
         verdict = check(case)
@@ -555,8 +590,9 @@ _PROOF1 = (
     "d_jr* <= 1, and all have the same g (W.E6.pareto)"
 )
 _PROOF3 = (
-    "what liar i reports has d'_ir <= 1 for its true dominant resource r*, so it runs at most sum_l g'_il d'_ir* / D_ir* <= g' "
-    "/ D_ir* true tasks, and if it gains g' > g: all who tell the truth gain too, for all have the same g' (W.E6.pareto). "
+    "what a misreporting user i reports has d'_ir <= 1 for its true dominant resource r*, so it runs at most sum_l g'_il "
+    "d'_ir* / D_ir* <= g' / D_ir* true tasks, and if it gains g' > g: all who report truthfully gain too, for all have the "
+    "same g' (W.E6.pareto). "
 )
 _PROOF5 = (
     "If g >= 1/n, an equal partition gives i at most 1/n of its dominant resource r*, so at most 1 / (n D_ir*) <= g / D_ir* "
@@ -574,8 +610,8 @@ _DOMINANT = (
     "by definition"
 )
 _FINITE = (
-    "Cutting tasks of a user leaves room for everybody, as for W.E6.pareto; so who is not at its limit has one share g, by "
-    "weight, and who is has at most that: v_i = min(g, its limit). "
+    "Cutting tasks of a user frees some of every resource for everybody, as for W.E6.pareto; so who is not at its limit has "
+    "one share g, by weight, and who is has at most that: v_i = min(g, its limit). "
 )
 
 statements = [
@@ -635,7 +671,7 @@ statements = [
                 "group-strategyproofness",
                 "group strategyproofness",
                 MISREPORTING,
-                _PROOF3 + "If all liars gained, everybody would, against Pareto optimality",
+                _PROOF3 + "If all who misreport gained, everybody would, against Pareto optimality",
             ),
             (
                 "sharing-incentive",
@@ -671,7 +707,8 @@ statements = [
         **about_mechanism("drf-per-server", _wasteful),
         hypotheses=BASIC,
         printed=_arbitrarily_low(3),
-        note="n users, n servers, n resources, server i short of resource i, which only user i hardly needs: it tends to 1/n",
+        note="n users, n servers, n resources, server i has little of resource i, of which only user i demands little: it "
+        "tends to 1/n",
     ),
     # ---- section 4
     Statement(
@@ -695,7 +732,7 @@ statements = [
         lambda case: _programs(case, True),
         replace(BASIC, equal_weights=False),
         proof="(4) is (5) by Lemma 1; and from a solution of (5) whoever has more than the least share can give the rest up, "
-        "which leaves it feasible and the least share as it is",
+        "which keeps it feasible and does not change the least share",
     ),
     Statement(
         "W.E6.pareto",
@@ -748,7 +785,7 @@ statements = [
         hypotheses=BASIC,
         property="pareto",
         proof="where nobody has less than g, nobody has more: it could be split among all, as for W.E6.pareto, and g is the "
-        "largest. So a Pareto improvement has the same g for everybody, and is none",
+        "largest. So a Pareto improvement would have the same g for everybody, and improve nothing",
         note="without positive demands, unlimited tasks or placement everywhere one program is not enough",
     ),
     Statement(
@@ -761,7 +798,7 @@ statements = [
         misreports=2,
         property="group-strategyproofness",
         table="W.List",
-        proof=_PROOF3 + "If all liars gained, everybody would, against Pareto optimality (W.P2)",
+        proof=_PROOF3 + "If all who misreport gained, everybody would, against Pareto optimality (W.P2)",
     ),
     Statement(
         "W.P3.strict",
@@ -772,7 +809,8 @@ statements = [
         hypotheses=BASIC,
         misreports=2,
         property="strict-group-strategyproofness",
-        proof=_PROOF3 + "So if no liar lost, nobody would, and the answer to the truth would not be Pareto optimal (W.P2)",
+        proof=_PROOF3
+        + "So if nobody who misreports lost, nobody would, and the answer to the truth would not be Pareto optimal (W.P2)",
     ),
     Statement(
         "W.P4",
@@ -840,7 +878,8 @@ statements = [
         **about_mechanism("drfh", SHARING),
         hypotheses=replace(BASIC, one_resource=True),
         property="sharing-incentive",
-        proof="Whoever is below 1/n leaves somebody above it, or slots free; some of these could go to the poorest.",
+        proof="If somebody is below 1/n, somebody is above it or slots are free; some of these could go to the user with the "
+        "least share.",
     ),
     Statement(
         "W.S4.5.reduces",
@@ -950,9 +989,9 @@ statements = [
                 strict_misreporting,
                 EXTENDED,
                 _FINITE
-                + "A liar who gains was below its limit, at the share g, and runs at most v'_i w_i / D_ir* true tasks for a told "
-                "share v'_i <= g': so g' > g, and nobody who tells the truth loses. If no liar lost either, the answer to the "
-                "truth would not be Pareto optimal.",
+                + "A misreporting user who gains was below its limit, at the share g, and runs at most v'_i w_i / D_ir* true "
+                "tasks for a reported share v'_i <= g': so g' > g, and nobody who reports truthfully loses. If nobody who "
+                "misreports lost either, the answer to the truth would not be Pareto optimal.",
             ),
             (
                 "P5",
@@ -1043,8 +1082,8 @@ statements = [
     ),
     Statement(
         "W.S5.2.worse",
-        "Best-Fit never leaves the poorest user less than First-Fit does.",
-        "not claimed in so many words; W 6.2 finds Best-Fit better at all times",
+        "The least share by Best-Fit is never smaller than by First-Fit.",
+        "not claimed explicitly; W 6.2 finds Best-Fit better at all times",
         "all",
         _opposite(_best_fit_no_better_in_floats, TIED),
         _opposite(_best_fit_no_better, 0.0),

@@ -5,6 +5,13 @@ r"""Z Proposition 2 and what "computationally efficient" can mean here: NB by a 
 for t = 1, FACTOR, FACTOR^2, ...: the path of centres, on which prices 1 / (t s_r) leave a gap of (number of barriers) / t. Theory
 bounds the steps by O(sqrt(barriers) log(1 / accuracy)). The gap at the end is computed again in rationals (nb_gap), so that the
 answer whose steps are counted is proved. No code of a solver is used.
+
+1. Start at y = 1 / (2 A), t = 1.
+2. Gradient and Newton's step by a QR factorisation, in parts of y (`_derivatives`).
+3. End where the gap is small enough and Newton's decrement is at most CENTRE.
+4. Where the decrement is at most CLOSE, raise t; go on with 2.
+5. Otherwise take the step, halved until the function rises enough (`_moved`); go on with 2.
+6. Prices 1 / (t s) after one more Newton step in s.
 """
 
 from fractions import Fraction
@@ -27,7 +34,7 @@ CENTRE = 1e-8
 """The same at the end. Prices 1 / (t s) are off by its root, relative; those after the next step, which are taken, by itself."""
 
 MOST = 1000
-"""Steps after which nothing is waited for."""
+"""The most Newton steps."""
 
 
 def centre_path(instance: Instance, accuracy: float) -> tuple[Floats, Floats, int]:
@@ -36,19 +43,25 @@ def centre_path(instance: Instance, accuracy: float) -> tuple[Floats, Floats, in
     own = np.zeros((instance.N, len(arcs)))
     own[arcs.user, np.arange(len(arcs))] = arcs.gamma
     load = arcs.load.toarray() * arcs.gamma
+    # 1.
     y, t, steps = np.full(len(arcs), 0.5 / len(arcs)), 1.0, 0
     barriers = load.shape[0] + len(y)
     while steps < MOST:
+        # 2.
         slope, root = _derivatives(own, load, weights, t, y)
         step = y * np.linalg.solve(root, np.linalg.solve(root.T, slope))
         decrement, last = float(slope @ (step / y)), barriers * 2.0 / t <= accuracy * weights.sum()
+        # 3.
         if last and decrement <= CENTRE:
             break
+        # 4.
         if decrement <= CLOSE and not last:
             t *= FACTOR
             continue
+        # 5.
         y = _moved(own, load, weights, t, y, step, decrement)
         steps += 1
+    # 6.
     s = 1.0 - load @ y
     return y * arcs.gamma, (1.0 + load @ step / s) / (t * s), steps
 
@@ -80,7 +93,18 @@ def _moved(own: Floats, load: Floats, weights: Floats, t: float, y: Floats, step
 
 
 def proved_gap(instance: Instance, x: Any, prices: Any) -> Fraction:
-    """In rationals, what any feasible allocation can have more of sum w log u than the tasks x."""
+    """In rationals, what any feasible allocation can have more of sum w log u than the tasks x.
+
+    Parameters
+    ----------
+    instance : weights, demands and capacities
+    x : (A,) tasks
+    prices : (K R,) prices in parts of capacity
+
+    Returns
+    -------
+    a bound in units of sum w log u
+    """
     arcs = exact_arcs(instance)
     exact = [Fraction(float(v)) for v in x]
     over = max([Fraction(1), *arcs.loads(exact)])

@@ -74,10 +74,10 @@ HELPING = Case(
     Instance([[[1, 0, 0]], [[0, 1, 0]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
     Misreport((1, 2), (((F(0), F(1), F(0)), (F(0), F(1), F(0))), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
 )
-"""User 3 can run one task whatever it says, and takes it from user 1 instead of user 2."""
+"""User 3 can run one task whatever it reports, and takes resources from user 1 instead of user 2."""
 
 REPEATING = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
-"""User 1 is placed in round 1; users 2 and 3 share what is left, and each could have more at the cost of the other."""
+"""User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other."""
 
 PROP8 = Case(example("zarchy-prop8").instance)
 
@@ -223,7 +223,7 @@ def _wasteful_mmf(case: Case, exact: bool) -> Verdict:
 def _as_printed(case: Case, answer: Answer) -> Verdict:
     """III-A to the letter: round t places users who cannot have more without loss of users placed in rounds before t.
 
-    Round 1 protects everybody. A round that places nobody is repeated unchanged, for ever: a violation of "terminates".
+    Round 1 protects everybody. A round that places nobody is repeated unchanged without end: a violation of "terminates".
     """
     h = holdings_of(answer(case.reported))
     size, same = h.instance.N, 0 if h.exact else 1e-7
@@ -246,7 +246,7 @@ def _as_printed(case: Case, answer: Answer) -> Verdict:
 
 
 def _next_level(h: Holdings, levels: Sequence[Any]) -> Any:
-    """The largest equal utility of the users without a level: they are the poorest of them in the fair answer."""
+    """The largest equal utility of the users without a level: the least utility of these users in the leximin answer."""
     return min(u for u, known in zip(h.tasks, levels, strict=True) if known is None)
 
 
@@ -262,7 +262,7 @@ STEPS = 100
 
 
 def _few_steps(case: Case) -> Verdict:
-    """Iterations of Clarabel, and where these are many, of Ipopt: two codes that have little in common."""
+    """Iterations of Clarabel, and where these are many, of Ipopt: two independent codes."""
     counts = []
     for method in ("cvxpy:clarabel", "pyomo:ipopt"):
         allocation = solve(case.reported, "nb", method)
@@ -276,7 +276,9 @@ def _few_steps(case: Case) -> Verdict:
 
 
 def _few_newton_steps(case: Case) -> Verdict:
-    """Newton steps of a barrier method of our own, to an answer that no other exceeds by 1e-6 sum w, proved in rationals."""
+    """Newton steps of the barrier method of newton_steps.py to an answer within 1e-6 sum w of the optimum, proved in
+    rationals.
+    """
     x, prices, steps = centre_path(case.reported, TOLERANCE / 10)
     gap = proved_gap(case.reported, x, prices) / sum(case.reported.exact.weights)
     holds = steps <= STEPS if gap <= TOLERANCE else None
@@ -322,11 +324,13 @@ def _market_exact(case: Case) -> Verdict:
     )
 
 
-# ---- Lemma 4 and what is handed out beyond need ----------------------------------------------------------------------
+# ---- Lemma 4 and unused resources that are allocated ----------------------------------------------------------------------
 
 
 def _lemma4(wasteful: bool) -> Judge:
-    """u_i(Y_i) >= u'_i(Y_i), with D' what is told: Y_i is what i's tasks take, or that and all that nobody takes."""
+    """u_i(Y_i) >= u'_i(Y_i), with D' the reported demands: Y_i is what i's tasks take, or that and everything that is left
+    unused.
+    """
 
     def judge(case: Case, answer: Answer) -> Verdict:
         if case.misreport is None:
@@ -342,7 +346,9 @@ def _lemma4(wasteful: bool) -> Judge:
 
 
 def _envy_with_leftovers(case: Case, answer: Answer) -> Verdict:
-    """Definition 1 looks at utilities only, so the output may also give all that is left to one user: nobody may envy it."""
+    """Definition 1 looks at utilities only, so an answer may also allocate all unused resources to one user: nobody may envy
+    that user.
+    """
     h = holdings_of(answer(case.reported))
     left = np.maximum(h.pools - h.bundles.sum(axis=0), 0)
     gaps = []
@@ -351,16 +357,20 @@ def _envy_with_leftovers(case: Case, answer: Answer) -> Verdict:
             if n != m:
                 better = h.utilities(n, h.bundles[m : m + 1] + left)[0]
                 gaps.append((better - h.tasks[n]) / h.alone[n])
-    return verdict_of(h, "envy-freeness", max(gaps), "somebody envies the user who was given what nobody needs")
+    return verdict_of(h, "envy-freeness", max(gaps), "somebody envies a user who was also given the unused resources")
 
 
 def _misreporting_with_leftovers(case: Case, answer: Answer) -> Verdict:
-    """A lie helps where the liar can also use what nobody needs after it; before it nothing that is left helps anybody."""
-    assert case.misreport is not None, "the statement is about lies"
+    """A misreport where the user can also use the resources that are unused after it;
+    before it no unused resource helps anybody.
+    """
+    assert case.misreport is not None, "the statement is about misreports"
     h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     left = np.maximum(reported.pools - reported.bundles.sum(axis=0), 0)
     gains = [(h.utilities(n, reported.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
-    return verdict_of(h, "strategyproofness", min(gains), "a liar runs more with what it gets and what nobody needs")
+    return verdict_of(
+        h, "strategyproofness", min(gains), "a misreporting user runs more with its bundle and the unused resources"
+    )
 
 
 def _plain_envy(case: Case, answer: Answer) -> Verdict:
@@ -422,7 +432,7 @@ def _ex3(case: Case) -> Sequence[Row]:
         ("Y_2", "1/3", h.bundles[1, 0, 0]),
         ("utility of user 1", "2/3", h.tasks[0]),
         ("utility of user 2", "2/3", h.tasks[1]),
-        ("Y_2 after the lie of Proposition 6", "1/2", misreported.bundles[1, 0, 0]),
+        ("Y_2 after the misreport of Proposition 6", "1/2", misreported.bundles[1, 0, 0]),
     ]
 
 
@@ -432,7 +442,7 @@ def _rounds(case: Case) -> Sequence[Row]:
 
 
 def _nb_example(case: Case) -> Sequence[Row]:
-    """(4, 4) each: prices of 1 for each resource as a whole prove it."""
+    """(4, 4) each: prices of 1 for the capacity of each resource prove it."""
     x, prices = (F(0), F(2), F(0), F(2)), (F(1), F(1))
     return [
         ("whether two tasks each are the Nash bargain", "1", F(is_nash_bargain(case.instance, x, prices))),
@@ -461,7 +471,7 @@ def _prop7(case: Case) -> Sequence[Row]:
             F(is_nash_bargain(case.instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2)))),
         ),
         (
-            "whether 1 and 1 tasks are the Nash bargain after the lie",
+            "whether 1 and 1 tasks are the Nash bargain after the misreport",
             "1",
             F(is_nash_bargain(reported, (F(1), F(1)), (F(1), F(1)))),
         ),
@@ -470,11 +480,11 @@ def _prop7(case: Case) -> Sequence[Row]:
         rows += [(f"resource {r + 1} of user {n + 1}", text, truth.bundles[n, 0, r]) for r, text in enumerate(printed)]
     for n, printed in enumerate((("2/3", "1/3"), ("1/3", "2/3"))):
         rows += [
-            (f"resource {r + 1} of user {n + 1} after the lie", text, misreport.bundles[n, 0, r])
+            (f"resource {r + 1} of user {n + 1} after the misreport", text, misreport.bundles[n, 0, r])
             for r, text in enumerate(printed)
         ]
     after = [truth.utilities(n, misreport.bundles[n : n + 1])[0] for n in (0, 1)]
-    return [*rows, ("u_1 after the lie", "1", after[0]), ("u_2 after the lie", "0.83", after[1])]
+    return [*rows, ("u_1 after the misreport", "1", after[0]), ("u_2 after the misreport", "0.83", after[1])]
 
 
 def _prop8(case: Case) -> Sequence[Row]:
@@ -546,12 +556,12 @@ def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, p
 
 
 _EXCHANGE = (
-    "Let Y be LMMF for D and Y' for what is told, D', and let v_n and v'_n be the tasks n runs in them by its own report. "
-    "Suppose each liar can run more than v_n of its true tasks with Y'_n; by Z.L4 these are at most v'_n. (a) If n has truly "
-    "more in Y', as liars have, some j with v_j <= v_n has less in Y', else a small step from Y to Y' would be "
-    "lexicographically larger for D (Z.L1, Z.L2); j is no liar, so v'_j < v_j. (b) In the same way for D' and a step from Y' "
-    "to Y: some k has v'_k <= v'_j and less in Y. Liar or not, k has truly more in Y', and v_k < v'_k <= v'_j < v_j <= v_n: "
-    "(a) goes on from k with a smaller v_k, without end."
+    "Let Y be LMMF for D and Y' for the report D', and let v_n and v'_n be the tasks n runs in them by its own report. "
+    "Suppose each misreporting user can run more than v_n of its true tasks with Y'_n; by Z.L4 these are at most v'_n. (a) If "
+    "n has truly more in Y', as these users have, some j with v_j <= v_n has less in Y', else a small step from Y to Y' would be "
+    "lexicographically larger for D (Z.L1, Z.L2); j does not misreport, so v'_j < v_j. (b) In the same way for D' and a step "
+    "from Y' to Y: some k has v'_k <= v'_j and less in Y. Whether k misreports or not, it has truly more in Y', and v_k < v'_k "
+    "<= v'_j < v_j <= v_n: (a) applies to k with a smaller v_k, and so on without end: a contradiction."
 )
 _MARKET = (
     "KKT of max sum log u_n gives prices p >= 0: what has a price is sold out, and user n runs only tasks that cost q_n = 1 / "
@@ -622,7 +632,7 @@ statements = [
     ),
     Statement(
         "Z.MMF",
-        "MMF maximises the utility of the least happy user.",
+        "MMF maximises the least utility.",
         "Z III-A, (2)",
         "all",
         **about_mechanism("lmmf", max_min_fair),
@@ -772,7 +782,7 @@ statements = [
         property="leximin",
         table="Z.Table1",
         proof=_LEVELS,
-        note="with the test of saturation put right; for the print see Z.III.procedure",
+        note="with the corrected test of saturation; for the printed one see Z.III.procedure",
     ),
     Statement(
         "Z.C3",
@@ -787,7 +797,7 @@ statements = [
     ),
     printed_claim(
         "Z.Ex3",
-        "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the lie of Proposition 6 equal parts.",
+        "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the misreport of Proposition 6 equal parts.",
         "Z IV, Example 3",
         EX3,
         printed_numbers(_ex3),
@@ -885,7 +895,7 @@ statements = [
     ),
     printed_claim(
         "Z.P7.numbers",
-        "The allocations of Proposition 7, and utilities of 1 and 0.83 after the lie.",
+        "The allocations of Proposition 7, and utilities of 1 and 0.83 after the misreport.",
         "Z Proposition 7",
         PROP7,
         printed_numbers(_prop7),
@@ -935,13 +945,13 @@ statements = [
     ),
     Statement(
         "Z.L4.leftovers",
-        "Lemma 4 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
+        "Lemma 4 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.",
         "Z Lemma 4, to the letter",
         "all",
         **_without_cell("lmmf", _lemma4(True)),
         hypotheses=SIMPLEX,
         misreports=1,
-        note="the proof's 'Y_i is a convex combination of the demand vectors' needs that nothing unused is handed out",
+        note="the proof's 'Y_i is a convex combination of the demand vectors' needs that nothing unused is allocated",
     ),
     Statement(
         "Z.T1",
@@ -958,7 +968,7 @@ statements = [
     ),
     Statement(
         "Z.T1.GSP",
-        "LMMF over simplex demands is group strategyproof: not all who lie together gain.",
+        "LMMF over simplex demands is group strategyproof: not all who misreport together gain.",
         "Z V, after Theorem 1",
         "all",
         **about_mechanism("lmmf", MISREPORTING),
@@ -970,7 +980,7 @@ statements = [
     ),
     Statement(
         "Z.T1.GSP.strict",
-        "Over simplex demands, if a liar of a coalition gains, another is worse off.",
+        "Over simplex demands, if a member of a misreporting coalition gains, another is worse off.",
         "Z V, the words after Theorem 1",
         "all",
         **about_mechanism("lmmf", strict_misreporting),
@@ -978,7 +988,7 @@ statements = [
         misreports=2,
         printed=HELPING,
         property="strict-group-strategyproofness",
-        note="a user whom its lie costs nothing can help another; only 'not all gain' is true (Z.T1.GSP)",
+        note="a user who loses nothing by its misreport can help another; only 'not all gain' is true (Z.T1.GSP)",
     ),
     Statement(
         "Z.T2",
@@ -990,21 +1000,21 @@ statements = [
         property="envy-freeness",
         table="Z.Table2",
         proof=_NO_ENVY,
-        note="if nothing unused is handed out, see Z.T2.leftovers",
+        note="if nothing unused is allocated, see Z.T2.leftovers",
     ),
     Statement(
         "Z.T1.leftovers",
-        "Theorem 1 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
+        "Theorem 1 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.",
         "Z Theorem 1, to the letter",
         "all",
         **_without_cell("lmmf", _misreporting_with_leftovers),
         hypotheses=SIMPLEX,
         misreports=1,
-        note="a liar may be given what its report does not use and its true tasks do; the proof rests on Lemma 4",
+        note="a misreporting user may be given what its report does not use and its true tasks do; the proof rests on Lemma 4",
     ),
     Statement(
         "Z.T2.leftovers",
-        "Theorem 2 for every allocation that is LMMF by Definition 1, whoever was given what nobody needs.",
+        "Theorem 2 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.",
         "Z Theorem 2, to the letter",
         "all",
         **_without_cell("lmmf", _envy_with_leftovers),

@@ -187,7 +187,7 @@ def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
 
 
 def test_other_numbers_make_no_point_for_lemma_3():
-    """The construction says so by its slacks; where it says nothing of the kind, rationals at the point agree."""
+    """The construction says so by its slacks; where no slack is negative, rationals at the point agree."""
     seen_ = Counter()
     for values in product(*lemma_3.FAMILY.values()):
         case = Case(Instance([[1]], [[1]]), parameters=dict(zip(lemma_3.FAMILY, values, strict=True)))

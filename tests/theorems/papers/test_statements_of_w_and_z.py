@@ -22,7 +22,7 @@ from fairalloc.theorems.registry import all_statements
 
 F = Fraction
 STATEMENTS = {item.id: item for item in (*claims_w.statements, *claims_z.statements)}
-ERRATA = (Path(__file__).resolve().parents[2] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
 WRONG = {"W.S2.drf", "W.S5.2.first-fit", "W.Table2", "Z.Fig1", "Z.P7.numbers", "Z.P8.numbers"}
 OPEN = {"Z.VI.unique", *(name for name in STATEMENTS if name.startswith("W.S6."))}
 
@@ -104,7 +104,7 @@ def test_one_pool_is_told_from_two_servers():
     assert judges.as_one_pool(Case(example("wang-pool").instance), exactly(3, 2)).holds
 
 
-def test_a_liar_that_helps_without_gain_is_seen_by_the_strict_form_only():
+def test_a_misreport_that_helps_another_is_seen_by_the_strict_form_only():
     strict, weak = STATEMENTS["Z.T1.GSP.strict"], STATEMENTS["Z.T1.GSP"]
     case = claims_z.HELPING
     assert strict.violated(case) is not None

@@ -1,4 +1,4 @@
-"""The worst weights by programs: what the polytope promises, that violations grow, and that the search finds more with them."""
+"""The worst weights by programs: points of the polytope are answers, violations grow, and the search finds more with them."""
 
 from fractions import Fraction
 
@@ -13,8 +13,8 @@ from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.solvers import residual as distance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.engine.attack import VIOLATIONS, WeightProgram, worst_weights
 from fairalloc.theorems.engine.search import Limit, Search, seeded
+from fairalloc.theorems.engine.worst_weights import VIOLATIONS, WeightProgram, worst_weights
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.common import holdings_of
 from fairalloc.theorems.judges.properties import property_judge
@@ -40,7 +40,7 @@ def samples(hypotheses, count, seed=0, misreports=0):
 
 
 @pytest.mark.parametrize("mechanism", [*LEXICOGRAPHIC, "nb", "ps-dsf", "drf", "alpha-pf-vds"])
-def test_every_corner_is_an_answer_again(mechanism):
+def test_every_vertex_is_an_answer_again(mechanism):
     """Tasks of the program's point are those of the mechanism at the program's weights, or an answer by its residual."""
     rng, moved = np.random.default_rng(5), 0
     for case in samples(ONE if mechanism == "drf" else PLACED, 7, seed=3):
@@ -107,8 +107,8 @@ def test_the_program_says_how_large_the_violation_is(mechanism, name, misreports
     assert seen == 5
 
 
-def test_the_weights_of_the_worst_lie_are_found():
-    """D 4's lie helps only where the liar is entitled to much; a program finds such entitlements at once."""
+def test_the_weights_of_the_worst_misreport_are_found():
+    """D 4's misreport helps only where the user's entitlement is large; a program finds such entitlements at once."""
     misreport = Misreport((1,), (((Fraction(1, 2), Fraction(1)),),), (None,))
     case = Case(Instance([[2, 1], [0, 1]], [[2, 2]], weights=[1, 10]), misreport)
     claim = STATEMENTS["D.S4.strategyproof"]
@@ -126,7 +126,7 @@ def test_no_program_where_violations_are_not_linear():
     assert worst_weights(limited, "tsf", "envy-freeness") is None
     assert worst_weights(plain, "tsf", "non-wastefulness") is None
     assert worst_weights(plain, "njc", "envy-freeness") is None, "a bundle for a unit of entitlement is no linear function"
-    assert worst_weights(plain, "tsf", "strategyproofness") is None, "nobody lies"
+    assert worst_weights(plain, "tsf", "strategyproofness") is None, "nobody misreports"
     assert worst_weights(plain, "tsf", "envy-freeness") is not None
 
 
@@ -148,7 +148,9 @@ def test_the_search_counts_its_programs_and_is_not_led_astray():
 
 
 def test_it_is_not_so_where_a_mechanism_looks_at_single_servers():
-    """On two servers the weights of drf-per-server decide on each: a corner is a guess, and the test of corners can fail."""
+    """On two servers the weights of drf-per-server decide on each: a vertex need not be an answer, and the test of vertices can
+    fail.
+    """
     rng, worst = np.random.default_rng(0), 0.0
     for case in samples(Hypotheses(users=2, everywhere=True), 12, seed=0):
         program = WeightProgram(case, "drf-per-server")

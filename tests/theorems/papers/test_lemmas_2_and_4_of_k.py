@@ -37,8 +37,10 @@ def test_search_refutes_uniqueness_from_scratch(name):
     assert STATEMENTS[name].confirm(finding.case).holds is False
 
 
-def test_both_corners_are_equilibria_for_the_residual_too():
-    """Rational optimality conditions against weak duality in floating point, which is another code and needs no corner."""
+def test_both_basic_solutions_are_equilibria_for_the_residual_too():
+    """Rational optimality conditions against weak duality in floating point, which is another code and needs no basic
+    solution.
+    """
     pair = two_best(TWO)
     game = Game(TWO.instance, 10, 1, float(pair.B))
     points = [strict_solution(TWO, each, pair.B) for each in pair.solutions]
@@ -52,7 +54,7 @@ def test_both_corners_are_equilibria_for_the_residual_too():
     assert max(other.residual(Allocation(TWO.instance, np.array([float(v) for v in x]))) for x in points) > RECOVERED
 
 
-def test_a_corner_that_is_no_equilibrium_is_refused():
+def test_a_basic_solution_that_is_no_equilibrium_is_refused():
     pair = two_best(TWO)
     assert any(strict_solution(TWO, each, 4 * pair.B) is None for each in pair.solutions)
     assert any(strict_solution(replace(TWO, parameters={"alpha": 2}), each, pair.B) is None for each in pair.solutions)
@@ -153,7 +155,7 @@ def test_lemma_4_search_finds_such_a_point():
 
 
 def test_lemma_4_other_numbers_make_no_such_point():
-    """The slacks decide: a shortage that is a little larger leaves too little room."""
+    """The slacks decide: a shortage that is a little larger makes a slack negative."""
     other = NUMBERS | {"F": Fraction(1, 20)}
     assert tried(replace(TWO, parameters=other)).holds is True
     assert tried(replace(TWO, parameters=NUMBERS)).holds is False
@@ -207,7 +209,7 @@ class Equations:
         return one**self.alpha * scale, one * number(self.B) * scale
 
     def all(self, v, number):
-        """Values f of all arcs, rooms of all resources, and the tasks."""
+        """Values f of all arcs, slacks of all resources, and the tasks."""
         x, mu = dict(zip(self.served, v, strict=False)), dict(zip(self.full, v[len(self.served) :], strict=True))
         tasks = {n: sum((x[a] for a in self.served if self.user[a] == n), number(0)) for n in set(self.user)}
         f = [
@@ -284,7 +286,7 @@ def test_lemma_2_fails_for_powers_too():
     assert all(low[n] < middle[n] < high[n] for low, middle, high in [found] for n in range(3))
 
 
-def test_intervals_agree_with_rationals_at_the_corners():
+def test_intervals_agree_with_rationals_at_the_basic_solutions():
     pair = two_best(TWO)
     for each in pair.solutions:
         x = strict_solution(TWO, each, pair.B)

@@ -26,7 +26,7 @@ SUITE = [*PUBLISHED, *GENERATED]
 
 
 def equilibrium(instance, alpha):
-    """The default method's answer, held against the definition."""
+    """The default method's answer, checked by the definition."""
     allocation = solve(instance, "alpha-pf-vds", alpha=alpha)
     assert allocation.residual <= 10 * RESIDUAL
     return allocation

@@ -1,19 +1,27 @@
-r"""The part of the search that is a program: the weights that violate a property most while everything else stays as it is.
+r"""The weights at which a property is violated most while everything else of a case stays fixed, by a linear or mixed-integer
+program.
 
-Where users differ by weights w, a mechanism looks at x_n / w_n alone. So hold of an answer c_n = x_n / w_n, which
+Where users differ by weights w, a mechanism depends on x_n / w_n alone. So fix, of an answer, c_n = x_n / w_n, which
 arcs are idle and which capacities are full; the weights and tasks that keep these,
 
     sum_i x_ni = c_n w_n,   load(x) <= 1, = 1 where full,   x = 0 where idle,   sum w = 1,   w >= LEAST / N,
 
-are a polytope, and each of its points is an answer again: the prices of nb, the multipliers of the rounds of leximin, the
-equations of Problem 1 and the bottlenecks of PS-DSF speak of x_n / w_n, idle arcs and full capacities only. For njc, where w are
-the entitlements, all its answers are the points of a mixed-integer program, for any bottlenecks (njc.py (b), with w a variable).
-It is not so for drf-per-server and uniform, which look at x_ni / w_n, for utilitarian, and for (22) with A and B both positive,
-where the scale of z counts: there a point is a guess like any other.
+are a polytope, and each of its points is an answer for its weights: the prices of nb, the multipliers of the rounds of leximin,
+the equations of Problem 1 and the bottlenecks of PS-DSF depend on x_n / w_n, idle arcs and full capacities only. For njc, where w
+are the entitlements, all its answers are the points of a mixed-integer program, for any bottlenecks (njc.py (b), with w a
+variable). It is not so for drf-per-server and uniform, which depend on x_ni / w_n, for utilitarian, and for (22) with A and B
+both positive, where the scale of z counts: there such a point need not be an answer.
 
-Over these points violations are linear: of two answers, to the truth and to a lie or to who is left, with the same w; of a bundle
-that another would use; of what a part of every server would run; of a better allocation y. The largest is found by HiGHS and says
-nothing by itself: the search tries the weights, in simple rationals, like any others.
+Over these points violations are linear: of two answers with the same w, to the true instance and to a misreport or without a
+user; of a bundle that another would use; of what a part of every server would run; of a better allocation y. The largest is
+found by HiGHS; its weights, rounded to simple rationals, are then tried by the search as any others.
+
+Steps of `worst_weights`:
+
+1. Cases without such a program are left out.
+2. The answers to the case, with the constraints above (`WeightProgram.answer`), and each violation as a linear function of them.
+3. The largest value of each violation over the polytope, and the weights that attain it (`WeightProgram.largest`).
+4. The weights of the largest, rounded to rationals with small denominators.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -180,7 +188,7 @@ def envy(program: WeightProgram) -> Violations:
 
 
 def misreporting(program: WeightProgram) -> Violations:
-    """The smallest gain of those who lie."""
+    """The smallest gain of the users who misreport."""
     import cvxpy as cp
 
     misreport, truth = program.case.misreport, program.case.instance
@@ -219,12 +227,24 @@ def worst_weights(case: Case, mechanism: str, name: str) -> Case | None:
     """The case with the weights of the largest violation; None where there is no program, or it is not solved.
 
     Programs are for one demand vector a user, and without limits except for njc.
+
+    Parameters
+    ----------
+    case : weights (N,), demands and capacities in their own units
+    mechanism : its id
+    name : the property, a key of VIOLATIONS
+
+    Returns
+    -------
+    the case with weights that are rationals with denominators up to SIMPLE, relative to the largest; None as above
     """
+    # 1.
     instances = (case.instance, case.reported)
     one_way = all(instance.single_variant for instance in instances)
     unlimited = mechanism == "njc" or all(np.isinf(instance.max_tasks).all() for instance in instances)
     if name not in VIOLATIONS or not (one_way and unlimited) or (mechanism == "njc" and name == "envy-freeness"):
         return None
+    # 2. and 3.
     program = WeightProgram(case, mechanism)
     try:
         found = [best for violation in VIOLATIONS[name](program) if (best := program.largest(violation)) is not None]
@@ -232,6 +252,7 @@ def worst_weights(case: Case, mechanism: str, name: str) -> Case | None:
         return None
     if not found:
         return None
+    # 4.
     _, w = max(found, key=lambda best: best[0])
     weights = [Fraction(v).limit_denominator(SIMPLE) or Fraction(1, SIMPLE) for v in w / w.max()]
     return Case(case.instance.replace(weights=weights), case.misreport, case.points, case.parameters)
