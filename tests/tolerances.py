@@ -70,3 +70,6 @@ IMPLIED = 1e-3
 LINEAR = 1e-5
 """Margins and tasks that a program of worst_weights.py finds against another solve: its equations hold to HiGHS' 1e-7,
 relative to tasks that may be a hundredth of what runs alone."""
+
+AMPLE = 600.0
+"""Seconds that no search of a test comes near: its number of trials ends it, on any machine."""

@@ -16,7 +16,7 @@ import numpy as np
 import plain_judges
 import pytest
 from plain_judges import envy, sharing
-from tolerances import ROUNDING
+from tolerances import AMPLE, ROUNDING
 
 from fairalloc import cli_theorems
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -136,7 +136,7 @@ def test_all_the_assumptions_of_the_papers_are_sampled():
 
 def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
     for seed in range(3):
-        found, made = search(planted(), seed, trials=400, seconds=20)
+        found, made = search(planted(), seed, trials=400, seconds=AMPLE)
         assert found is not None
         assert found.draft.size == (2, 1, 2)
         assert measure(found.draft) == (2, 1, 2, 2, 0, 0, 14), "demands (0, 1) and (0, 2) or (0, 1/2), capacities 1 or 0"
@@ -152,7 +152,7 @@ def test_a_climb_finds_a_narrow_window():
         margin = Fraction(1, 200) - abs(max(weights) / min(weights) - Fraction(283, 200))
         return Verdict("narrow", margin <= 0, float(margin), "in the window", "rational arithmetic")
 
-    found, _ = search(planted(trial=narrow, confirm=narrow), trials=3000, seconds=20)
+    found, _ = search(planted(trial=narrow, confirm=narrow), trials=3000, seconds=AMPLE)
     assert found is not None
 
 
@@ -161,36 +161,36 @@ def test_shrinking_ends_at_the_least_number_that_will_do():
         margin = case.instance.exact.capacities[0][0] - 100
         return Verdict("large", margin <= 0, float(margin), "too large", "rational arithmetic")
 
-    found, _ = search(planted(trial=large, confirm=large), trials=2000, seconds=20)
+    found, _ = search(planted(trial=large, confirm=large), trials=2000, seconds=AMPLE)
     assert found is not None
     assert found.case.instance.exact.capacities == ((Fraction(101),),)
 
 
 def test_a_search_is_deterministic_by_its_seed():
-    first, second, other = (search(planted(), seed, trials=300, seconds=60) for seed in (5, 5, 6))
+    first, second, other = (search(planted(), seed, trials=300, seconds=AMPLE) for seed in (5, 5, 6))
     assert first[0].case.document() == second[0].case.document()
     assert (first[0].trial, first[1].trials) == (second[0].trial, second[1].trials)
     assert (first[0].trial, first[1].trials, first[1].rejected) != (other[0].trial, other[1].trials, other[1].rejected)
 
 
 def test_what_exact_arithmetic_does_not_confirm_is_not_a_violation():
-    finding = investigate(planted(confirm=harmless), seconds=20, trials=100)
+    finding = investigate(planted(confirm=harmless), seconds=AMPLE, trials=100)
     assert finding.status == "not decided"
     assert finding.searched["unconfirmed"] > 0
     assert "not confirmed" in finding.sentence
 
 
 def test_a_claim_that_holds_is_held_on_a_stated_number_of_cases():
-    finding = investigate(planted(trial=harmless, confirm=harmless), seconds=20, trials=50)
+    finding = investigate(planted(trial=harmless, confirm=harmless), seconds=AMPLE, trials=50)
     assert finding.status == "held"
     assert 40 <= finding.trials <= 50, "a few cases that are drawn are none"
     assert f"{finding.trials} cases" in finding.sentence
-    assert investigate(planted(trial=harmless, confirm=harmless), seconds=20, trials=3).status == "not decided"
+    assert investigate(planted(trial=harmless, confirm=harmless), seconds=AMPLE, trials=3).status == "not decided"
 
 
 def test_a_hypothesis_that_is_needed_is_found_with_its_case():
     claim = planted(hypotheses=Hypotheses(one_resource=True, everywhere=True), trial=wide, confirm=wide)
-    finding = investigate(claim, seconds=20, trials=200)
+    finding = investigate(claim, seconds=AMPLE, trials=200)
     assert finding.status == "held"
     assert set(finding.needed) == {"one_resource"}
     assert not claim.applies_to(finding.needed["one_resource"])
@@ -204,7 +204,7 @@ def wide(case):
 
 def test_the_search_finds_that_lmmf_is_not_envy_free_without_the_printed_example():
     claim = replace(STATEMENTS["Z.P4"], printed=None)
-    finding = investigate(claim, seed=3, seconds=30, trials=300)
+    finding = investigate(claim, seed=3, seconds=AMPLE, trials=300)
     assert (finding.status, finding.searched["source"]) == ("held", "search")
     assert measure(Draft.of(finding.case)) == measure(Draft.of(Case(example("zarchy-ex3").instance)))
 
@@ -256,7 +256,7 @@ def test_statements_are_registered_once():
 
 
 def test_findings_survive_json():
-    finding = investigate(planted(), seconds=20, trials=200)
+    finding = investigate(planted(), seconds=AMPLE, trials=200)
     again = parse_finding(json.loads(json.dumps(finding.document())))
     assert again.document() == finding.document()
 
@@ -385,12 +385,14 @@ time.sleep(60)
     worker = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    for _ in range(100):
+    for _ in range(600):
         if not _alive(worker):
-            return
+            break
         time.sleep(0.1)
-    os.kill(worker, signal.SIGKILL)
-    pytest.fail("the worker goes on for nobody")
+    else:
+        os.kill(worker, signal.SIGKILL)
+        pytest.fail("the worker goes on for nobody")
+    assert not _alive(worker)
 
 
 def _alive(process):
@@ -431,7 +433,7 @@ def test_strangers_are_looked_at_in_this_process_only():
 
 def test_witnesses_survive_a_file_and_are_rejected_when_perturbed(tmp_path):
     statement = planted()
-    finding = investigate(statement, seconds=20, trials=200)
+    finding = investigate(statement, seconds=AMPLE, trials=200)
     path = tmp_path / "witnesses.json"
     known = {statement.id: statement}
     (witness,) = write_witnesses(known, [finding], path).witnesses
@@ -647,11 +649,11 @@ def test_a_violation_that_floating_point_calls_rounding_is_found():
     visible, unseen = (
         planted(trial=tiny(False, size), confirm=tiny(True, size)) for size in (Fraction(1, 10**9), Fraction(1, 10**12))
     )
-    finding = investigate(visible, seconds=20, trials=300)
+    finding = investigate(visible, seconds=AMPLE, trials=300)
     assert finding.status == "refuted"
     assert finding.case is not None
     assert finding.case.instance.N == 2
-    assert investigate(unseen, seconds=20, trials=300).status == "held"
+    assert investigate(unseen, seconds=AMPLE, trials=300).status == "held"
 
 
 def test_samples_have_classes_of_servers_where_several_servers_are_allowed():

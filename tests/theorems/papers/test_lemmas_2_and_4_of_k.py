@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from tolerances import DIFFERENCES, RECOVERED, RESIDUAL
+from tolerances import AMPLE, DIFFERENCES, RECOVERED, RESIDUAL
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.models import Allocation, Instance, InstanceError
@@ -31,7 +31,7 @@ TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10
 
 @pytest.mark.parametrize("name", ["K.L2", "K.C4", "K.3.4.unique"])
 def test_search_refutes_uniqueness_from_scratch(name):
-    finding = investigate(STATEMENTS[name], seconds=60.0, trials=6000)
+    finding = investigate(STATEMENTS[name], seconds=AMPLE, trials=6000)
     assert finding.status == "refuted"
     assert finding.searched["source"] == "search"
     assert STATEMENTS[name].confirm(finding.case).holds is False
@@ -149,7 +149,7 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2():
 
 
 def test_lemma_4_search_finds_such_a_point():
-    finding = investigate(STATEMENTS["K.L4"], seconds=30.0, trials=20_000)
+    finding = investigate(STATEMENTS["K.L4"], seconds=AMPLE, trials=20_000)
     assert finding.status == "refuted"
     assert finding.searched["source"] == "search"
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tolerances import DIFFERENCES, ROUNDING, SHARES
+from tolerances import AMPLE, DIFFERENCES, ROUNDING, SHARES
 
 from fairalloc.models import Instance, InstanceError
 from fairalloc.models.published import example
@@ -181,7 +181,7 @@ def test_lemma_3_of_k_with_other_directions(monkeypatch):
 
 
 def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
-    finding = investigate(STATEMENTS["K.L3"], seconds=20.0, trials=3000)
+    finding = investigate(STATEMENTS["K.L3"], seconds=AMPLE, trials=3000)
     assert (finding.status, finding.searched["source"]) == ("refuted", "search")
     assert not problem_3.descent(lemma_3.constructed(finding.case.parameters)).holds
 

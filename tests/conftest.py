@@ -1,0 +1,90 @@
+"""Every test asserts: the assertions that pass in an item are counted, and an item in which none ran fails.
+
+What counts: `assert` in tests/ (pytest rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`,
+`pytest.warns`, `pytest.fail` in place of a function, and numpy.testing's comparisons of arrays that have an entry. A test whose
+assertions run elsewhere, such as in another process, says where: `@pytest.mark.asserts_elsewhere("in the notebook")`.
+"""
+
+import functools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _pytest.assertion import util
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+HELPERS = ("changed_certificates", "plain_judges", "planted_games", "strategies", "tolerances")
+BETWEEN = {"_pytest", "pluggy"}
+"""The packages whose frames stand between an assertion and the hook that reports it."""
+
+pytest.register_assert_rewrite(*HELPERS)
+
+
+class Assertions:
+    """The assertions that passed in the item that runs; an item that ends without any fails."""
+
+    def __init__(self):
+        self.passed = 0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item):
+        self.passed = 0
+        result = yield
+        if not self.passed and not item.get_closest_marker("asserts_elsewhere"):
+            pytest.fail("no assertion ran in this test", pytrace=False)
+        return result
+
+    def pytest_assertion_pass(self):
+        self.passed += in_tests(sys._getframe(1))
+        if self.passed:  # one is enough: pytest need not put the others of this item into words, which costs most of its time
+            util._assertion_pass = None
+
+    def counted(self, function, seen=lambda *_: True):
+        """The function, which also counts as an assertion where it has seen something."""
+
+        @functools.wraps(function)
+        def counting(*args, **kwargs):
+            self.passed += seen(*args)
+            return function(*args, **kwargs)
+
+        return counting
+
+
+def in_tests(frame):
+    """Whether the innermost frame that is not pytest's own runs code of tests/."""
+    while frame.f_globals["__name__"].partition(".")[0] in BETWEEN:
+        frame = frame.f_back
+    return TESTS in Path(frame.f_code.co_filename).parents
+
+
+def has_entries(actual, *_):
+    """Whether a comparison of arrays compares anything."""
+    return np.size(actual) > 0
+
+
+def pytest_configure(config):
+    forget_uncounted_code()
+    assertions = Assertions()
+    config.pluginmanager.register(assertions, "assertions")
+    patch = pytest.MonkeyPatch()
+    config.add_cleanup(patch.undo)
+    for name in ("raises", "warns"):
+        patch.setattr(pytest, name, assertions.counted(getattr(pytest, name)))
+    for name in ("assert_allclose", "assert_array_equal"):
+        patch.setattr(np.testing, name, assertions.counted(getattr(np.testing, name), has_entries))
+
+
+def forget_uncounted_code():
+    """Remove compiled tests that are older than the settings: they may not report their assertions."""
+    changed = (ROOT / "pyproject.toml").stat().st_mtime
+    for compiled in TESTS.rglob("*-pytest-*.pyc"):
+        if compiled.stat().st_mtime < changed:
+            compiled.unlink(missing_ok=True)
+
+
+def pytest_terminal_summary(terminalreporter):
+    elsewhere = sum("asserts_elsewhere" in report.keywords for report in terminalreporter.getreports("passed"))
+    if elsewhere:
+        terminalreporter.write_line(f"{elsewhere} tests assert elsewhere")
