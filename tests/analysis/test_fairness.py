@@ -126,7 +126,7 @@ def test_method_says_which_arithmetic():
 
 
 def test_margins_are_signed():
-    """Room is negative: each of W Fig. 2's users could run 10 tasks alone on a server, and 2 with the other's resources."""
+    """Slack is a negative margin: each of W Fig. 2's users could run 10 tasks alone on a server, and 2 with the other's resources."""
     wang = example("wang-fig2").instance
     best = given(wang, [10, 0, 0, 10])
     assert check(wang, best, "envy-freeness").margin == -0.8
@@ -262,7 +262,7 @@ def points(instance, seed=0):
 
 @pytest.mark.parametrize("hypotheses", [Hypotheses(users=2), Hypotheses(one_variant=False, same_demands=False, users=2)])
 def test_envy_and_sharing_agree_with_the_laboratorys_judges(hypotheses):
-    """theorems/judges/trials.py packs bundles by another algorithm, corner by corner."""
+    """theorems/judges/trials.py packs bundles by another algorithm, vertex by vertex."""
     decided = set()
     for instance in samples(hypotheses, 8):
         for allocation in points(instance)[:2]:
