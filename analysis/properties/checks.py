@@ -175,8 +175,8 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     """
     instance, arcs = h.instance, h.instance.arcs
     unit = h.alone
-    over = max(1, _load(replace(h, allocation=replace(h.allocation, bundles=None))).max(), (h.tasks / h.limits).max())
-    keep = h.tasks / over
+    near = _nonnegative(h)
+    keep = near.tasks / max(1, _load(near).max(), (near.tasks / h.limits).max())
     capped = np.isfinite(instance.max_tasks)
     answer = maximum(*_improvements(h, keep, capped), h.exact)
     if answer is None:
@@ -190,6 +190,12 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     better = {"user": user, "x": tuple((answer.z[: len(arcs)] * unit[arcs.user]).tolist())}
     method = f"{DECIDED_BY[h.exact]}; the better allocation is the witness"
     return Verdict("pareto", False, float(gain[n]), sentence, method, better)
+
+
+def _nonnegative(h: Holdings) -> Holdings:
+    """The tasks without bundles and, in floating point, without negative entries: a tiny one frees capacity for others."""
+    x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)
+    return replace(h, allocation=replace(h.allocation, x=x, bundles=None))
 
 
 def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:

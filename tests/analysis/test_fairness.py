@@ -126,7 +126,7 @@ def test_method_says_which_arithmetic():
 
 
 def test_margins_are_signed():
-    """Slack is a negative margin: each of W Fig. 2's users could run 10 tasks alone on a server, and 2 with the other's resources."""
+    """Slack is negative: each of W Fig. 2's users could run 10 tasks alone on a server, and 2 with the other's resources."""
     wang = example("wang-fig2").instance
     best = given(wang, [10, 0, 0, 10])
     assert check(wang, best, "envy-freeness").margin == -0.8

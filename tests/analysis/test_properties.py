@@ -209,6 +209,13 @@ def test_pareto_witnesses_hold_for_random_allocations(allocation):
         recheck_pareto(fitting, verdict)
 
 
+def test_a_tiny_negative_entry_frees_no_capacity():
+    """u1's -1e-11 tasks on the small server leave 2e-8 of it to u2: rounding, yet more than the linear program tolerates."""
+    instance = Instance([[1], [1]], [[1], ["1/2000"]], eligible=[[True, True], [False, True]])
+    verdict = check(instance, Allocation(instance, [1, -1e-11, 1 / 2000 + 1e-11]), "pareto")
+    assert (verdict.holds, verdict.sentence) == (True, "Pareto optimal")
+
+
 @settings(max_examples=30, deadline=None)
 @given(instances())
 def test_bargaining_is_pareto_optimal(instance):
