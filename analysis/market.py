@@ -41,8 +41,9 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 __all__ = ["PricedAllocation", "equilibrium", "market"]
@@ -139,7 +140,7 @@ def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     """
     allocation = replace(allocation, instance=instance)
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
-        raise InstanceError(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
+        raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices[-1])
     if own is not None and own.residual <= ENOUGH:
         return own
@@ -154,7 +155,7 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     method = "prices of the allocation or of a linear program; residuals by direct computation"
     try:
         found = market(allocation.instance, allocation)
-    except InstanceError as error:
+    except FairallocError as error:
         return Verdict("market", False, np.inf, f"no equilibrium: {error}", method)
     if found.residual <= tolerance:
         return Verdict("market", True, found.residual, "a market equilibrium", method, {"prices": found.prices})

@@ -24,7 +24,8 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class SolutionSet:
 
 
 def solution_set(instance: Instance) -> SolutionSet:
-    """All NJC allocations of an instance of up to LARGEST users and resources; InstanceError for larger ones.
+    """All NJC allocations of an instance of up to LARGEST users and resources; NotApplicable for larger ones.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def solution_set(instance: Instance) -> SolutionSet:
     """
     home = NoJustifiedComplaints().domain(instance)
     if max(home.N, home.R) > LARGEST:
-        raise InstanceError(f"the instance has {home.N} users and {home.R} resources, but all solutions take at most {LARGEST}")
+        raise NotApplicable(f"the instance has {home.N} users and {home.R} resources, but all solutions take at most {LARGEST}")
     d = requests(home)
     loads = _load_rows(d)
     found = [(_dimension(vertices), chosen, low, vertices) for chosen, low, vertices in polytopes(d)]

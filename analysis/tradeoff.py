@@ -15,7 +15,8 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 

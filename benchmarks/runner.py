@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
+from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
 
 __all__ = ["measure"]
@@ -51,7 +52,7 @@ def measure(
         described = {case.name: _described(pool, suite_id, case, solvers) for case in suite.cases}
         jobs = list(_plan(suite_id, suite, described, chosen, repeats, settings))
         if not jobs:
-            raise BenchmarkError(f"no method of {', '.join(m.id for m in chosen)} computes a mechanism of the suite {suite_id!r}")
+            raise NotApplicable(f"no method of {', '.join(m.id for m in chosen)} computes a mechanism of the suite {suite_id!r}")
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
         with _bar(progress) as bar:
@@ -65,9 +66,9 @@ def measure(
 
 def _check(api: ModuleType, accuracy: str, time_limit: float, memory_mb: int, repeats: int) -> None:
     if missing := isolation_missing():
-        raise BenchmarkError(f"benchmarks solve each case in a process of its own: {missing}")
+        raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
     if accuracy not in api.ACCURACY:
-        raise BenchmarkError(f"the accuracy is {accuracy!r}, but it must be one of {', '.join(api.ACCURACY)}")
+        raise UnknownName(f"the accuracy is {accuracy!r}, but it must be one of {', '.join(api.ACCURACY)}")
     for what, value in (("time limit", time_limit), ("memory limit", memory_mb), ("number of repeats", repeats)):
         if not value > 0:
             raise BenchmarkError(f"the {what} is {value}, but it must be positive")
@@ -77,9 +78,9 @@ def _choose(api: ModuleType, wanted: Sequence[str]) -> list[Any]:
     """The methods that were asked for, which must be there, or all that are there."""
     for name in wanted:
         if name not in api.METHODS:
-            raise BenchmarkError(f"there is no method {name!r}: the methods are {', '.join(api.METHODS)}")
+            raise UnknownName(no_such("method", name, api.METHODS))
         if missing := api.METHODS[name].missing():
-            raise BenchmarkError(f"the method {name!r} is not available: {missing}")
+            raise NotInstalled(f"the method {name!r} is not available: {missing}")
     names = wanted or [name for name, method in api.METHODS.items() if not method.missing()]
     return [api.METHODS[name] for name in dict.fromkeys(names)]
 

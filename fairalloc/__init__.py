@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 from fairalloc.analysis import Certificate, Failure, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, NotInstalled, UnknownName
 from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance
 from fairalloc.models.published import EXAMPLES, example
@@ -23,10 +23,14 @@ __all__ = [
     "Allocation",
     "Certificate",
     "Failure",
+    "FairallocError",
     "Instance",
     "InstanceError",
     "Mechanism",
+    "NotApplicable",
+    "NotInstalled",
     "PricedAllocation",
+    "UnknownName",
     "Verdict",
     "aggregate",
     "certify",

@@ -14,7 +14,8 @@ from fairalloc import __version__, cli_theorems
 from fairalloc.analysis import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
+from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import allocation_document, parse_allocation, read_instance, read_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.tables import Grid
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
         sys.stdout.flush()
-    except InstanceError as error:
+    except FairallocError as error:
         print(f"fairalloc: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -155,14 +156,14 @@ def load(name: str) -> Instance:
         return read_instance(name)
     if name in [e.name for e in EXAMPLES]:
         return example(name).instance
-    raise InstanceError(f"there is no file and no published example {name!r}: see fairalloc list examples")
+    raise UnknownName(no_such("file and no published example", name, [e.name for e in EXAMPLES], "see fairalloc list examples"))
 
 
 def _solve(options: argparse.Namespace) -> int:
     parameters = dict(_parameter(text) for text in options.param)
     mechanism(options.mechanism).configure(**parameters)
     if options.method is not None and options.method not in METHODS:
-        raise InstanceError(f"there is no method {options.method!r}: the methods are {', '.join(METHODS)}")
+        raise UnknownName(no_such("method", options.method, METHODS))
     if options.trace and options.format in ("csv", "latex"):
         raise InstanceError(f"--trace is shown in the formats table, json and jsonl, but the format is {options.format!r}")
     several = len(options.instances) > 1 or options.format == "jsonl"
@@ -174,7 +175,7 @@ def _solve(options: argparse.Namespace) -> int:
             answer = solve(load(name), options.mechanism, options.method, *limits, **parameters)
             result: Allocation | dict[str, str] = answer
             failed = failed or not answer.has_point
-        except InstanceError as error:
+        except FairallocError as error:
             if not several:
                 raise
             result = {"instance": name, "error": str(error)}

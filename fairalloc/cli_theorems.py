@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.runs.tables import FORMATS, Grid
 from fairalloc.theorems.engine.findings import FindingStore
@@ -58,7 +58,7 @@ def _theorems(options: argparse.Namespace) -> int:
     statements = all_statements()
     unknown = [name for name in options.id or () if name not in statements]
     if unknown:
-        raise InstanceError(f"there is no statement {unknown[0]!r}: see fairalloc list statements")
+        raise UnknownName(no_such("statement", unknown[0], all_statements(), "see fairalloc list statements"))
     chosen = {
         name: item
         for name, item in statements.items()

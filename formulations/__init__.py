@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import UnknownName, no_such
 
 __all__ = ["MECHANISMS", "Mechanism", "mechanism"]
 
@@ -45,4 +45,5 @@ def mechanism(name: str) -> Mechanism:
     for item in MECHANISMS.values():
         if name in (item.id, *item.aliases):
             return item
-    raise InstanceError(f"there is no mechanism {name!r}: the mechanisms are {', '.join(MECHANISMS)}")
+    names = [key for item in MECHANISMS.values() for key in (item.id, *item.aliases)]
+    raise UnknownName(no_such("mechanism", name, names, f"the mechanisms are {', '.join(MECHANISMS)}"))

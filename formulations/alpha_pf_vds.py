@@ -31,7 +31,8 @@ from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo, printed_
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, is_vector
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class AlphaPfVds(Equilibrium):
         """`alpha` > 0 or "inf", `A`, `B` >= 0: a number, one for each server, or {server: number}."""
         for name in parameters:
             if name not in NAMES:
-                raise InstanceError(f"mechanism {self.id!r} has no parameter {name!r}: it has {', '.join(NAMES)}")
+                raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has {', '.join(NAMES)}")
         return AlphaPfVds(**{**{name: getattr(self, name) for name in NAMES}, **parameters})
 
     @property
@@ -142,9 +143,9 @@ def best_response(
     game, i = Game(instance, alpha, A, B), _place(instance, server)
     here, elsewhere = np.flatnonzero(game.server == i), _elsewhere(instance, tasks_elsewhere)
     if not len(here):
-        raise InstanceError(f"nobody may use server {server!r}")
+        raise NotApplicable(f"nobody may use server {server!r}")
     if not game.finite[i]:
-        raise InstanceError(f"a best response by maximization is for finite alpha, but alpha is inf for server {server!r}")
+        raise NotApplicable(f"a best response by maximization is for finite alpha, but alpha is inf for server {server!r}")
     x = cp.Variable(len(here), nonneg=True, name="x")
     x.value = game.gamma[here] / len(here)
     others = cp.Parameter(len(here), nonneg=True, name="elsewhere", value=elsewhere[game.user[here]])
@@ -175,7 +176,7 @@ def _utility(phi: Floats, z: Any, equal: Floats, alpha: float, A: float, B: floa
 
 def _place(instance: Instance, server: str) -> int:
     if server not in instance.servers:
-        raise InstanceError(f"there is no server {server!r}: the servers are {', '.join(instance.servers)}")
+        raise UnknownName(no_such("server", server, instance.servers))
     return instance.servers.index(server)
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 
 
 class PerServer(Leximin):
@@ -38,10 +39,10 @@ class PerServer(Leximin):
 def pairs(instance: Instance) -> Instance:
     """Every eligible (user, server) pair as a user that may use that server only."""
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
-        raise InstanceError(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
+        raise NotApplicable(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
     for user, demand in zip(instance.users, instance.demands, strict=True):
         if len(demand) > 1:
-            raise InstanceError(f"drf-per-server needs one demand vector for each user, but user {user!r} has {len(demand)}")
+            raise NotApplicable(f"drf-per-server needs one demand vector for each user, but user {user!r} has {len(demand)}")
     n, i = instance.arcs.user, instance.arcs.server
     exact = instance.exact
     return Instance(

@@ -24,8 +24,9 @@ from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class FairDominantShares(Mechanism):
         """`alpha` > 0."""
         alpha = parameters.pop("alpha", self.alpha)
         for name in parameters:
-            raise InstanceError(f"mechanism 'fds' has no parameter {name!r}: it has alpha")
+            raise NotApplicable(f"mechanism 'fds' has no parameter {name!r}: it has alpha")
         if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha <= sys.float_info.max:
             raise InstanceError(f"alpha is {shown(alpha)}, but it must be a positive number")
         return FairDominantShares(float(alpha))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Mechanism(ABC):
     def configure(self, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; InstanceError for one that it does not have."""
         for name in parameters:
-            raise InstanceError(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
+            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
         return self
 
     @property

@@ -69,9 +69,10 @@ from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats, finite, rational, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats, finite, rational
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.shares import global_dominant_share
 
@@ -180,7 +181,7 @@ class NoJustifiedComplaints(Mechanism):
         """`objective`: None or one of OBJECTIVES; `target`: tasks of each user, for "closest"."""
         objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
         for name in parameters:
-            raise InstanceError(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
+            raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
         if objective is not None and objective not in OBJECTIVES:
             raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
         if (target is not None) != (objective == "closest"):
@@ -426,10 +427,10 @@ def _places(instance: Instance, names: Iterable[str]) -> list[int]:
     chosen = [names] if isinstance(names, str) else list(names)
     for name in chosen:
         if name not in instance.resources:
-            raise InstanceError(f"there is no resource {name!r}: the resources are {', '.join(instance.resources[:8])}")
+            raise UnknownName(no_such("resource", name, instance.resources))
     places = sorted({instance.resources.index(name) for name in chosen})
     for j in np.setdiff1d(places, instance.arcs.load.nonzero()[0])[:1]:
-        raise InstanceError(f"resource {instance.resources[j]!r} cannot be a bottleneck: nobody requests it")
+        raise NotApplicable(f"resource {instance.resources[j]!r} cannot be a bottleneck: nobody requests it")
     return places
 
 

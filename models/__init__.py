@@ -4,6 +4,16 @@ if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.models, not as models: it is mapped into fairalloc")
 
 from fairalloc.models.allocation import Allocation, Times
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
+from fairalloc.models.instance import Instance
 
-__all__ = ["Allocation", "Instance", "InstanceError", "Times"]
+__all__ = [
+    "Allocation",
+    "FairallocError",
+    "Instance",
+    "InstanceError",
+    "NotApplicable",
+    "NotInstalled",
+    "Times",
+    "UnknownName",
+]

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 
 Indices: TypeAlias = NDArray[np.intp]
 
@@ -60,10 +61,10 @@ def expand_allocation(allocation: Allocation) -> Allocation:
 def pooled(instance: Instance) -> Instance:
     """All servers as one server "pool" with the summed capacities (W section 2, K Def 1)."""
     if instance.demands_on:
-        raise InstanceError("the servers cannot be pooled where demands depend on the server (demands_on)")
+        raise NotApplicable("the servers cannot be pooled where demands depend on the server (demands_on)")
     for n, i in np.argwhere(~instance.placement)[:1]:
         where = f"user {instance.users[n]!r} may not use server {instance.servers[i]!r}"
-        raise InstanceError(f"the servers cannot be pooled under placement constraints: {where}")
+        raise NotApplicable(f"the servers cannot be pooled under placement constraints: {where}")
     exact = instance.exact
     totals = [sum(int(q) * c[r] for q, c in zip(instance.counts, exact.capacities, strict=True)) for r in range(instance.R)]
     return instance.replace(capacities=[totals], counts=None, eligible=None, servers=["pool"])

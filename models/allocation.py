@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats, frozen, shown
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["Allocation", "Times"]

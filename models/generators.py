@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 __all__ = [

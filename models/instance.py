@@ -18,9 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.models.numbers import Floats, InstanceError, finite, frozen, is_vector, rational, row, shown
+from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational, row
 
-__all__ = ["Arcs", "ExactData", "Instance", "InstanceError"]
+__all__ = ["Arcs", "ExactData", "Instance"]
 
 
 @dataclass(frozen=True)
@@ -408,7 +409,7 @@ def _index(names: Sequence[str], key: int | str, kind: str) -> int:
     if isinstance(key, str):
         if key in names:
             return names.index(key)
-        raise InstanceError(f"there is no {kind} {key!r}: the {kind}s are {', '.join(names[:8])}")
+        raise InstanceError(no_such(kind, key, names, f"the {kind}s are {', '.join(names[:8])}"))
     if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
         return int(key)
     raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")

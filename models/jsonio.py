@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import finite, rational, shown
+from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import finite, rational
 
 __all__ = [
     "allocation_document",
@@ -354,7 +355,8 @@ def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _position(names: Sequence[str], name: Any, kind: str) -> int:
     if name not in names:
-        raise InstanceError(f"there is no {kind} {shown(name)}: the {kind}s are {', '.join(map(str, names[:8]))}")
+        rule = f"the {kind}s are {', '.join(map(str, names[:8]))}"
+        raise InstanceError(no_such(kind, name, names, rule))
     return names.index(name)
 
 

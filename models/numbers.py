@@ -12,25 +12,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.errors import InstanceError, shown
+
 Floats: TypeAlias = NDArray[np.float64]
 Number: TypeAlias = "int | float | str | Fraction"
 
 
-class InstanceError(ValueError):
-    """Bad input: one sentence that names the thing, its value and the rule."""
-
-
 _TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?)\s*")
 """A number as a string, as in the schema; longer exponents are refused because the exact number would fill the memory."""
-
-
-def shown(value: Any) -> str:
-    """The value as it stands in a message: short, on one line, a NumPy scalar as the plain number."""
-    try:
-        text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
-    except ValueError:  # Python writes no integer of more than 4300 digits
-        return "an integer of thousands of digits"
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def rational(value: Any, what: str) -> Fraction:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.instance import Instance
 
 __all__ = ["EXAMPLES", "Example", "example"]
 
@@ -326,5 +327,5 @@ def example(name: str) -> Example:
     for item in EXAMPLES:
         if item.name == name:
             return item
-    names = ", ".join(item.name for item in EXAMPLES)
-    raise InstanceError(f"there is no published example {name!r}: the examples are {names}")
+    names = [item.name for item in EXAMPLES]
+    raise UnknownName(no_such("published example", name, names, f"the examples are {', '.join(names)}"))

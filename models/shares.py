@@ -12,7 +12,8 @@ All functions take an instance and return arrays; a server row with count q is o
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 __all__ = ["asset_share", "count", "dominant_resource", "gamma", "global_dominant_share", "task_share", "vds"]
@@ -76,7 +77,7 @@ def task_share(instance: Instance) -> Floats:
 def _parts(instance: Instance) -> Floats:
     _one_vector(instance, "the dominant share")
     if instance.demands_on:
-        raise InstanceError("the dominant share is not defined where demands depend on the server (demands_on)")
+        raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on)")
     demand = np.concatenate(instance.demands)
     return np.divide(demand, instance.totals, out=np.zeros_like(demand), where=demand > 0)
 
@@ -84,4 +85,4 @@ def _parts(instance: Instance) -> Floats:
 def _one_vector(instance: Instance, what: str) -> None:
     for user, demand in zip(instance.users, instance.demands, strict=True):
         if len(demand) > 1:
-            raise InstanceError(f"{what} needs one demand vector for each user, but user {user!r} has {len(demand)}")
+            raise NotApplicable(f"{what} needs one demand vector for each user, but user {user!r} has {len(demand)}")

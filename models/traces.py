@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, plain
 
 __all__ = [
@@ -187,7 +188,7 @@ def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
         "job_events", "task_events", "machine_events", "machine_attributes" or "task_usage"
     """
     if table not in GOOGLE_TABLES:
-        raise InstanceError(f"there is no raw table {table!r}: the tables are {', '.join(GOOGLE_TABLES)}")
+        raise UnknownName(no_such("raw table", table, GOOGLE_TABLES, f"the tables are {', '.join(GOOGLE_TABLES)}"))
     raw = _table(path, GOOGLE_TABLES[table].split(), header=False)
     return {c: [v or None for v in raw.columns[c]] if c in TEXT else raw.numbers(c, missing=True) for c in raw.columns}
 
@@ -401,7 +402,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        raise InstanceError('reading parquet files needs pyarrow: pip install "fairalloc[traces]"') from None
+        raise NotInstalled('reading parquet files needs pyarrow: pip install "fairalloc[traces]"') from None
     try:
         with path.open("rb") as file:
             source = parquet.ParquetFile(file)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import IO, Any, Literal
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotInstalled
 
 __all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "isolation_missing", "last_line", "no_answer", "parsed"]
 
@@ -83,12 +83,12 @@ class Pool:
 
     Raises
     ------
-    InstanceError : this operating system cannot isolate processes
+    NotInstalled : this operating system cannot isolate processes
     """
 
     def __init__(self, handler: str, size: int = 1) -> None:
         if missing := isolation_missing():
-            raise InstanceError(missing)
+            raise NotInstalled(missing)
         self._servers = [_Server(handler) for _ in range(size)]
 
     def __enter__(self) -> "Pool":

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import InstanceError
 
 __all__ = ["RecordStore"]
 

@@ -14,7 +14,8 @@ import numpy as np
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.models.instance import Instance
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.options import ACCURACY
@@ -50,7 +51,10 @@ def solve(
 
     Raises
     ------
-    InstanceError : unknown names, a method that is missing or does not compute the mechanism here, or an undefined mechanism
+    UnknownName : there is no such mechanism or method
+    NotInstalled : the method needs a package or a solver that is missing
+    NotApplicable : the mechanism is not defined here or has no such parameter, or the method does not compute it
+    InstanceError : a parameter or a limit is out of range
 
     Examples
     --------
@@ -71,7 +75,7 @@ def solve(
         if best.residual <= ACCURACY[accuracy] or time.perf_counter() > deadline:
             break
     if best is None:
-        raise InstanceError(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
+        raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     return best
 
 
@@ -99,18 +103,20 @@ def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: 
 
 def _chosen(mechanism: Mechanism, name: str, instance: Instance) -> Method:
     if name not in METHODS:
-        raise InstanceError(f"there is no method {name!r}: the methods are {', '.join(METHODS)}")
+        raise UnknownName(no_such("method", name, METHODS))
     method = METHODS[name]
     if not method.computes(mechanism):
         fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
-        raise InstanceError(f"method {name!r} does not compute {mechanism.id!r}: the methods that do are {fit}")
-    if reason := method.missing() or method.applies(mechanism, instance):
-        raise InstanceError(reason)
+        raise NotApplicable(f"method {name!r} does not compute {mechanism.id!r}: the methods that do are {fit}")
+    if reason := method.missing():
+        raise NotInstalled(reason)
+    if reason := method.applies(mechanism, instance):
+        raise NotApplicable(reason)
     return method
 
 
 def _check(accuracy: str, time_limit: float | None) -> None:
     if accuracy not in ACCURACY:
-        raise InstanceError(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
+        raise UnknownName(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
     if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise InstanceError(f"time_limit is {time_limit!r} seconds, but it must be positive")

@@ -13,7 +13,8 @@ import numpy as np
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer
 
@@ -32,7 +33,7 @@ def envy(case: Case, answer: Answer) -> Verdict:
         gap = (better - tasks[n]) / _alone(allocation, n)
         worst = (gap, n, m) if worst is None or gap > worst[0] else worst
     if worst is None:
-        raise InstanceError("envy needs two users")
+        raise NotApplicable("envy needs two users")
     gap, n, m = worst
     better = tasks[n] + gap * _alone(allocation, n)
     sentence = f"user {instance.users[n]!r} runs {tasks[n]} tasks, and {better} with the resources of {instance.users[m]!r}"
@@ -63,7 +64,7 @@ def sharing(case: Case, answer: Answer) -> Verdict:
 def misreporting(case: Case, answer: Answer) -> Verdict:
     """Of the users who misreport together, somebody runs no more tasks of its true kind than by the truth (W 3.3, Z II-B)."""
     if case.misreport is None:
-        raise InstanceError("nobody misreports")
+        raise NotApplicable("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
     instance, before = case.instance, _tasks(honest)
     gains = []

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.analysis.properties.report import Misreport, Vectors
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import instance_document, parse_instance
-from fairalloc.models.numbers import rational, shown
+from fairalloc.models.numbers import rational
 
 __all__ = ["Case", "Draft", "Slot", "parse_case"]
 

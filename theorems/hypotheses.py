@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case, Draft, DraftUser
 
@@ -148,7 +149,7 @@ class Hypotheses:
             return True
         try:
             return self._of_reports()._holds(case.reported)
-        except InstanceError:
+        except FairallocError:
             return False
 
     def _holds(self, instance: Instance) -> bool:

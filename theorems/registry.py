@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.theorems import papers
 from fairalloc.theorems.statement import Statement
 
@@ -35,5 +35,5 @@ def statement(name: str) -> Statement:
     """The statement with this id."""
     found = all_statements()
     if name not in found:
-        raise InstanceError(f"there is no statement {name!r}: see fairalloc list statements")
+        raise UnknownName(no_such("statement", name, found, "see fairalloc list statements"))
     return found[name]

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 
@@ -85,7 +85,7 @@ class Statement:
         """The exact verdict of an admitted case that violates the property; None where it is not one."""
         try:
             verdict = self.confirm(case) if self.applies_to(case) else None
-        except InstanceError:
+        except FairallocError:
             return None
         return verdict if verdict is not None and verdict.holds is False else None
 

@@ -10,8 +10,8 @@ from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCert
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
-from fairalloc.models.instance import InstanceError
-from fairalloc.models.numbers import rational, shown
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import rational
 
 __all__ = ["KINDS", "parse_certificate"]
 

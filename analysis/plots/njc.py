@@ -13,7 +13,8 @@ import numpy as np
 from fairalloc.analysis.plots.figure import new_figure
 from fairalloc.analysis.solution_set import LinearRow, polytope_vertices, solution_set
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable, UnknownName
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.published import example
 from fairalloc.models.rationals import Rationals
@@ -49,12 +50,13 @@ def picture(
 
     Raises
     ------
-    InstanceError : for other numbers of users, and where Matplotlib is not installed
+    NotApplicable : for other numbers of users
+    NotInstalled : without Matplotlib
     """
     figure = new_figure(7.0, 5.0)
     home = NoJustifiedComplaints().domain(instance)
     if home.N not in (2, 3):
-        raise InstanceError(f"the instance has {home.N} users, but a picture has two or three axes")
+        raise NotApplicable(f"the instance has {home.N} users, but a picture has two or three axes")
     d = requests(home)
     axes = figure.add_subplot(projection="3d" if home.N == 3 else None)
     _feasible(axes, d)
@@ -77,7 +79,7 @@ def picture(
 def paper_figure(number: int) -> "Figure":
     """D Fig. 3 (bounds), 4 (a level set rounds off the vertices), 5 (solutions for several entitlements) or 6 (level sets)."""
     if number not in PAPER:
-        raise InstanceError(f"there is no figure {number!r}: those redrawn are {', '.join(map(str, PAPER))}")
+        raise UnknownName(f"there is no figure {number!r}: those redrawn are {', '.join(map(str, PAPER))}")
     return PAPER[number]()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairalloc.analysis.plots.figure import new_figure
 from fairalloc.analysis.tradeoff import TradeOff
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import UnknownName, no_such
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ def server_shares(item: TradeOff, server: str) -> "Figure":
     """K Fig. 3: what each user takes of each resource of one server, as stacked bars, one group of bars for each alpha."""
     instance = item.instance
     if server not in instance.servers:
-        raise InstanceError(f"there is no server {server!r}: the servers are {', '.join(instance.servers)}")
+        raise UnknownName(no_such("server", server, instance.servers))
     i = instance.servers.index(server)
     there = np.flatnonzero(instance.pools[i] > 0)
     users = np.flatnonzero(instance.eligible[:, i])

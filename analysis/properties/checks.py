@@ -20,7 +20,8 @@ from fairalloc.analysis.properties import fairness
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.judge import residual
 
@@ -56,7 +57,9 @@ def check(
 
     Raises
     ------
-    InstanceError : for an unknown property, or an allocation on other arcs than those of the instance
+    UnknownName : there is no such property
+    NotApplicable : `exact` for the definition of a mechanism
+    InstanceError : an allocation on other arcs than those of the instance
 
     Examples
     --------
@@ -68,12 +71,12 @@ def check(
     """
     names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
     if property not in names:
-        raise InstanceError(f"there is no property {property!r}: the properties are {', '.join(names)}")
+        raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
     allocation = on_instance(instance, allocation)
     if property in PROPERTIES:
         return _checked(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
     if exact:
-        raise InstanceError(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
+        raise NotApplicable(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
     if property == "market":
         return equilibrium(allocation, tolerance)
     return _definition(allocation, property, tolerance)
@@ -228,7 +231,7 @@ def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
     if allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
-        raise InstanceError(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
+        raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _checked("feasibility", allocation, tolerance, exact=False)
     margin = max(basic.margin, residual(item, allocation))
     method = "the residual of its definition, from the instance alone"

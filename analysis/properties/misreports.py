@@ -38,7 +38,8 @@ from fairalloc.analysis.properties.report import Misreport, Vectors
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import FairallocError, UnknownName, no_such
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
 
@@ -106,8 +107,8 @@ def check_mechanism(
     if property == "population-monotonicity":
         return leaving(home, exact or quick, tolerance)
     if property not in MECHANISM_PROPERTIES:
-        known = ", ".join((*MECHANISM_PROPERTIES, *PROPERTIES))
-        raise InstanceError(f"there is no property {property!r} of a mechanism: the properties are {known}")
+        known = (*MECHANISM_PROPERTIES, *PROPERTIES)
+        raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
     search = _MisreportSearch(home, quick, exact, property, tolerance, seed)
     return search.verdict(trials, 1 if property == "strategyproofness" else coalition)
 
@@ -328,7 +329,7 @@ class _MisreportSearch:
         self.left -= 1
         try:
             reported = self.quick(_misreport(reports).reported(self.truth))
-        except InstanceError:  # some user could not be served as reported
+        except FairallocError:  # some user could not be served as reported
             return -np.inf, None
         if not reported.residual <= TOLERANCE:
             return -np.inf, None
@@ -344,7 +345,7 @@ class _MisreportSearch:
         answer, honest = (self.quick, self.honest) if self.exact is None else (self.exact, self.honest_exact)
         try:
             verdict = misreporting(self.truth, _misreport(reports), answer, self.tolerance, honest)
-        except InstanceError:
+        except FairallocError:
             return None
         return verdict if verdict.holds is False else None
 

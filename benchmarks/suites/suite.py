@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import Instance
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 
 __all__ = ["BenchmarkError", "Suite", "SuiteCase", "all_suites", "find_suite"]
 
@@ -74,8 +75,8 @@ def find_suite(name: str) -> Suite:
     try:
         return _read(name)
     except ImportError:
-        known = ", ".join(sorted(suites))
-        raise BenchmarkError(f"there is no suite {name!r}: the suites are {known}, or name a module that defines SUITE") from None
+        rule = f"the suites are {', '.join(sorted(suites))}, or name a module that defines SUITE"
+        raise UnknownName(no_such("suite", name, suites, rule)) from None
 
 
 def _read(module: str) -> Suite:

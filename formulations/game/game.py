@@ -43,8 +43,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
-from fairalloc.models.numbers import Floats, is_vector, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats, is_vector
 
 __all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered_prices"]
 
@@ -60,9 +61,9 @@ def game_domain(instance: Instance, name: str) -> Instance:
     """The instance itself; InstanceError where a user has several demand vectors or a limit on its tasks."""
     for user, demand in zip(instance.users, instance.demands, strict=True):
         if len(demand) > 1:
-            raise InstanceError(f"{name} needs one demand vector for each user, but user {user!r} has {len(demand)}")
+            raise NotApplicable(f"{name} needs one demand vector for each user, but user {user!r} has {len(demand)}")
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
-        raise InstanceError(f"{name} knows no limits, but user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}")
+        raise NotApplicable(f"{name} knows no limits, but user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}")
     return instance
 
 

@@ -38,7 +38,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def finite_game(game: Game) -> Game:
     """The game itself; InstanceError where some alpha is inf."""
     for server, finite in zip(game.instance.servers, game.finite, strict=True):
         if not finite:
-            raise InstanceError(f"the merit problem is for finite alpha, but alpha is inf for server {server!r}")
+            raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {server!r}")
     return game
 
 

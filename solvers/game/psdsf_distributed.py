@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 from fairalloc.formulations.game.game import Game, game_domain
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.psdsf_algorithm_1 import TIED, server_procedure

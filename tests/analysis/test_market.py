@@ -13,7 +13,7 @@ from fairalloc.analysis import check
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations.common.first_order import first_order_gain
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, Instance, NotApplicable, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import solve
 
@@ -185,7 +185,7 @@ def test_what_is_unsold_or_overspent_others_leave_unspent(family, seed):
 
 
 def test_no_market_for_those_who_buy_nothing():
-    with pytest.raises(InstanceError) as error:
+    with pytest.raises(NotApplicable) as error:
         market(POOL, Allocation(POOL, [9, 0]))
     assert str(error.value) == "there is no market in which user 'u2' buys 0 tasks"
     assert check(POOL, Allocation(POOL, [9, 0]), "market").holds is False

@@ -10,7 +10,7 @@ from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreports import NOISE, _MisreportSearch, gains, leaving, misreporting, without
 from fairalloc.analysis.properties.report import Misreport
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, UnknownName
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -118,7 +118,7 @@ def test_gains_agree_with_the_laboratorys_judge():
         try:
             case = draft.case()
             wanted = plainly(case, exactly("lmmf"))
-        except InstanceError:
+        except FairallocError:
             continue
         verdict = misreporting(case.instance, case.misreport, exactly("lmmf"))
         assert verdict.margin == pytest.approx(wanted.margin, abs=1e-12)
@@ -192,7 +192,7 @@ def test_the_same_seed_finds_the_same():
 
 
 def test_unknown_properties_are_named():
-    with pytest.raises(InstanceError, match="there is no property 'truth' of a mechanism: the properties are population-mono"):
+    with pytest.raises(UnknownName, match="there is no property 'truth': the properties of a mechanism are population-mono"):
         check_mechanism(WANG, "drfh", "truth")
 
 
@@ -270,9 +270,9 @@ def test_judges_of_every_kind():
     for name in ("strategyproofness", "group-strategyproofness"):
         verdict = property_judge(name)(misreport, exactly("lmmf"))
         assert (verdict.holds, verdict.property) == (False, name)
-        with pytest.raises(InstanceError, match="nobody misreports"):
+        with pytest.raises(NotApplicable, match="nobody misreports"):
             property_judge(name)(Case(SINGLE), exactly("lmmf"))
-    with pytest.raises(InstanceError, match="single-resource-fairness is not about this case"):
+    with pytest.raises(NotApplicable, match="single-resource-fairness is not about this case"):
         property_judge("single-resource-fairness")(prop4, exactly("drfh"))
 
 

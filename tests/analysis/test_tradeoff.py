@@ -9,7 +9,7 @@ from tolerances import BARGAINING
 from fairalloc.analysis.plots.tradeoff import frontier, server_shares
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff, utilisation
 from fairalloc.formulations.game.equilibrium import deviation
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, Instance, InstanceError, NotInstalled, UnknownName, generators
 from fairalloc.models.published import example
 
 K3 = example("khamse-fig3").instance
@@ -100,7 +100,7 @@ def test_figure_3_shows_what_each_user_takes():
     np.testing.assert_allclose(heights[0, 0], [3 / 7, 0.38649, 1 / 3], atol=1e-4)  # cpu of user 3
     assert [t.get_text() for t in axes.get_xticklabels()] == [r"$\alpha$ = 1", r"$\alpha$ = 3", "PS-DSF"]
     assert [t.get_text() for t in axes.get_legend().get_texts()] == ["u3", "u4"]
-    with pytest.raises(InstanceError, match="there is no server 'x'"):
+    with pytest.raises(UnknownName, match="there is no server 'x'"):
         server_shares(HAND, "x")
 
 
@@ -117,5 +117,5 @@ def test_the_frontier_has_a_point_for_each_alpha_and_resource(tmp_path):
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InstanceError, match=r"figures need matplotlib: pip install fairalloc\[plots\]"):
+    with pytest.raises(NotInstalled, match=r"figures need matplotlib: pip install fairalloc\[plots\]"):
         frontier(HAND)

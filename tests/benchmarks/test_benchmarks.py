@@ -29,6 +29,7 @@ from fairalloc.benchmarks.report import percent
 from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism
 from fairalloc.models import Allocation, Instance, Times
+from fairalloc.models.errors import FairallocError
 
 # ---- the fakes: found by the runner under the name of this file ---------------------------------------------------
 
@@ -358,7 +359,7 @@ def test_a_case_whose_data_changed_leaves_its_old_rows_out(tmp_path: Path) -> No
     ],
 )
 def test_bad_requests_are_one_sentence(tmp_path: Path, call: Callable[[Path], Any], says: str) -> None:
-    with pytest.raises(BenchmarkError, match=re.escape(says)):
+    with pytest.raises(FairallocError, match=re.escape(says)):
         call(tmp_path / "r")
     assert not (tmp_path / "r").exists()
 

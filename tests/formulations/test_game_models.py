@@ -12,7 +12,7 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import SCALE, printed_merit
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.ps_dsf import LevelBounds
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, FairallocError, Instance, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends.cvxpy import compiled, nonlinear
@@ -366,5 +366,5 @@ def test_methods_say_what_they_compute():
     ],
 )
 def test_wrong_parameters_are_refused(call, sentence):
-    with pytest.raises(InstanceError, match=sentence):
+    with pytest.raises(FairallocError, match=sentence):
         call()

@@ -14,7 +14,7 @@ from tolerances import RECOVERED, RESIDUAL, ROUNDING, VISIBLE
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap, recovered_prices
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
 from fairalloc.models.feasibility import infeasibility
 
 ALPHAS = [0.3, 0.5, 1, 2, 10, 50, 1000, "inf", [1, 50, "inf"], [0.5, 2, 5]]
@@ -322,9 +322,9 @@ def test_any_planted_game_has_no_residual(seed, alpha, ties):
 
 @pytest.mark.parametrize("name", ["alpha-pf-vds", "ps-dsf", "ps-dsf-tdm"])
 def test_the_game_knows_no_variants_and_no_limits(name):
-    with pytest.raises(InstanceError, match="one demand vector for each user, but user 'u1' has 2"):
+    with pytest.raises(NotApplicable, match="one demand vector for each user, but user 'u1' has 2"):
         mechanism(name).domain(Instance([[[1], [2]]], [[3]]))
-    with pytest.raises(InstanceError, match="knows no limits, but user 'u1' has max_tasks 2"):
+    with pytest.raises(NotApplicable, match="knows no limits, but user 'u1' has max_tasks 2"):
         mechanism(name).domain(Instance([[1]], [[3]], max_tasks=[2]))
 
 
@@ -347,7 +347,7 @@ def test_the_game_knows_no_variants_and_no_limits(name):
     ],
 )
 def test_bad_parameters_get_one_sentence(parameters, sentence):
-    with pytest.raises(InstanceError, match=sentence.replace("(", r"\(")):
+    with pytest.raises(FairallocError, match=sentence.replace("(", r"\(")):
         mechanism("alpha-pf-vds").configure(**parameters).domain(Instance([[1], [1]], [[1], [1]]))
 
 

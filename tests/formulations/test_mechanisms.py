@@ -10,7 +10,7 @@ from tolerances import BARGAINING, DEGENERATE, EXACT, GRADIENTS, RESIDUAL, SHARE
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models import FairallocError, Instance, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import EXAMPLES
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
@@ -109,7 +109,7 @@ def defined(name, instance):
     """Whether the mechanism is defined on the instance; if not, it says so in a sentence."""
     try:
         mechanism(name).domain(instance)
-    except InstanceError:
+    except FairallocError:
         return False
     return True
 

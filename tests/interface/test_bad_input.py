@@ -10,7 +10,7 @@ import pytest
 
 from fairalloc.analysis import PROPERTIES, check
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, generators
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import TERMINATIONS
 from fairalloc.models.jsonio import allocation_document, instance_document, parse_allocation, parse_instance, read_json
@@ -573,7 +573,7 @@ CASES = [*INSTANCES, *DOCUMENTS, *ALLOCATIONS, *CALLS]
 
 @pytest.mark.parametrize(("call", "message"), [pytest.param(*case[1:], id=case[0]) for case in CASES])
 def test_the_message(call, message):
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(FairallocError) as caught:
         call()
     assert str(caught.value) == message
 
@@ -600,7 +600,7 @@ def test_there_are_many_and_none_twice():
 def test_files_that_are_not_usable_json(tmp_path, text, message):
     path = tmp_path / "file.json"
     path.write_text(text)
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(FairallocError) as caught:
         read_json(path)
     assert str(caught.value) == message.format(path=path)
 
@@ -613,7 +613,7 @@ def test_files_that_cannot_be_read(tmp_path):
         (tmp_path, "Is a directory"),
         (latin, "it is not UTF-8 text"),
     ):
-        with pytest.raises(InstanceError) as caught:
+        with pytest.raises(FairallocError) as caught:
             read_json(path)
         assert str(caught.value) == f"{path} cannot be read: {reason}"
 
@@ -633,7 +633,7 @@ def test_messages_are_one_short_line(case):
 
 
 def test_long_values_are_cut():
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(FairallocError) as caught:
         build([[10**400, 1], [1, 1]])
     shown = "1" + "0" * 56 + "..."
     assert (
@@ -659,6 +659,6 @@ def test_documents_that_json_wrote_are_the_same_cases(tmp_path):
     document["users"][1]["weight"] = 0
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(FairallocError) as caught:
         parse_instance(read_json(path))
     assert str(caught.value) == "the weight of user 'u2' is 0, but it must be positive"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import allocations, instances
 
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.aggregation import aggregate, aggregate_allocation, expand, expand_allocation, pooled
 from fairalloc.models.feasibility import infeasibility, overloads
 from fairalloc.models.jsonio import fingerprint
@@ -137,7 +137,7 @@ def test_the_pool_has_the_exact_totals(instance):
 
 
 def test_pools_need_free_placement_and_equal_demands():
-    with pytest.raises(InstanceError, match="under placement constraints: user 'u2' may not use server 's3'"):
+    with pytest.raises(NotApplicable, match="under placement constraints: user 'u2' may not use server 's3'"):
         pooled(TWINS.replace(eligible=[[1, 1, 1, 1], [1, 1, 0, 1]]))
-    with pytest.raises(InstanceError, match=r"where demands depend on the server \(demands_on\)"):
+    with pytest.raises(NotApplicable, match=r"where demands depend on the server \(demands_on\)"):
         pooled(TWINS.replace(demands_on={(0, 0): [1, 1]}))

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from strategies import instances
 
 from fairalloc.models import Instance, generators
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import fingerprint
-from fairalloc.models.numbers import InstanceError
 from fairalloc.models.published import example
 from fairalloc.models.shares import dominant_resource, gamma, global_dominant_share, task_share, vds
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairalloc.models import InstanceError, traces
+from fairalloc.models import FairallocError, InstanceError, traces
 
 MIX = "count,cpu,memory\n3,0.5,0.25\n1,1,1\n"
 NODES = "sn,cpu_milli,memory_mib,gpu,model\na,8000,2048,2,T4\nb,8000,2048,2,T4\nc,16000,4096,4,G2\nd,32000,1024,0,\n"
@@ -53,8 +53,8 @@ def small_google(folder: Path, **columns: list[float]) -> Path:
 
 
 def fails(message: str) -> AbstractContextManager[object]:
-    """Expect an InstanceError that says exactly this."""
-    return pytest.raises(InstanceError, match=rf"\A{re.escape(message)}\Z")
+    """Expect an error that says exactly this."""
+    return pytest.raises(FairallocError, match=rf"\A{re.escape(message)}\Z")
 
 
 # ---- the folder -------------------------------------------------------------------------------------------------

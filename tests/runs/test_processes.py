@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotInstalled
 from fairalloc.runs import processes
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 
@@ -199,7 +199,7 @@ def test_more_seconds_than_can_be_waited_for(pool):
 
 def test_an_operating_system_without_limits_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)
-    with pytest.raises(InstanceError, match="processes with limits need an operating system that can fork"):
+    with pytest.raises(NotInstalled, match="processes with limits need an operating system that can fork"):
         Pool(HANDLER)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from fairalloc.benchmarks import BenchmarkError
 from fairalloc.benchmarks.records import BenchmarkStore
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import InstanceError
 from fairalloc.runs.store import RecordStore
 from fairalloc.theorems.engine.findings import FindingStore
 

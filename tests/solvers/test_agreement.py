@@ -11,7 +11,7 @@ import pytest
 from tolerances import RESIDUAL, SHARES, SILENT
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import InstanceError, generators
+from fairalloc.models import FairallocError, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 
 NAMES = ("drf", "drfh", "drf-per-server", "tsf", "lmmf", "asset", "uniform", "nb", "fds")
@@ -46,7 +46,7 @@ def defined(name, instance):
     """Whether the mechanism is defined on the instance."""
     try:
         mechanism(name).domain(instance)
-    except InstanceError:
+    except FairallocError:
         return False
     return True
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.market import pdhg
@@ -101,7 +101,7 @@ def test_filling_where_everybody_runs_all_tasks():
 
 def test_where_filling_does_not_apply_it_says_so_and_is_passed_over():
     wang, drfh = example("wang-fig2").instance, mechanism("drfh")
-    with pytest.raises(InstanceError) as error:
+    with pytest.raises(NotApplicable) as error:
         solve(wang, "drfh", FILLING)
     assert str(error.value) == f"{FILLING} needs one variant and one server for each user, but user 'u1' has 2 choices"
     assert FILLING in [m.id for m in methods_for(drfh)]

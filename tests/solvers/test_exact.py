@@ -21,7 +21,7 @@ from fairalloc.analysis.certificates.bounds import log_value
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, generators
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs, monopoly
@@ -82,7 +82,7 @@ def test_uniform_is_certified_by_its_tasks():
     assert certify(WANG, "uniform", solve(WANG, "uniform"))
     failure = certify(WANG, "uniform", Allocation(WANG, [5, 1, 1, 4.9]))
     assert failure.reason == "user 'u2' runs 5.9 tasks, but 6 in the exact answer"
-    with pytest.raises(InstanceError, match="does not compute 'fds': the methods that do are"):
+    with pytest.raises(NotApplicable, match="does not compute 'fds': the methods that do are"):
         solve(WANG, "fds", "exact")
 
 
@@ -256,7 +256,7 @@ def test_nearly_every_generated_instance_is_certified():
 def defined(name, instance):
     try:
         return mechanism(name).domain(instance) is not None
-    except InstanceError:
+    except FairallocError:
         return False
 
 
@@ -352,7 +352,7 @@ def test_a_proof_needs_a_reason_for_every_user():
     ],
 )
 def test_bad_certificate_documents_are_refused(spoil, sentence):
-    with pytest.raises(InstanceError) as caught:
+    with pytest.raises(NotApplicable) as caught:
         parse_certificate(spoil(certify(WANG, "drfh").document()))
     assert sentence in str(caught.value)
 

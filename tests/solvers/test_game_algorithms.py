@@ -12,7 +12,7 @@ from tolerances import BARGAINING, DIFFERENCE, EXACT, GRADIENTS, RESIDUAL, ROUND
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.game import best_response, ps_mfa, psdsf_algorithm_1, psdsf_distributed, vds_distributed
@@ -394,7 +394,7 @@ def test_a_server_that_is_away_has_no_tasks():
     ],
 )
 def test_bad_schedules(arguments, message):
-    with pytest.raises(InstanceError) as error:
+    with pytest.raises(FairallocError) as error:
         simulate(Instance([[1]], [[1]]), **arguments)
     assert str(error.value) == message
 
@@ -522,13 +522,13 @@ def test_the_judge_sees_a_perturbation():
 
 @pytest.mark.parametrize("method", FOLLOWING)
 def test_infinite_alpha_is_refused(method):
-    with pytest.raises(InstanceError, match=f"{method} needs finite alpha, but it is inf on server 's2'"):
+    with pytest.raises(NotApplicable, match=f"{method} needs finite alpha, but it is inf on server 's2'"):
         solve(KHAMSE, "alpha-pf-vds", method, alpha=[1, "inf"])
 
 
 @pytest.mark.parametrize("method", FILLING[1:])
 def test_finite_alpha_is_refused(method):
-    with pytest.raises(InstanceError, match=f"{method} needs alpha = inf on every server, but it is 3 on server 's1'"):
+    with pytest.raises(NotApplicable, match=f"{method} needs alpha = inf on every server, but it is 3 on server 's1'"):
         solve(KHAMSE, "alpha-pf-vds", method, alpha=[3, "inf"])
 
 

@@ -11,7 +11,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.bound import feasible
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import cheapest
-from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.backends import highs
 from fairalloc.solvers.lexicographic import interior_point
@@ -163,7 +163,7 @@ def test_twins_are_all_pairs_at_one_place(place):
 def test_where_the_system_is_too_large_it_says_so(monkeypatch):
     monkeypatch.setattr(interior_point, "ROWS", 59)
     instance = generators.placement(40, 20, 3, 1)
-    with pytest.raises(InstanceError) as error:
+    with pytest.raises(NotApplicable) as error:
         solve(instance, "tsf", METHOD)
     assert str(error.value) == f"{METHOD} forms a dense system of servers times resources, at most 59, but there are 60"
     assert METHOD not in [m.id for m in methods_for(mechanism("tsf"), instance)]

@@ -20,7 +20,16 @@ from fairalloc.analysis.solution_set import polytope_vertices, solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.njc import OBJECTIVES, requests
-from fairalloc.models import Allocation, Instance, InstanceError, generators
+from fairalloc.models import (
+    Allocation,
+    FairallocError,
+    Instance,
+    InstanceError,
+    NotApplicable,
+    NotInstalled,
+    UnknownName,
+    generators,
+)
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import example
 from fairalloc.solvers import judged, solve
@@ -338,7 +347,7 @@ def test_time_is_obeyed_and_the_point_kept():
 
 
 def test_a_method_that_cannot_choose_says_so():
-    with pytest.raises(InstanceError, match="njc-ode ends at one NJC allocation, so it takes no objective"):
+    with pytest.raises(NotApplicable, match="njc-ode ends at one NJC allocation, so it takes no objective"):
         solve(example("dolev-circle").instance, "njc", "njc-ode", objective="sum")
     assert solve(example("dolev-circle").instance, "njc", objective="sum").method == "njc-milp"
     assert solve(example("dolev-circle").instance, "njc").method == "njc-market"
@@ -580,7 +589,7 @@ def test_vertices_of_a_cut_cube():
 
 
 def test_too_large_for_all_solutions():
-    with pytest.raises(InstanceError, match="the instance has 11 users and 2 resources, but all solutions take at most 10"):
+    with pytest.raises(NotApplicable, match="the instance has 11 users and 2 resources, but all solutions take at most 10"):
         solution_set(generators.njc(11, 1, 2))
 
 
@@ -748,7 +757,7 @@ def test_the_check_names_the_failure():
     ],
 )
 def test_bad_parameters_get_a_sentence(parameters, sentence):
-    with pytest.raises(InstanceError) as error:
+    with pytest.raises(FairallocError) as error:
         solve(example("dolev-fig2").instance, "njc", **parameters)
     assert str(error.value) == sentence
 
@@ -756,11 +765,11 @@ def test_bad_parameters_get_a_sentence(parameters, sentence):
 @pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
 def test_bad_details_get_a_sentence(layer):
     write = getattr(NJC, layer)
-    with pytest.raises(InstanceError, match="there is no resource 'disk': the resources are r1, r2"):
+    with pytest.raises(UnknownName, match="there is no resource 'disk': the resources are r1, r2"):
         write(example("dolev-fig2").instance, bottlenecks=["disk"])
     with pytest.raises(InstanceError, match="model is 'lp', but it must be one of market, milp"):
         write(example("dolev-fig2").instance, model="lp")
-    with pytest.raises(InstanceError, match="resource 'r2' cannot be a bottleneck: nobody requests it"):
+    with pytest.raises(NotApplicable, match="resource 'r2' cannot be a bottleneck: nobody requests it"):
         write(Instance([[1, 0]], [[1, 1]]), bottlenecks="r2")
     with pytest.raises(InstanceError, match="user 'u2'"):
         write(Instance([[1, 1], [[1, 0], [0, 1]]], [[1, 1]]))
@@ -786,7 +795,7 @@ def test_several_servers_are_one_pool():
     allocation = solve(instance, "njc")
     assert allocation.instance.K == 1
     assert allocation_document(judged(NJC, allocation))["residuals"]["definition"] <= EXACT
-    with pytest.raises(InstanceError, match="placement"):
+    with pytest.raises(NotApplicable, match="placement"):
         solve(instance.replace(eligible=[[0, 1, 1, 1], *[[1] * 4] * 4]), "njc")
 
 
@@ -848,9 +857,9 @@ def test_pictures_have_two_or_three_axes():
     pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
     from fairalloc.analysis.plots.njc import paper_figure, picture
 
-    with pytest.raises(InstanceError, match="the instance has 4 users, but a picture has two or three axes"):
+    with pytest.raises(NotApplicable, match="the instance has 4 users, but a picture has two or three axes"):
         picture(example("dolev-circle").instance)
-    with pytest.raises(InstanceError, match="there is no figure 7: those redrawn are 3, 4, 5, 6"):
+    with pytest.raises(UnknownName, match="there is no figure 7: those redrawn are 3, 4, 5, 6"):
         paper_figure(7)
 
 
@@ -858,5 +867,5 @@ def test_without_matplotlib_there_is_one_sentence(monkeypatch):
     from fairalloc.analysis.plots.njc import picture
 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InstanceError, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
+    with pytest.raises(NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
         picture(example("dolev-fig3").instance)

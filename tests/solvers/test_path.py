@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import InstanceError, generators
+from fairalloc.models import NotInstalled, generators
 from fairalloc.solvers import METHODS, solve
 
 ONES = """#!/usr/bin/env python3
@@ -22,7 +22,7 @@ GAME = generators.generic(4, 2, 2, 1)
 def test_without_the_executable_it_says_where_to_get_it(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert not METHODS["pyomo:path"].is_available()
-    with pytest.raises(InstanceError, match="pyomo:path needs the solver PATH: put its executable pathampl"):
+    with pytest.raises(NotInstalled, match="pyomo:path needs the solver PATH: put its executable pathampl"):
         solve(GAME, "alpha-pf-vds", "pyomo:path", alpha=3)
 
 

@@ -11,7 +11,7 @@ from tolerances import IMPLIED, PREMISE
 from fairalloc.analysis import PROPERTIES, Verdict, check
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models import Allocation, InstanceError
+from fairalloc.models import Allocation, FairallocError
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import solve
@@ -43,7 +43,7 @@ def exact(instance, name):
     try:
         method = "exact" if mechanism(name).linear else None
         return solve(instance, name, method, accuracy="high")
-    except (InstanceError, AssertionError):
+    except (FairallocError, AssertionError):
         return None
 
 
@@ -79,7 +79,7 @@ def judged(allocation):
     for name in {name for arrow in IMPLICATIONS if arrow.applies(allocation) for name in (arrow.premise, arrow.conclusion)}:
         try:
             found[name] = check(allocation.instance, allocation, name)
-        except InstanceError:
+        except FairallocError:
             continue
     return found
 

@@ -23,7 +23,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.report import Misreport
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.published import example
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
@@ -56,7 +56,7 @@ def samples(hypotheses, count, misreports=0, seed=1):
     for _ in range(count):
         try:
             made.append(hypotheses.sample(rng, misreports).case())
-        except InstanceError:  # a misreport that leaves the user without a server
+        except FairallocError:  # a misreport that leaves the user without a server
             continue
     return made
 
@@ -67,7 +67,7 @@ def samples(hypotheses, count, misreports=0, seed=1):
 def spread(case):
     """Planted: nobody demands twice as much of the last of several resources as another user."""
     if case.instance.R < 2 or case.instance.N < 2:
-        raise InstanceError("about two users and two resources")
+        raise NotApplicable("about two users and two resources")
     last = [rows[0][-1] for rows in case.instance.exact.demands]
     margin = max(last) - 2 * min(last) if min(last) > 0 else Fraction(-1)
     return Verdict("spread", margin < 0, float(margin), f"{max(last)} and {min(last)}", "rational arithmetic")

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.engine.findings import FindingStore

@@ -25,7 +25,8 @@ import numpy as np
 
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, Draft, Slot
 from fairalloc.theorems.engine.worst_weights import worst_weights
 from fairalloc.theorems.hypotheses import MOST, POOLS
@@ -225,7 +226,7 @@ class Search:
         last, truth = self._last
         try:
             case = draft.case(truth if last is not None and draft.same_truth(last) else None)
-        except InstanceError:
+        except FairallocError:
             return None
         self._last = draft, case.instance
         with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
@@ -236,7 +237,7 @@ class Search:
         """What a check says; None where the claim is not about the case, or where the check fails, which is recorded."""
         try:
             return check(case)
-        except InstanceError:
+        except FairallocError:
             return None
         except Exception as error:
             self.failed.append((case, f"{type(error).__name__}: {error}"))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.statement import Finding, Statement, verdict_document
@@ -63,7 +63,7 @@ def verify_witness(statement: Statement, witness: Witness) -> Verdict:
             verdict = verdict if verdict is not None and verdict.holds is False else None
         else:
             verdict = _variant(statement, witness["without"]).violated(case)
-    except (InstanceError, KeyError, TypeError) as fault:
+    except (FairallocError, KeyError, TypeError) as fault:
         return Verdict(name, False, math.inf, f"cannot be read: {fault}", method)
     if verdict is None:
         return Verdict(name, False, math.inf, "does not satisfy the hypotheses or violates nothing", method)

@@ -35,7 +35,8 @@ import numpy as np
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.misreports import useful, without
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import ALGORITHM
@@ -248,7 +249,7 @@ def worst_weights(case: Case, mechanism: str, name: str) -> Case | None:
     program = WeightProgram(case, mechanism)
     try:
         found = [best for violation in VIOLATIONS[name](program) if (best := program.largest(violation)) is not None]
-    except (InstanceError, Undecided):  # the mechanism does not take the parameters of the case, or has no answer
+    except (FairallocError, Undecided):  # the mechanism does not take the parameters of the case, or has no answer
         return None
     if not found:
         return None

@@ -19,7 +19,8 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -140,7 +141,7 @@ def few_rounds(mechanism: str) -> dict[str, Any]:
     def trial(case: Case) -> Verdict:
         prices = solve(case.reported, mechanism, "highs:leximin").prices
         if prices is None:
-            raise InstanceError("the rounds are not known")
+            raise NotApplicable("the rounds are not known")
         return counted(case.reported, len(prices), "HiGHS")
 
     def confirm(case: Case) -> Verdict:
@@ -208,7 +209,7 @@ def max_min_fair(case: Case, answer: Answer) -> Verdict:
 def strict_misreporting(case: Case, answer: Answer) -> Verdict:
     """Of the users who misreport together, somebody loses where somebody gains: the strong form of group strategyproofness."""
     if case.misreport is None:
-        raise InstanceError("nobody misreports")
+        raise NotApplicable("nobody misreports")
     h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     users = list(case.misreport.users)
     after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]

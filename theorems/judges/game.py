@@ -25,7 +25,8 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game, bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import exact_levels, unit
@@ -173,7 +174,7 @@ def limit_rate(case: Case, answer: Answer) -> Verdict:
     """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha: see K.T2.limit."""
     h = holdings_of(answer(case.reported))
     if any(float(a) < float(z) for a, z in zip(_per_arc(case, h.instance, "A", 1.0), shares(h), strict=True)):
-        raise InstanceError("a share is larger than A (K Corollary 3)")
+        raise NotApplicable("a share is larger than A (K Corollary 3)")
     game = Game(h.instance, np.inf)
     least = float(game.w[game.w > 0].min())
     ratio = max(float(b) / float(a) for a, b in zip(_values(case, "A", 1.0), _values(case, "B", 0.0), strict=False))
@@ -304,7 +305,7 @@ def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
     is the smaller of the gain between these two and the gain between the method's own answers.
     """
     if case.misreport is None:
-        raise InstanceError("nobody misreports")
+        raise NotApplicable("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
     (n,) = case.misreport.users
     gain = gains(case.instance, case.misreport, honest, reported)[0][n]

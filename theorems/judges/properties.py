@@ -6,7 +6,7 @@ from dataclasses import replace
 from fairalloc.analysis.properties.checks import check
 from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, AllocationRule, leaving, misreporting
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 
 __all__ = ["property_judge"]
@@ -23,12 +23,12 @@ def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]: 
             return leaving(case.instance, answer)
         if property in MECHANISM_PROPERTIES:
             if case.misreport is None:
-                raise InstanceError("nobody misreports")
+                raise NotApplicable("nobody misreports")
             return replace(misreporting(case.instance, case.misreport, answer), property=property)
         allocation = answer(case.reported)
         verdict = check(allocation.instance, allocation, property)
         if verdict.holds is None:
-            raise InstanceError(f"{property} is not about this case: {verdict.sentence}")
+            raise NotApplicable(f"{property} is not about this case: {verdict.sentence}")
         return verdict
 
     return judged

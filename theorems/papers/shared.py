@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import Row, about_mechanism, certified, printed_numbers
@@ -128,10 +129,10 @@ def monopoly(instance: Instance, n: int, i: int) -> Fraction:
 
     Raises
     ------
-    InstanceError : users have several demand vectors, or other ones on some server
+    NotApplicable : users have several demand vectors, or other ones on some server
     """
     if instance.exact.demands_on or not instance.single_variant:
-        raise InstanceError("gamma is computed for one demand vector a user")
+        raise NotApplicable("gamma is computed for one demand vector a user")
     demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
     count = int(instance.counts[i])
     return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)

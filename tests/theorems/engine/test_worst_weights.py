@@ -9,7 +9,7 @@ from tolerances import LINEAR, RESIDUAL, ROUNDING
 from fairalloc.analysis.properties.misreports import useful
 from fairalloc.analysis.properties.report import Misreport
 from fairalloc.formulations import mechanism as find
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.solvers import residual as distance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -32,7 +32,7 @@ def samples(hypotheses, count, seed=0, misreports=0):
     while len(found) < count:
         try:
             case = hypotheses.sample(rng, misreports).case()
-        except InstanceError:
+        except FairallocError:
             continue
         if hypotheses.satisfied_by(case):
             found.append(case)

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 from tolerances import AMPLE, DIFFERENCES, RECOVERED, RESIDUAL
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -77,7 +77,7 @@ def test_systems_with_one_equilibrium_pass(capacities):
     ],
 )
 def test_free_multipliers_and_proved_uniqueness_are_not_tried(demands, capacities, word):
-    with pytest.raises(InstanceError, match=word):
+    with pytest.raises(NotApplicable, match=word):
         two_solutions(Case(Instance(demands, capacities), parameters={"alpha": 10}))
 
 
@@ -168,13 +168,13 @@ def test_lemma_4_a_perturbed_point_moves_or_is_refused():
     moved = lemma_4_at(replace(LEMMA_4_CASE, parameters=dict(LEMMA_4_CASE.parameters) | {"prices": tuple(prices)}))
     assert moved.holds is True
     prices[14], prices[1] = right, Fraction(1, 10)
-    with pytest.raises(InstanceError, match="irrational"):
+    with pytest.raises(NotApplicable, match="irrational"):
         lemma_4_at(replace(LEMMA_4_CASE, parameters=dict(LEMMA_4_CASE.parameters) | {"prices": tuple(prices)}))
     prices[1], prices[2] = Fraction(0), Fraction(1)  # a price of a resource that is not full
-    with pytest.raises(InstanceError, match="38"):
+    with pytest.raises(NotApplicable, match="38"):
         lemma_4_at(replace(LEMMA_4_CASE, parameters=dict(LEMMA_4_CASE.parameters) | {"prices": tuple(prices)}))
     alone = replace(LEMMA_4_CASE, instance=LEMMA_4_CASE.instance.replace(eligible=np.ones((4, 3), dtype=bool)))
-    with pytest.raises(InstanceError, match="Assumption 2"):
+    with pytest.raises(NotApplicable, match="Assumption 2"):
         lemma_4_at(alone)
 
 

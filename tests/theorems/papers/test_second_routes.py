@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tolerances import AMPLE, DIFFERENCES, ROUNDING, SHARES
 
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import FairallocError, Instance
 from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
@@ -81,7 +81,7 @@ def samples(statement, count, seed=0):
     while len(made) < count:
         try:
             case = statement.hypotheses.sample(rng, statement.misreports).case()
-        except InstanceError:
+        except FairallocError:
             continue
         made += [case] if statement.applies_to(case) else []
     return made
@@ -91,7 +91,7 @@ def verdict(check, case):
     """What it says; "" where the claim is not about the case."""
     try:
         return check(case).holds
-    except InstanceError:
+    except FairallocError:
         return ""
 
 
@@ -194,7 +194,7 @@ def test_other_numbers_make_no_point_for_lemma_3():
         try:
             wanted = lemma_3.tried(case).holds
             found = lemma_3.confirmed(case).holds
-        except InstanceError:  # no such point: a user has less than no task at server 3, or no weight fits
+        except FairallocError:  # no such point: a user has less than no task at server 3, or no weight fits
             continue
         seen_[wanted, found] += 1
         assert found or not wanted, values

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tolerances import LEVELSET, ROUNDING
 
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import FairallocError, Instance, NotApplicable
 from fairalloc.models.published import example
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
@@ -31,7 +31,7 @@ def cases(hypotheses, count, seed=0):
         try:
             case = hypotheses.sample(rng).case()
             _ = point(case) if hypotheses.points else data(case)
-        except InstanceError:
+        except FairallocError:
             continue
         made.append(case)
     return made
@@ -69,7 +69,7 @@ def test_nobody_without_an_entitlement_complains_at_a_bottleneck():
     assert by_polytopes(d) == [(ONE, ZERO), (ONE, ONE)]
     assert complaint(d, (ONE, ZERO)) == 0
     assert complaint(d, (ONE / 2, ZERO)) > 0
-    with pytest.raises(InstanceError, match="somebody must be entitled"):
+    with pytest.raises(NotApplicable, match="somebody must be entitled"):
         data(Case(Instance([[1]], [[1]]), parameters={"unentitled": 1}))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.njc import Requests
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs, solved
 from fairalloc.theorems.cases import Case
@@ -78,12 +78,12 @@ def with_dummies(d: Requests) -> tuple[Rationals, ...]:
 
 
 def point(case: Case) -> TrajectoryPoint:
-    """The case's point, halved so that it is inside; InstanceError where a user has nothing, so that (7) has no e_i > 0."""
+    """The case's point, halved so that it is inside; NotApplicable where a user has nothing, so that (7) has no e_i > 0."""
     d = data(case)
     tasks = exact_arcs(case.instance).tasks(case.points[0])
     x = tuple(u / q / 2 for u, q in zip(tasks, d.unit, strict=True))
     if not min(x) > 0:
-        raise InstanceError("the claim is about points with x > 0")
+        raise NotApplicable("the claim is about points with x > 0")
     r = with_dummies(d)
     s = tuple(1 - load for load in (*loads(d, x), *x))
     worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]

@@ -23,7 +23,7 @@ from fairalloc.analysis.solution_set import polytope_vertices, polytopes
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, attempted, proved
@@ -67,7 +67,7 @@ def data(case: Case) -> Requests:
     d = requests(NoJustifiedComplaints().domain(case.instance))
     count = len(d.parts) - case.parameters.get("unentitled", 0)
     if count < 1:
-        raise InstanceError("somebody must be entitled to something")
+        raise NotApplicable("somebody must be entitled to something")
     total = sum(d.entitlement[:count])
     entitled = tuple(e / total for e in d.entitlement[:count])
     return d if count == len(d.parts) else replace(d, entitlement=entitled + (ZERO,) * (len(d.parts) - count))
@@ -171,7 +171,7 @@ def _worst(gap: AllocationMargin, case: Case, route: Route) -> MarginAndSentence
     d = data(case)
     found = [made for x in route(d) if (made := gap(d, x)) is not None]
     if not found:
-        raise InstanceError("the hypothesis of the claim holds at none of these allocations")
+        raise NotApplicable("the hypothesis of the claim holds at none of these allocations")
     return max(found, key=lambda made: made[0])
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, exact_arcs
 from fairalloc.solvers import solve
@@ -146,7 +147,7 @@ def exact_entitlement(d: Requests, x: Rationals) -> MarginAndSentence:
 def envy(d: Requests, x: Rationals) -> MarginAndSentence:
     """Nobody could have more of its request with what another holds (D 4)."""
     if len(x) < 2:
-        raise InstanceError("envy needs two users")
+        raise NotApplicable("envy needs two users")
     gap, n, m = max((preferred(d, x, n, m) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
     return gap, f"at x = {brackets(x)} user {n + 1} could have {x[n] + gap} of its request with what user {m + 1} holds"
 
@@ -273,14 +274,14 @@ def existence(case: Case, route: Route) -> MarginAndSentence:
 def unique_for_two(case: Case, route: Route) -> MarginAndSentence:
     """Two users have one NJC allocation (D 5.3)."""
     if case.instance.N != 2:
-        raise InstanceError("the claim is about two users")
+        raise NotApplicable("the claim is about two users")
     return _spread(route(data(case)))
 
 
 def unique_for_more(case: Case, route: Route) -> MarginAndSentence:
     """More than two users have one NJC allocation, which D 5.3 denies."""
     if case.instance.N < 3:
-        raise InstanceError("the claim is about more than two users")
+        raise NotApplicable("the claim is about more than two users")
     return _spread(route(data(case)))
 
 
@@ -338,7 +339,7 @@ def harm(case: Case, route: Route) -> MarginAndSentence:
 
 def _misreported(case: Case, route: Route, best: bool) -> MarginAndSentence:
     if case.misreport is None:
-        raise InstanceError("nobody misreports")
+        raise NotApplicable("nobody misreports")
     (n,) = case.misreport.users
     d, reported = data(case), requests(NoJustifiedComplaints().domain(case.reported))
     before, after = [x[n] for x in route(d)], [_useful_part(d.parts[n], reported.parts[n], x[n]) for x in route(reported)]
@@ -380,7 +381,7 @@ def envy_by_imitation(case: Case, route: Route) -> MarginAndSentence:
         words = f"at x = {brackets(x)} user {n + 1} envies user {m + 1}, and with its request it may get {after}"
         found.append((gap if after <= x[n] else after * 0 - 1, words))
     if not found:
-        raise InstanceError("nobody envies anybody")
+        raise NotApplicable("nobody envies anybody")
     return max(found)
 
 
@@ -419,10 +420,10 @@ def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]
 
     Raises
     ------
-    InstanceError : the claim is not about the case
+    NotApplicable : the claim is not about the case
     """
     if any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
-        raise InstanceError("somebody requests less than its entitlement")
+        raise NotApplicable("somebody requests less than its entitlement")
     return same_as_drf(d, found, drf)
 
 
@@ -496,7 +497,7 @@ def market_envy(case: Case, answer: Answer) -> Verdict:
     """Where the trajectory ends nobody envies: the market's allocation (D 4, true for this one)."""
     d, allocation = data(case), answer(case.instance)
     if len(d.parts) < 2:
-        raise InstanceError("envy needs two users")
+        raise NotApplicable("envy needs two users")
     x = fractions(d, allocation)
     gap, n, m = max((preferred(d, x, n, m) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
     allowed = 0 if allocation.x_exact is not None else TOLERANCE
@@ -565,14 +566,14 @@ def reduced(d: Requests, i: int) -> Requests:
 def _below_entitlement(d: Requests) -> list[int]:
     found = [i for i, (part, e) in enumerate(zip(d.parts, d.entitlement, strict=True)) if max(part.values()) < e]
     if not found or len(d.parts) == 1:
-        raise InstanceError("nobody asks for less than its entitlement, or there is nobody else")
+        raise NotApplicable("nobody asks for less than its entitlement, or there is nobody else")
     return found
 
 
 def _solve_original(d: Requests, found: Sequence[tuple[str, Rationals]]) -> MarginAndSentence:
     """Whether solutions of smaller problems are solutions."""
     if not found:
-        raise InstanceError("nothing can be left out")
+        raise NotApplicable("nothing can be left out")
     gap, words, x = max((complaint(d, x), words, x) for words, x in found)
     return (gap or -1), f"x = {brackets(x)} is a solution {words} only"
 
@@ -721,7 +722,7 @@ def starts_at_zero(case: Case, exact: bool) -> Verdict:
     """f(x) = 0 only at x = 0 (D Remark 4)."""
     d, x = data(case), _point_of_case(case)
     if max(x) == 1 or max(loads(d, x)) == 1:
-        raise InstanceError("f is infinite there")
+        raise NotApplicable("f is infinite there")
     zero = max(loads(d, x)) == 0 and max(x) == 0 if exact else barrier_value(d, np.array([float(v) for v in x])) == 0
     same = zero == (max(x) == 0)
     return Verdict(
@@ -858,11 +859,11 @@ def vanishing_numerators(case: Case, route: Route) -> MarginAndSentence:
     d = data(case)
     found = route(d)
     if len(found) > 1:
-        raise InstanceError("the claim is tried where the only NJC allocation must be the limit")
+        raise NotApplicable("the claim is tried where the only NJC allocation must be the limit")
     x = found[0]
     gaps = [(abs(v * part.get(j, ZERO) - e), i, j) for j in full(d, x) for i, (v, part, e) in enumerate(users(d, x))]
     if not gaps:
-        raise InstanceError("there is no bottleneck")
+        raise NotApplicable("there is no bottleneck")
     gap, i, j = max(gaps)
     return (
         gap,

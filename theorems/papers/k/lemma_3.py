@@ -26,7 +26,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import problem_3
@@ -58,7 +59,7 @@ class Lemma3Server:
 
 
 def first_server(numbers: Mapping[str, Fraction]) -> Lemma3Server:
-    """What the numbers of FAMILY determine; InstanceError where d = 1.
+    """What the numbers of FAMILY determine; NotApplicable where d = 1.
 
     Squares of weights w are such that w^2 gamma_n / x_n^2 = h_n for 1 < gamma_n < what t lets user n run alone.
     """
@@ -67,7 +68,7 @@ def first_server(numbers: Mapping[str, Fraction]) -> Lemma3Server:
     (a1, b1), (a2, b2) = slopes(F(1), f1), slopes(F(1), f2)
     d, price = -b1 / b2, f1 + numbers["price"]
     if d == 1:
-        raise InstanceError("both users demand the same, and nothing determines S")
+        raise NotApplicable("both users demand the same, and nothing determines S")
     S = (a2 - d * a1) / (d - 1)
     h = (price - f1, price * d - f2)
     tasks = -2 * (b1 * f1 + b2 * f2) / S
@@ -84,7 +85,7 @@ def constructed(numbers: Mapping[str, Fraction]) -> Case:
     # 3.
     weight = root_between(*at.squares)
     if weight is None:
-        raise InstanceError("no simple weight will do")
+        raise NotApplicable("no simple weight will do")
     gamma = [own * at.tasks**2 / weight**2 for own in at.h]
     one, zero, rest, much = F(1), F(0), at.tasks - 2, 4 * (1 + at.d) ** 2 * at.tasks
     system = Instance(

@@ -40,7 +40,8 @@ import numpy as np
 
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.theorems.cases import Case
 
@@ -92,7 +93,7 @@ def first_server(numbers: Mapping[str, Fraction]) -> Lemma4Server:
     G = b1 * (2 * g - b) + b2 * (2 * k - b)  # user 1: psi_b f' at both servers, as x_1 = 1; user 2 mirrors it
     d = (g + f[0], k - short, h3 + f[2])
     if not h3 > 0:
-        raise InstanceError("a marginal is negative")
+        raise NotApplicable("a marginal is negative")
     last = -((a1 + G) * d[0] + (a2 + G) * d[1]) / d[2]
     part = 2 * h3 - (last - a3) * y / b3
     gradient = (a1 + G, a2 + G, last)
@@ -179,11 +180,11 @@ def assumption_2(instance: Instance) -> bool:
 def lemma_4_at(case: Case) -> Verdict:
     """Whether grad_x Psi = 0 wherever v = 0, at the case's point with its prices, in rationals.
 
-    InstanceError where the point is not feasible (K 38-40), a root is irrational, or Assumption 2 does not hold.
+    NotApplicable where the point is not feasible (K 38-40), a root is irrational, or Assumption 2 does not hold.
     """
     method = "rational arithmetic"
     if not assumption_2(case.instance):
-        raise InstanceError("everybody who demands a resource is eligible at a server: Assumption 2 does not hold")
+        raise NotApplicable("everybody who demands a resource is eligible at a server: Assumption 2 does not hold")
     by_x, by_price = _gradient(case)
     moving = [k for k, v in enumerate(_directions(case, by_x, by_price)) if v]
     size = max(abs(v) for row in by_x for v in row)
@@ -198,9 +199,9 @@ def _gradient(case: Case) -> tuple[list[list[Fraction]], list[Fraction]]:
     instance, arcs, x = case.instance, exact_arcs(case.instance), case.points[0]
     prices, loads, tasks = case.parameters["prices"], arcs.loads(x), arcs.tasks(x)
     if any(load > 1 or price < 0 or (price > 0 and load < 1) for load, price in zip(loads, prices, strict=True)):
-        raise InstanceError("the point does not satisfy (38)-(40)")
+        raise NotApplicable("the point does not satisfy (38)-(40)")
     if not all(tasks) or case.parameters["alpha"] != 2:
-        raise InstanceError("a user has no task, or alpha is not 2")
+        raise NotApplicable("a user has no task, or alpha is not 2")
     A, B = F(case.parameters["A"]), F(case.parameters["B"])
     d, by_price = instance.exact.demands, [F(0)] * arcs.rows
     common, own = [F(0)] * instance.N, {}
@@ -245,13 +246,13 @@ def _descends(gradient: list[Fraction], rows: list[list[Fraction]]) -> bool:
     sides = np.array([F(0)] * len(rows) + [F(1)] * (2 * N), dtype=object)
     best = maximum(np.array([-v for v in gradient] + list(gradient), dtype=object), np.array(both, dtype=object), sides, True)
     if best is None:
-        raise InstanceError("a linear program was not solved")
+        raise NotApplicable("a linear program was not solved")
     return bool(best.value > 0)
 
 
 def _root(value: Fraction) -> Fraction:
-    """The square root; InstanceError where it is not rational or 0."""
+    """The square root; NotApplicable where it is not rational or 0."""
     root = F(isqrt(value.numerator), isqrt(value.denominator))
     if root * root != value or not root:
-        raise InstanceError("a norm is 0 or irrational")
+        raise NotApplicable("a norm is 0 or irrational")
     return root

@@ -18,7 +18,8 @@ import numpy as np
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import exact_levels, unit
@@ -85,7 +86,7 @@ def theorem_1_by_program(case: Case) -> Verdict:
     x = np.array([float(v) for v in case.points[0]])
     tasks = np.bincount(user, x, instance.N)
     if not tasks.min() > 1e-6 * tasks.max():
-        raise InstanceError("a user has no task, or next to none: (16) is not defined, or not in floating point")
+        raise NotApplicable("a user has no task, or next to none: (16) is not defined, or not in floating point")
     phi = instance.weights[user]
     z = tasks[user] / (phi * gamma)
     worst = -1.0
@@ -94,7 +95,7 @@ def theorem_1_by_program(case: Case) -> Verdict:
         rows = instance.arcs.load.tocsr()[:, here]
         best = maximum(worth, rows, np.ones(rows.shape[0]), False)
         if best is None or not 1e-9 < z[here].min() <= z[here].max() < 1e9:
-            raise InstanceError("shares are too large or too small for floating point")
+            raise NotApplicable("shares are too large or too small for floating point")
         value = max(best.value, 1e-300)
         slope = (best.value - worth @ x[here]) / value
         change = (best.z - x[here]) / (phi[here] * gamma[here] * z[here])
@@ -121,7 +122,7 @@ def theorem_1_by_vertices(case: Case) -> Verdict:
     arcs, (x, y) = exact_arcs(instance), case.points
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     if not all(tasks):
-        raise InstanceError("a user has no task: (16) is not defined")
+        raise NotApplicable("a user has no task: (16) is not defined")
     worst, seen = Fraction(-1), 0
     for here in arcs_of_servers(instance):
         own, phi = [units[a] for a in here], [instance.exact.weights[arcs.user[a]] for a in here]
@@ -251,7 +252,7 @@ def unique_by_market(case: Case) -> Verdict:
         here = np.flatnonzero(server == i)
         common = set.intersection(*({row for row, part in arcs.load[a] if part == 1 / h.gamma[a]} for a in here))
         if not common:
-            raise InstanceError("a server has no bottleneck resource")
+            raise NotApplicable("a server has no bottleneck resource")
         prices[min(common)] = 1 / min(z[here])
     unique = is_nash_bargain(instance, h.x, prices)
     return Verdict(

@@ -21,7 +21,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact.levels import unit
 from fairalloc.theorems.cases import Case
@@ -57,12 +57,12 @@ class ExactMeritPoint:
 
     @classmethod
     def of(cls, case: Case) -> "ExactMeritPoint":
-        """The case's point; InstanceError where a user has no task, for g' is not defined there."""
+        """The case's point; NotApplicable where a user has no task, for g' is not defined there."""
         instance, x, alpha = case.instance, case.points[0], int(case.parameters["alpha"])
         arcs = exact_arcs(instance)
         tasks = [arcs.tasks(x)[n] for n in arcs.user]
         if not all(tasks):
-            raise InstanceError("a user has no task")
+            raise NotApplicable("a user has no task")
         z = [u / one for u, one in zip(tasks, unit(instance, arcs), strict=True)]
         need = [s**-alpha * max(p for _, p in load) for s, load in zip(z, arcs.load, strict=True)]
         part = tuple(dict(load) for load in arcs.load)
@@ -198,7 +198,7 @@ def zero_direction(case: Case) -> Verdict:
     point = ExactMeritPoint.of(case)
     by_x, by_price = point.by_x(), point.by_price()
     if any(row in by_price and row not in point.price for row in point.full):
-        raise InstanceError("a full resource has no price: Assumption 1 does not hold")
+        raise NotApplicable("a full resource has no price: Assumption 1 does not hold")
     moves = any(_price_moves(point, row, by_price[row], by_x) for row in point.price)
     moves = moves or any(point.moves(i, by_x) for i in set(point.server))
     return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")

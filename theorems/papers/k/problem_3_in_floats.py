@@ -9,7 +9,7 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.instance import InstanceError
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.ps_mfa import Merit, projected
@@ -31,7 +31,7 @@ class MeritPoint:
         self.merit = Merit(self.game)
         self.y = np.array([float(v) for v in case.points[0]]) / self.game.gamma
         if not self.merit.feasible(self.y):
-            raise InstanceError("a user has no task")
+            raise NotApplicable("a user has no task")
         loads = exact_arcs(instance).loads(case.points[0])
         self.full = np.array([load == 1 for load in loads]).reshape(instance.K, instance.R)
         g = self.merit.marginal(self.y)[0]
@@ -84,7 +84,7 @@ class PsMfaDirection:
         part, x = instance.arcs.load.toarray().T, np.array([float(v) for v in case.points[0]])
         tasks = np.bincount(user, x, instance.N)
         if not tasks.min() > 0:
-            raise InstanceError("a user has no task")
+            raise NotApplicable("a user has no task")
         self.need = (tasks[user] / (instance.weights[user] * gamma)) ** -alpha / gamma
         self.full = full = np.flatnonzero(np.abs(x @ part - 1) <= 1e-12)
         self.price = price = self._prices(case, part, x, full)
@@ -135,7 +135,7 @@ def zero_direction(case: Case) -> Verdict:
     """K Lemma 4 under Assumption 1: the gradient by x is 0 where v is; the margin is -|v| / |gradient|."""
     at = PsMfaDirection(case)
     if not at.price[at.full].all():
-        raise InstanceError("a full resource has no price: Assumption 1 does not hold")
+        raise NotApplicable("a full resource has no price: Assumption 1 does not hold")
     size, length = float(np.linalg.norm(at.by_x)), float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))
     if size <= NOTHING:
         return Verdict("direction", True, -1.0, "the gradient by x is 0", "floating point")

@@ -37,7 +37,8 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game, game_domain
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, exact_arcs, solved
 from fairalloc.solvers.exact.levels import unit
@@ -95,15 +96,15 @@ def two_solutions(case: Case) -> Verdict:
 
 
 def _domain(case: Case) -> Case:
-    """The case itself; InstanceError where multipliers are undetermined, or tasks are known to be unique."""
+    """The case itself; NotApplicable where multipliers are undetermined, or tasks are known to be unique."""
     instance = game_domain(case.instance, "a basic solution of the game")
     if not all(c > 0 for row in instance.exact.capacities for c in row):
-        raise InstanceError("a capacity is 0, so its multiplier is free to be any number")
+        raise NotApplicable("a capacity is 0, so its multiplier is free to be any number")
     if any(count > 1 for count in instance.counts):
-        raise InstanceError("a server has a count above 1, but here every row must be one server")
+        raise NotApplicable("a server has a count above 1, but here every row must be one server")
     game = Game(instance, case.parameters["alpha"])
     if instance.K == 1 or all(np.any(np.all(game.w[game.server == i] == 1, axis=0)) for i in range(instance.K)):
-        raise InstanceError("tasks are unique, for there is one server, or every server has a bottleneck resource (K Theorem 4)")
+        raise NotApplicable("tasks are unique, for there is one server, or every server has a bottleneck resource (K Theorem 4)")
     return case
 
 
@@ -147,10 +148,10 @@ def basic_solutions(game: Game, i: int) -> list[ServerBasicSolution]:
 
 
 def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[NDArray[np.intp], Floats]:
-    """(M, K) which basic solution each server has and (M, N) the tasks, where everybody has some; InstanceError where M = 0."""
+    """(M, K) which basic solution each server has and (M, N) the tasks, where everybody has some; NotApplicable where M = 0."""
     K, N = game.instance.K, game.instance.N
     if math.prod(len(own) for own in each) > MOST_COMBINATIONS:
-        raise InstanceError(f"there are more than {MOST_COMBINATIONS} combinations of basic solutions")
+        raise NotApplicable(f"there are more than {MOST_COMBINATIONS} combinations of basic solutions")
     which = np.stack(np.meshgrid(*(np.arange(len(own)) for own in each), indexing="ij"), axis=-1).reshape(-1, K)
     tasks = np.zeros((len(which), N))
     for i, own in enumerate(each):
@@ -160,7 +161,7 @@ def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[ND
         tasks += part[which[:, i]]
     some = (tasks > 0).all(axis=1)
     if not some.any():
-        raise InstanceError("no combination of basic solutions serves everybody")
+        raise NotApplicable("no combination of basic solutions serves everybody")
     return which[some], tasks[some]
 
 
@@ -222,7 +223,7 @@ def strict_solution(case: Case, each: Sequence[ServerBasicSolution], B: Fraction
 
     Raises
     ------
-    InstanceError : a user has no task, or a matrix is singular
+    NotApplicable : a user has no task, or a matrix is singular
     """
     instance, arcs = case.instance, exact_arcs(case.instance)
     parts = [dict(load) for load in arcs.load]
@@ -246,17 +247,17 @@ def strict_solution(case: Case, each: Sequence[ServerBasicSolution], B: Fraction
 
 
 def _marginals(instance: Instance, alpha: int, B: Fraction, tasks: Rationals) -> Rationals:
-    """(A,) h; InstanceError where a user has no task."""
+    """(A,) h; NotApplicable where a user has no task."""
     if not all(value > 0 for value in tasks):
-        raise InstanceError("a user has no task")
+        raise NotApplicable("a user has no task")
     arcs, weights = exact_arcs(instance), instance.exact.weights
     units = zip(arcs.user, unit(instance, arcs), strict=True)
     return tuple(((one / tasks[n]) ** alpha + B * one / tasks[n]) * weights[n] / one for n, one in units)
 
 
 def _regular(matrix: list[list[Fraction]], sides: list[Fraction]) -> Rationals:
-    """The solution of square equations; InstanceError where they are singular."""
+    """The solution of square equations; NotApplicable where they are singular."""
     found = solved(matrix, sides)
     if found is None:
-        raise InstanceError("a basic solution has a singular matrix")
+        raise NotApplicable("a basic solution has a singular matrix")
     return found

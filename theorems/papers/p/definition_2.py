@@ -9,7 +9,8 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.levels import levels
 from fairalloc.theorems.cases import Case
@@ -69,7 +70,7 @@ def _by_program(h: Holdings, n: int) -> bool:
     cost = np.array([F(int(m == n)) for m in user], dtype=object)
     best = maximum(cost, matrix, sides, True)
     if best is None:
-        raise InstanceError("a linear program was not solved")
+        raise NotApplicable("a linear program was not solved")
     return bool(best.value > h.tasks[n])
 
 

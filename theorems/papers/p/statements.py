@@ -16,7 +16,8 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers.game.psdsf_distributed import section_v
@@ -94,7 +95,7 @@ def over_eligible(case: Case, answer: Answer) -> Verdict:
             servers = [i for i in range(instance.K) if instance.placement[n, i]]
             totals = [sum((exact.capacities[i][r] * int(instance.counts[i]) for i in servers), F(0)) for r in range(instance.R)]
             if any(d and not c for d, c in zip(demand[0], totals, strict=True)):
-                raise InstanceError("a user may use no server with what it demands")
+                raise NotApplicable("a user may use no server with what it demands")
             share = max(d / c for d, c in zip(demand[0], totals, strict=True) if d)
             weights.append(exact.weights[n] * whole[n] / share)
         made = answer(instance.replace(weights=weights))

@@ -20,7 +20,8 @@ import numpy as np
 
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.models.rationals import global_dominant_share
 from fairalloc.solvers import solve
@@ -185,7 +186,7 @@ def _equalised(h: Any, rate: Any) -> Any:
     cost[-1] = 1
     best = maximum(cost, np.array(rows), np.array(sides), h.exact)
     if best is None:
-        raise InstanceError("the program (6) was not solved")
+        raise NotApplicable("the program (6) was not solved")
     return best.value
 
 
@@ -323,7 +324,7 @@ def _drawn(case: Case) -> Verdict:
     instance, n = case.instance, case.instance.N
     servers = instance.capacities
     if n ** len(servers) > WAYS:
-        raise InstanceError(f"there are more than {WAYS} ways to give the servers to users")
+        raise NotApplicable(f"there are more than {WAYS} ways to give the servers to users")
     demand = np.array([rows[0] for rows in instance.demands])[:, None, :]
     runs = np.divide(servers, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2)
     parts = np.divide(servers / n, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2).sum(axis=1)
@@ -362,7 +363,7 @@ def _wasteful(case: Case, answer: Answer) -> Verdict:
 
 
 def _common_resource(instance: Instance) -> int:
-    """The resource that is globally dominant for all users; InstanceError where there is none."""
+    """The resource that is globally dominant for all users; NotApplicable where there is none."""
     totals = [
         sum((q * c[r] for q, c in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)), F(0))
         for r in range(instance.R)
@@ -372,7 +373,7 @@ def _common_resource(instance: Instance) -> int:
         parts = [d / t if t else F(0) for d, t in zip(rows[0], totals, strict=True)]
         common &= {r for r, p in enumerate(parts) if p == max(parts)}
     if not common:
-        raise InstanceError("the users have no global dominant resource in common")
+        raise NotApplicable("the users have no global dominant resource in common")
     return min(common)
 
 
@@ -405,7 +406,7 @@ def _fitness(case: Case) -> Sequence[Row]:
 def fitness(demand: Sequence[Fraction], rest: Sequence[Fraction]) -> Fraction:
     """H of W (9): the smaller, the closer the demand is to the remaining capacity of the server."""
     if not demand[0]:
-        raise InstanceError("(9) divides by the demand of the first resource")
+        raise NotApplicable("(9) divides by the demand of the first resource")
     return sum((abs(d / demand[0] - c / rest[0]) for d, c in zip(demand, rest, strict=True)), F(0))
 
 
@@ -425,10 +426,10 @@ def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int
 
     Raises
     ------
-    InstanceError : more than `most` tasks fit, or users have several demand vectors
+    NotApplicable : more than `most` tasks fit, or users have several demand vectors
     """
     if not instance.single_variant or instance.demands_on:
-        raise InstanceError("about users with one demand vector")
+        raise NotApplicable("about users with one demand vector")
     exact, share = instance.exact, global_dominant_share(instance)
     rest = [list(c) for c, q in zip(exact.capacities, instance.counts.tolist(), strict=True) for _ in range(q)]
     tasks, active = [0] * instance.N, set(range(instance.N))
@@ -443,7 +444,7 @@ def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int
         chosen[:] = [a - d for a, d in zip(chosen, demand, strict=True)]
         tasks[n] += 1
     if active:
-        raise InstanceError(f"more than {most} tasks fit")
+        raise NotApplicable(f"more than {most} tasks fit")
     return tasks
 
 
@@ -482,16 +483,16 @@ def whole_tasks_in_floats(instance: Instance, best_fit: bool, most: int = 400) -
 
     Raises
     ------
-    InstanceError : more than `most` tasks fit, or users have several demand vectors
+    NotApplicable : more than `most` tasks fit, or users have several demand vectors
     """
     if not instance.single_variant or instance.demands_on:
-        raise InstanceError("about users with one demand vector")
+        raise NotApplicable("about users with one demand vector")
     demand = np.array([rows[0] for rows in instance.demands])
     rest = np.repeat(instance.capacities, instance.counts, axis=0)
     share = np.divide(demand, rest.sum(axis=0), out=np.zeros_like(demand), where=demand > 0).max(axis=1)
     tasks, active = np.zeros(instance.N), np.ones(instance.N, bool)
     if best_fit and not demand[:, 0].all():
-        raise InstanceError("(9) divides by the demand of the first resource")
+        raise NotApplicable("(9) divides by the demand of the first resource")
     while active.any() and tasks.sum() < most:
         level = np.where(active, share * tasks, np.inf)
         n = int(np.argmax(level <= level.min() * (1 + TIED)))
@@ -507,7 +508,7 @@ def whole_tasks_in_floats(instance: Instance, best_fit: bool, most: int = 400) -
         rest[chosen] = np.maximum(rest[chosen] - demand[n], 0.0)
         tasks[n] += 1
     if active.any():
-        raise InstanceError(f"more than {most} tasks fit")
+        raise NotApplicable(f"more than {most} tasks fit")
     return share * tasks
 
 

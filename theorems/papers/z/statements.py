@@ -25,7 +25,8 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.report import Misreport
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance, InstanceError
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
@@ -143,7 +144,7 @@ def _mixture_fits(case: Case, exact: bool) -> Verdict:
 
 def _unlimited(case: Case) -> None:
     if any(limit is not None for limit in case.instance.exact.max_tasks):
-        raise InstanceError("about utilities without limits")
+        raise NotApplicable("about utilities without limits")
 
 
 def _pivots(before: Sequence[Any], after: Sequence[Any], same: Any) -> list[int]:
@@ -158,7 +159,7 @@ def _claim2(case: Case, exact: bool) -> Verdict:
     h, (first, second) = _bundles(case, exact)
     u, v, same = _utilities(h, first), _utilities(h, second), 0 if exact else 1e-9
     if not (own := _pivots(u, v, same)):
-        raise InstanceError("the allocations have no pivot users")
+        raise NotApplicable("the allocations have no pivot users")
     steps = [b - a for a, b in zip(sorted(u), sorted(v), strict=True) if abs(b - a) > same]
     larger = bool(steps) and steps[0] > 0
     other = _pivots(v, u, same)
@@ -172,7 +173,7 @@ def _claim2_if(case: Case, exact: bool) -> Verdict:
     h, (first, second) = _bundles(case, exact)
     u, v, same = _utilities(h, first), _utilities(h, second), 0 if exact else 1e-9
     if not (own := _pivots(u, v, same)):
-        raise InstanceError("the allocations have no pivot users")
+        raise NotApplicable("the allocations have no pivot users")
     steps = [b - a for a, b in zip(sorted(u), sorted(v), strict=True) if abs(b - a) > same]
     gap = v[_pivots(v, u, same)[0]] - u[own[0]]
     margin = gap if gap > same and not (steps and steps[0] > 0) else -1
@@ -187,7 +188,7 @@ def _lemma3(case: Case, exact: bool) -> Verdict:
     w = _utilities(h, first * (1 - step) + second * step)
     gains = [(u[n] - w[n]) / (v[n] - u[n]) for n in _pivots(u, v, same) if v[n] - u[n] > same]
     if not gains:
-        raise InstanceError("no pivot has more")
+        raise NotApplicable("no pivot has more")
     return verdict_of(h, "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step")
 
 
@@ -200,7 +201,7 @@ def _corollary1(every: bool) -> Judge:
         u, v, same = list(h.tasks), _utilities(h, other), 0 if h.exact else TOLERANCE
         pivots = _pivots(u, v, same)
         if not pivots:
-            raise InstanceError("the allocations have no pivot users")
+            raise NotApplicable("the allocations have no pivot users")
         gains = [(v[n] - u[n]) / h.alone[n] for n in pivots]
         sentence = f"Y gives {[str(a) for a in u]} and is LMMF, Y' gives {[str(b) for b in v]}"
         return verdict_of(h, "corollary", min(gains) if every else max(gains), sentence)
@@ -213,7 +214,7 @@ def _wasteful_mmf(case: Case, exact: bool) -> Verdict:
     (point,) = case.points
     allocation = Allocation(case.instance, np.array([float(v) for v in point]), x_exact=point if exact else None)
     if not max_min_fair(case, lambda _: allocation).holds:
-        raise InstanceError("the point is not max-min fair")
+        raise NotApplicable("the point is not max-min fair")
     return PARETO(case, lambda _: allocation)
 
 
@@ -291,7 +292,7 @@ def _splits(case: Case, answer: Answer) -> Verdict:
     """With one resource everybody has an equal part of it (in proportion to the weights)."""
     h = holdings_of(answer(case.reported))
     if not h.pools[:, 0].sum():
-        raise InstanceError("there is none of the first resource")
+        raise NotApplicable("there is none of the first resource")
     part = h.bundles[:, :, 0].sum(axis=1) / h.pools[:, 0].sum()
     expected = h.weights / h.weights.sum()
     far = [abs(a - b) for a, b in zip(part, expected, strict=True)]
@@ -334,7 +335,7 @@ def _lemma4(wasteful: bool) -> Judge:
 
     def judge(case: Case, answer: Answer) -> Verdict:
         if case.misreport is None:
-            raise InstanceError("there is no other specification of demands")
+            raise NotApplicable("there is no other specification of demands")
         h = holdings_of(answer(case.instance))
         other = Holdings(Allocation(case.reported, np.zeros(len(case.reported.arcs))), h.exact)
         left = h.pools - h.bundles.sum(axis=0) if wasteful else h.pools * 0

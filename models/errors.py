@@ -1,0 +1,67 @@
+"""The errors of the package: each is one sentence that names the thing, its value and the rule.
+
+| class | what is wrong |
+| --- | --- |
+| `InstanceError` | data: an instance, an allocation, a file or the value of an argument breaks a rule |
+| `UnknownName` | a name: there is no such mechanism, method, property, example, suite, statement, server, ... |
+| `NotInstalled` | the machine: a package or a solver is missing |
+| `NotApplicable` | the combination: a mechanism is not defined here, a method does not compute it, it has no such parameter |
+
+All are `FairallocError`s, which is a ValueError; the command line prints the sentence and ends with code 2.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName", "no_such", "shown"]
+
+
+class FairallocError(ValueError):
+    """What this package refuses, in one sentence."""
+
+
+class InstanceError(FairallocError):
+    """Bad data: one sentence that names the thing, its value and the rule."""
+
+
+class UnknownName(FairallocError):  # noqa: N818 (the words users read)
+    """A name that nothing has; the sentence gives the nearest name and those that exist."""
+
+
+class NotInstalled(FairallocError):  # noqa: N818 (the words users read)
+    """A package or a solver that is missing; the sentence says what installs it."""
+
+
+class NotApplicable(FairallocError):  # noqa: N818 (the words users read)
+    """A mechanism that is not defined here, or a method or parameter that does not go with it."""
+
+
+def shown(value: Any) -> str:
+    """The value as it stands in a message: short, on one line, a NumPy scalar as the plain number."""
+    try:
+        text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return "an integer of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
+    """The sentence about an unknown name.
+
+    Parameters
+    ----------
+    kind : what is named, such as "mechanism"
+    name : the name that was given
+    known : the names that exist
+    rule : what ends the sentence, default "the mechanisms are ..." with all of them
+
+    >>> no_such("method", "higs", ["highs", "exact"])
+    "there is no method 'higs' (did you mean 'highs'?): the methods are highs, exact"
+    """
+    names = [str(item) for item in known]
+    near = get_close_matches(name, names, 1) if isinstance(name, str) else []
+    guess = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"there is no {kind} {shown(name)}{guess}: {rule or f'the {kind}s are ' + ', '.join(names)}"
