@@ -352,7 +352,7 @@ def test_a_proof_needs_a_reason_for_every_user():
     ],
 )
 def test_bad_certificate_documents_are_refused(spoil, sentence):
-    with pytest.raises(NotApplicable) as caught:
+    with pytest.raises(InstanceError) as caught:
         parse_certificate(spoil(certify(WANG, "drfh").document()))
     assert sentence in str(caught.value)
 

@@ -771,7 +771,7 @@ def test_bad_details_get_a_sentence(layer):
         write(example("dolev-fig2").instance, model="lp")
     with pytest.raises(NotApplicable, match="resource 'r2' cannot be a bottleneck: nobody requests it"):
         write(Instance([[1, 0]], [[1, 1]]), bottlenecks="r2")
-    with pytest.raises(InstanceError, match="user 'u2'"):
+    with pytest.raises(NotApplicable, match="user 'u2'"):
         write(Instance([[1, 1], [[1, 0], [0, 1]]], [[1, 1]]))
 
 
