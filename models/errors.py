@@ -28,7 +28,7 @@ class InstanceError(FairallocError):
 
 
 class UnknownName(FairallocError):  # noqa: N818 (the words users read)
-    """A name that nothing has; the sentence gives the nearest name and those that exist."""
+    """A name that nothing has; the sentence gives the nearest ones and those that exist."""
 
 
 class NotInstalled(FairallocError):  # noqa: N818 (the words users read)
@@ -62,6 +62,6 @@ def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
     "there is no method 'higs' (did you mean 'highs'?): the methods are highs, exact"
     """
     names = [str(item) for item in known]
-    near = get_close_matches(name, names, 1) if isinstance(name, str) else []
-    guess = f" (did you mean {near[0]!r}?)" if near else ""
+    near = get_close_matches(name, names, 2) if isinstance(name, str) else []
+    guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
     return f"there is no {kind} {shown(name)}{guess}: {rule or f'the {kind}s are ' + ', '.join(names)}"
