@@ -1,44 +1,66 @@
-# make bench : the comparison of the solvers, in one command      make test : the whole test suite
-# make lint  : style and types                                    make clean : forget the environment
-# make statements : write docs/STATEMENTS.md again
+# make bench : the comparison of the solvers, in one command      make test : the whole test suite, with coverage
+# make lint  : style, types, dead code, imports                   make test-lowest : the suite with the lowest versions
+# make system: the Ipopt library, from the system's packages      make statements : write docs/STATEMENTS.md again
+# make clean : forget the environments
 
 PYTHON ?= python3
 BIN := .venv/bin
+LOWEST := .venv-lowest/bin
+TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test lint statements clean
+.PHONY: bench test test-lowest lint system statements clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
 
 test: .venv/test.stamp
-	@sh tests/native_ipopt.sh $(BIN)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --cov --cov-report=
+
+test-lowest: .venv-lowest/stamp
+	$(LOWEST)/pytest -n 2
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@rm -rf build && $(BIN)/pip install -q --no-deps --no-build-isolation --target build/installed . && rm -rf *.egg-info
-	cd build && MYPYPATH=installed ../$(BIN)/mypy --strict --config-file ../pyproject.toml --python-executable ../$(BIN)/python -p fairalloc
-	@rm -rf build
+	$(BIN)/vulture
+	$(BIN)/mypy --strict -p fairalloc
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+system: .venv/test.stamp
+	@sh tests/native_ipopt.sh $(BIN)
 
 statements: .venv/bench.stamp
 	$(BIN)/python -c 'from fairalloc.theorems.pages import write_statements_page; write_statements_page("docs/STATEMENTS.md")'
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv .venv-lowest build *.egg-info
 
 .venv/pip.stamp:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "fairalloc needs Python 3.11 or newer: make PYTHON=python3.12"'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q "setuptools>=77" wheel
+	@# the rooms as links, where the tree comes from an archive without them
+	@for room in */__init__.py; do room=$${room%/__init__.py}; \
+	    [ $$room = fairalloc ] || [ -e fairalloc/$$room ] || ln -s ../$$room fairalloc/$$room; done
 	@touch $@
 
 .venv/bench.stamp: pyproject.toml .venv/pip.stamp
 	@echo "installing fairalloc and its solvers from wheels into .venv (about a minute, once)"
-	$(BIN)/pip install -q --only-binary :all: --no-build-isolation -e ".[plots,traces]"
+	$(BIN)/pip install -q --only-binary :all: $(TREE) ".[plots,traces]"
 	@touch $@
 
 .venv/test.stamp: pyproject.toml .venv/bench.stamp
-	$(BIN)/pip install -q --only-binary :all: --no-build-isolation -e ".[dev]"
+	$(BIN)/pip install -q --only-binary :all: $(TREE) ".[dev]"
+	@touch $@
+
+# The lowest versions that pyproject.toml declares of what is imported, and whatever goes with them; uv finds them, pip installs.
+.venv-lowest/stamp: pyproject.toml .venv/test.stamp
+	rm -rf .venv-lowest && $(PYTHON) -m venv .venv-lowest
+	$(LOWEST)/pip install -q "setuptools>=77" wheel
+	$(BIN)/uv pip compile -q --resolution lowest-direct --extra test --python $(LOWEST)/python --only-binary :all: \
+	    pyproject.toml -o .venv-lowest/versions.txt
+	$(LOWEST)/pip install -q --only-binary :all: --no-deps -r .venv-lowest/versions.txt
+	$(LOWEST)/pip install -q --no-deps $(TREE) .
+	$(LOWEST)/pip check
 	@touch $@

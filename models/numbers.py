@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, shown
 
 Floats: TypeAlias = NDArray[np.float64]
-Number: TypeAlias = "int | float | str | Fraction"
 
 
 _TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?)\s*")

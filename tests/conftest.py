@@ -1,17 +1,21 @@
-"""Every test asserts: the assertions that pass in an item are counted, and an item in which none ran fails.
+"""Every test asserts; what is skipped because a solver is not there is counted; Hypothesis repeats itself in CI.
 
-What counts: `assert` in tests/ (pytest rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`,
-`pytest.warns`, `pytest.fail` in place of a function, and numpy.testing's comparisons of arrays that have an entry. A test whose
-assertions run elsewhere, such as in another process, says where: `@pytest.mark.asserts_elsewhere("in the notebook")`.
+The assertions that pass in an item are counted, and an item in which none ran fails. What counts: `assert` in tests/ (pytest
+rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`, `pytest.warns`, `pytest.fail` in place of a
+function, and numpy.testing's comparisons of arrays that have an entry. A test whose assertions run elsewhere, such as in another
+process, says where: `@pytest.mark.asserts_elsewhere("in the notebook")`.
 """
 
 import functools
+import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from _pytest.assertion import util
+from hypothesis import settings
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -20,6 +24,15 @@ BETWEEN = {"_pytest", "pluggy"}
 """The packages whose frames stand between an assertion and the hook that reports it."""
 
 pytest.register_assert_rewrite(*HELPERS)
+
+settings.register_profile("ci", derandomize=True, print_blob=True, deadline=None)
+PROFILE = "ci" if os.environ.get("CI", "").lower() in {"1", "true"} else "default"
+settings.load_profile(PROFILE)
+
+
+def pytest_report_header():
+    """The profile: "ci" draws the same examples in every run and prints a blob for `@reproduce_failure`."""
+    return f"hypothesis profile: {PROFILE}"
 
 
 class Assertions:
@@ -88,3 +101,7 @@ def pytest_terminal_summary(terminalreporter):
     elsewhere = sum("asserts_elsewhere" in report.keywords for report in terminalreporter.getreports("passed"))
     if elsewhere:
         terminalreporter.write_line(f"{elsewhere} tests assert elsewhere")
+    reasons = (report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    missing = Counter(reason.partition(" needs ")[0] for reason in reasons if " needs " in reason)
+    for method, count in sorted(missing.items()):
+        terminalreporter.write_line(f"{count} tests of {method} were skipped: it is not installed (CONTRIBUTING.md, make system)")

@@ -16,7 +16,7 @@ from fairalloc.solvers.options import OPTIONS
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["nonlinear"]
+__all__ = ["CvxpyMethod", "CvxpySession"]
 
 TIME_OPTION = {
     "HIGHS": "time_limit",
@@ -100,71 +100,6 @@ class CvxpySession(Session):
             raise Stopped("error", str(error).splitlines()[0]) from None
 
 
-class NlpSession(CvxpySession):
-    """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to Ipopt; no dual values come back."""
-
-    def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        return compiled(self.problem, self.solver, options)
-
-    def count(self, iterations: Any) -> None:
-        """CVXPY does not know Ipopt's iterations, but Uno's."""
-        super().count(iterations if isinstance(iterations, int) else None)
-
-
-def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid", **options: Any) -> str:
-    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values; returns CVXPY's status.
-
-    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options (`options` are the solver's own and come on
-    top) and with `fresh_oracles`. The values are in the problem's variables.
-    """
-    chosen = {**OPTIONS[solver][accuracy], **options}
-    data, chain, inverse = compiled(problem, solver, chosen)
-    with warnings.catch_warnings(), captured():
-        warnings.simplefilter("ignore")
-        problem.unpack_results(chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
-    return str(problem.status)
-
-
-def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The problem as data for the solver, its chain and its inverse, with `fresh_oracles`."""
-    # CVXPY has no public seam between compiling and solving an NLP; tests guard these names.
-    from cvxpy.reductions.solvers import nlp_solving_chain
-
-    nlp_solving_chain._set_nlp_initial_point(problem)
-    chain, _ = nlp_solving_chain._build_nlp_chain(problem, solver, options)
-    data, inverse = chain.apply(problem)
-    problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
-    return data, chain, inverse
-
-
-def fresh_oracles(problem: "cp.Problem") -> Any:
-    """CVXPY's derivative oracles, evaluated where they are asked for.
-
-    CVXPY's own take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver asks
-    for a gradient first (Uno) or after a rejected trial point (Ipopt).
-    """
-    from cvxpy.reductions.solvers.nlp_solvers.nlp_solver import Oracles
-
-    class Fresh(Oracles):  # type: ignore[misc]
-        def gradient(self, x: Floats) -> Floats:
-            self.objective(x)
-            result: Floats = super().gradient(x)
-            return result
-
-        def jacobian(self, x: Floats) -> Floats:
-            self.constraints(x)
-            result: Floats = super().jacobian(x)
-            return result
-
-        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Floats:
-            self.objective(x)
-            self.constraints(x)
-            result: Floats = super().hessian(x, duals, obj_factor)
-            return result
-
-    return Fresh(problem, verbose=False)
-
-
 class PlainRounds(Method):
     """Z III-A round by round, as one would write it in CVXPY: levels as inequalities, every round a new problem for HiGHS.
 
@@ -189,22 +124,15 @@ class PlainRounds(Method):
 class CvxpyMethod(Method):
     """One of CVXPY's solvers."""
 
-    def __init__(self, solver: str, kind: str, package: str, install: str, nlp: bool = False) -> None:
+    def __init__(self, solver: str, kind: str, package: str, install: str) -> None:
         self.id, self.kind, self.install = f"cvxpy:{solver.lower()}", kind, install
-        self.solver, self.nlp = solver, nlp
+        self.solver = solver
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, cones convex ones, the NLP route, which has no duals for rounds, the others.
-
-        Uno is for programs that are not convex: on the others its points are infeasible by 1e-8 to 1e-6.
-        """
+        """HiGHS takes linear and integer programs, the others take cones: convex programs."""
         if self.solver == "HIGHS":
             return mechanism.linear or mechanism.integer
-        if self.solver == "UNO":
-            return not (mechanism.convex or mechanism.integer)
-        if self.nlp:
-            return not (mechanism.linear or mechanism.integer)
         return mechanism.convex and not mechanism.integer
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
@@ -213,19 +141,14 @@ class CvxpyMethod(Method):
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""
-        kind = NlpSession if self.nlp else CvxpySession
-        return kind(mechanism, instance, limits, self.solver)
+        return CvxpySession(mechanism, instance, limits, self.solver)
 
 
 WHEELS = "pip install fairalloc"
-DEBIAN = "coinor-libipopt-dev liblapack-dev libblas-dev pkg-config"
-NATIVE = f"install the Ipopt library (Debian: {DEBIAN}), then pip install fairalloc[ipopt]"
 
 methods = (
     PlainRounds(),
     CvxpyMethod("HIGHS", "exact", "highspy", WHEELS),
     CvxpyMethod("CLARABEL", "interior-point", "clarabel", WHEELS),
     CvxpyMethod("SCS", "first-order", "scs", WHEELS),
-    CvxpyMethod("IPOPT", "interior-point", "cyipopt", NATIVE, nlp=True),
-    CvxpyMethod("UNO", "interior-point", "unopy", "pip install fairalloc[uno]", nlp=True),
 )

@@ -15,7 +15,7 @@ from fairalloc.formulations.ps_dsf import LevelBounds
 from fairalloc.models import Allocation, FairallocError, Instance, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, methods_for, solve
-from fairalloc.solvers.backends.cvxpy import compiled, nonlinear
+from fairalloc.solvers.backends.cvxpy_nlp import compiled, nonlinear
 from fairalloc.solvers.backends.pyomo import ipopt, solve_relaxations
 
 FIG1 = example("khamse-fig1").instance  # K Fig. 1: placement by a resource that server 2 lacks

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -20,18 +21,60 @@ def in_tree():
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    ignore = {".git", ".venv", "build", "results", ".hypothesis", "tests", "notebooks", "docs"}
-    source.mkdir()
+def source(tmp_path_factory):
+    """A copy of the tree without what it made itself."""
+    folder = tmp_path_factory.mktemp("source")
+    made = {".git", ".venv", ".venv-lowest", ".dev", "build", "results", ".hypothesis"}
     for item in ROOT.iterdir():
-        if item.name not in ignore and not item.name.endswith(".egg-info"):
-            subprocess.run(["cp", "-r", str(item), str(source)], check=True)
+        if item.name not in made and not item.name.endswith(("_cache", ".egg-info")):
+            subprocess.run(["cp", "-r", str(item), str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory):
+    return built_wheel(source, tmp_path_factory.mktemp("wheel"))
+
+
+def built_wheel(source, folder):
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def unpacked(source, tmp_path_factory):
+    """The source distribution, unpacked."""
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-c", f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})"]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (built,) = folder.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / built.name.removesuffix(".tar.gz")
+
+
+def relative_files(folder, *parts):
+    """Files below some parts of a folder; links and caches are left out."""
+    found = (file for part in parts for file in ((folder / part).rglob("*") if (folder / part).is_dir() else [folder / part]))
+    return {str(file.relative_to(folder)) for file in found if file.is_file() and "__pycache__" not in file.parts}
+
+
+def test_the_sdist_holds_what_its_tests_need_and_every_file_once(source, unpacked):
+    parts = (*FOLDERS - {"fairalloc"}, "tests", "notebooks", "docs", ".ci", ".github")
+    tops = ("Makefile", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "CITATION.cff")
+    assert relative_files(unpacked, *parts, *tops) == relative_files(source, *parts, *tops)
+    assert {file.name for file in (unpacked / "fairalloc").iterdir()} == {
+        file.name for file in (source / "fairalloc").iterdir() if file.is_file() and file.name != "__pycache__"
+    }
+
+
+def test_a_wheel_from_the_sdist_is_the_wheel(unpacked, wheel, tmp_path):
+    def held(file):
+        return {info.filename: info.CRC for info in zipfile.ZipFile(file).infolist() if ".dist-info/" not in info.filename}
+
+    assert held(built_wheel(unpacked, tmp_path)) == held(wheel)
 
 
 def test_the_wheel_holds_exactly_the_tree(wheel):

@@ -1,21 +1,25 @@
 """The interface of the methods: limits, silence, three separate facts, names, and what the private seams rest on."""
 
 import os
+import re
 import subprocess
 import sys
 import time
+from importlib import import_module
 from itertools import count
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from tolerances import RESIDUAL, SHARES
 
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations import _add as add_mechanism
-from fairalloc.models import Allocation, Times, generators
+from fairalloc.models import Allocation, InstanceError, Times, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import example
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
+from fairalloc.solvers.backends import cvxpy_nlp
 from fairalloc.solvers.method import Limits, Method, Stopped, captured
 from fairalloc.solvers.options import OPTIONS
 from fairalloc.solvers.registry import _add as add_method
@@ -164,11 +168,34 @@ def test_times_add():
 
 
 def test_the_private_names_of_cvxpys_nlp_route_are_there():
-    """cvxpy:ipopt splits compile from solve with these; pyproject.toml pins the CVXPY versions that have them."""
+    """cvxpy:ipopt splits compile from solve with these; the extras pin the CVXPY versions that have them."""
     from cvxpy.reductions.solvers import nlp_solving_chain
 
     assert callable(nlp_solving_chain._build_nlp_chain)
     assert callable(nlp_solving_chain._set_nlp_initial_point)
+    assert cvxpy_nlp.absent() == ""
+
+
+@pytest.mark.parametrize(("module", "name"), cvxpy_nlp.SEAM)
+def test_without_those_names_only_the_nonlinear_route_is_missing(module, name, monkeypatch):
+    monkeypatch.delattr(import_module(module), name)
+    monkeypatch.setattr("fairalloc.solvers.method._installed", lambda package: True)
+    why = f"{name} of CVXPY's nonlinear route, which CVXPY {cp.__version__} does not have: pip install 'cvxpy>=1.9,<1.10'"
+    pool = example("wang-pool").instance
+    for method in ("cvxpy:ipopt", "cvxpy:uno"):
+        assert METHODS[method].missing() == f"{method} needs {why}"
+    with pytest.raises(InstanceError, match=f"^cvxpy:ipopt needs {re.escape(why)}$"):
+        solve(pool, "nb", "cvxpy:ipopt")
+    with pytest.raises(ImportError, match=f"^nonlinear needs {re.escape(why)}$"):
+        cvxpy_nlp.nonlinear(mechanism("nb").cvxpy(pool))
+    for method in ("cvxpy:highs", "cvxpy:clarabel"):
+        assert solve(pool, "drfh", method).residual <= RESIDUAL
+
+
+def test_without_cvxpys_nonlinear_modules_the_sentence_is_the_same(monkeypatch):
+    """An older or a newer CVXPY may not have the modules at all."""
+    monkeypatch.setitem(sys.modules, cvxpy_nlp.ORACLES, None)
+    assert cvxpy_nlp.absent().startswith("Oracles of CVXPY's nonlinear route, which CVXPY")
 
 
 # ---- the Google cell ------------------------------------------------------------------------------------------------

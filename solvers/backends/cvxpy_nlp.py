@@ -1,0 +1,155 @@
+"""`cvxpy:ipopt` and `cvxpy:uno`: the mechanism's own `cp.Problem` handed to a nonlinear solver by CVXPY's `nlp=True` route.
+
+CVXPY has no public seam between compiling and solving a nonlinear program, so this file, and no other, uses private names of
+CVXPY (`SEAM`). The extras `ipopt` and `uno` pin the versions that have them; where another version is installed these two methods
+say so (`missing`) and everything else works.
+"""
+
+import warnings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
+from fairalloc.solvers.method import Limits, Session, captured
+from fairalloc.solvers.options import OPTIONS
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["nonlinear"]
+
+CHAIN = "cvxpy.reductions.solvers.nlp_solving_chain"
+ORACLES = "cvxpy.reductions.solvers.nlp_solvers.nlp_solver"
+SEAM = ((CHAIN, "_build_nlp_chain"), (CHAIN, "_set_nlp_initial_point"), (ORACLES, "Oracles"))
+"""The names of CVXPY that are used here and that it does not promise: module and attribute."""
+
+
+def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid", **options: Any) -> str:
+    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values.
+
+    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options and with `fresh_oracles`. The answer is in the
+    problem's variables.
+
+    Parameters
+    ----------
+    problem : a problem whose functions are smooth; variables without a value start between their bounds
+    solver : "IPOPT" or "UNO"
+    accuracy : "low", "mid" or "high", see solvers/options.py
+    options : the solver's own, on top of those of the accuracy
+
+    Returns
+    -------
+    CVXPY's status
+
+    Raises
+    ------
+    ImportError : the installed CVXPY lacks a name of `SEAM`
+    """
+    if reason := absent():
+        raise ImportError(f"nonlinear needs {reason}")
+    chosen = {**OPTIONS[solver][accuracy], **options}
+    data, chain, inverse = compiled(problem, solver, chosen)
+    with warnings.catch_warnings(), captured():
+        warnings.simplefilter("ignore")
+        problem.unpack_results(chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
+    return str(problem.status)
+
+
+def absent() -> str:
+    """Which names of `SEAM` the installed CVXPY lacks and what to install, or ""."""
+    names = [name for module, name in SEAM if not _has(module, name)]
+    if not names:
+        return ""
+    import cvxpy as cp
+
+    return f"{', '.join(names)} of CVXPY's nonlinear route, which CVXPY {cp.__version__} does not have: {VERSIONS}"
+
+
+def _has(module: str, name: str) -> bool:
+    try:
+        return hasattr(import_module(module), name)
+    except ImportError:
+        return False
+
+
+def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The problem as data for the solver, its chain and its inverse, with `fresh_oracles`."""
+    chain_module = import_module(CHAIN)
+    chain_module._set_nlp_initial_point(problem)
+    chain, _ = chain_module._build_nlp_chain(problem, solver, options)
+    data, inverse = chain.apply(problem)
+    problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
+    return data, chain, inverse
+
+
+def fresh_oracles(problem: "cp.Problem") -> Any:
+    """CVXPY's derivative oracles, evaluated where they are asked for.
+
+    CVXPY's own take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver asks
+    for a gradient first (Uno) or after a rejected trial point (Ipopt).
+    """
+    oracles: Any = import_module(ORACLES).Oracles
+
+    class Fresh(oracles):  # type: ignore[misc]
+        def gradient(self, x: Floats) -> Floats:
+            self.objective(x)
+            result: Floats = super().gradient(x)
+            return result
+
+        def jacobian(self, x: Floats) -> Floats:
+            self.constraints(x)
+            result: Floats = super().jacobian(x)
+            return result
+
+        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Floats:
+            self.objective(x)
+            self.constraints(x)
+            result: Floats = super().hessian(x, duals, obj_factor)
+            return result
+
+    return Fresh(problem, verbose=False)
+
+
+class NlpSession(CvxpySession):
+    """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to the solver; no dual values come back."""
+
+    def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+        return compiled(self.problem, self.solver, options)
+
+    def count(self, iterations: Any) -> None:
+        """CVXPY does not know Ipopt's iterations, but Uno's."""
+        super().count(iterations if isinstance(iterations, int) else None)
+
+
+class NlpMethod(CvxpyMethod):
+    """One of CVXPY's nonlinear solvers; it has no duals for rounds."""
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """The programs that are not linear; Uno those that are not convex: on the others it is infeasible by 1e-8 to 1e-6."""
+        if self.solver == "UNO":
+            return not (mechanism.convex or mechanism.integer)
+        return not (mechanism.linear or mechanism.integer)
+
+    def missing(self) -> str:
+        """The packages, then the names of `SEAM`."""
+        if sentence := super().missing():
+            return sentence
+        reason = absent()
+        return f"{self.id} needs {reason}" if reason else ""
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Write the CVXPY problem."""
+        return NlpSession(mechanism, instance, limits, self.solver)
+
+
+VERSIONS = "pip install 'cvxpy>=1.9,<1.10'"
+DEBIAN = "coinor-libipopt-dev liblapack-dev libblas-dev pkg-config"
+NATIVE = f"install the Ipopt library (Debian: {DEBIAN}), then pip install fairalloc[ipopt]"
+
+methods = (
+    NlpMethod("IPOPT", "interior-point", "cyipopt", NATIVE),
+    NlpMethod("UNO", "interior-point", "unopy", "pip install fairalloc[uno]"),
+)
