@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.errors import NotInstalled
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
@@ -46,10 +47,10 @@ def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid
 
     Raises
     ------
-    ImportError : the installed CVXPY lacks a name of `SEAM`
+    NotInstalled : the installed CVXPY lacks a name of `SEAM`
     """
     if reason := absent():
-        raise ImportError(f"nonlinear needs {reason}")
+        raise NotInstalled(f"nonlinear needs {reason}")
     chosen = {**OPTIONS[solver][accuracy], **options}
     data, chain, inverse = compiled(problem, solver, chosen)
     with warnings.catch_warnings(), captured():

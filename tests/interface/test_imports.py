@@ -18,7 +18,7 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 """Each may import from those before it."""
 
 PARTS = {
-    "models": ("numbers", "instance", "shares", "rationals", "*", "__init__"),
+    "models": ("errors", "numbers", "instance", "shares", "rationals", "*", "__init__"),
     "formulations": ("common.scaling", "game.game", "mechanism", "common", "lexicographic", "game", "__init__", "*"),
     "solvers": (
         *("options", "lexicographic.faces", "lexicographic.rounds", "method", "lexicographic"),

@@ -15,7 +15,7 @@ from tolerances import RESIDUAL, SHARES
 
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations import _add as add_mechanism
-from fairalloc.models import Allocation, InstanceError, Times, generators
+from fairalloc.models import Allocation, NotInstalled, Times, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import example
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
@@ -184,9 +184,9 @@ def test_without_those_names_only_the_nonlinear_route_is_missing(module, name, m
     pool = example("wang-pool").instance
     for method in ("cvxpy:ipopt", "cvxpy:uno"):
         assert METHODS[method].missing() == f"{method} needs {why}"
-    with pytest.raises(InstanceError, match=f"^cvxpy:ipopt needs {re.escape(why)}$"):
+    with pytest.raises(NotInstalled, match=f"^cvxpy:ipopt needs {re.escape(why)}$"):
         solve(pool, "nb", "cvxpy:ipopt")
-    with pytest.raises(ImportError, match=f"^nonlinear needs {re.escape(why)}$"):
+    with pytest.raises(NotInstalled, match=f"^nonlinear needs {re.escape(why)}$"):
         cvxpy_nlp.nonlinear(mechanism("nb").cvxpy(pool))
     for method in ("cvxpy:highs", "cvxpy:clarabel"):
         assert solve(pool, "drfh", method).residual <= RESIDUAL
