@@ -1,9 +1,12 @@
 """Every test asserts; what is skipped because a solver is not there is counted; Hypothesis repeats itself in CI.
 
 The assertions that pass in an item are counted, and an item in which none ran fails. What counts: `assert` in tests/ (pytest
-rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`, `pytest.warns`, `pytest.fail` in place of a
-function, and numpy.testing's comparisons of arrays that have an entry. A test whose assertions run elsewhere, such as in another
-process, says where: `@pytest.mark.asserts_elsewhere("in the notebook")`.
+rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`, `pytest.warns`, and numpy.testing's comparisons
+of arrays that have an entry. A test whose assertions run elsewhere, such as in another process, says where:
+`@pytest.mark.asserts_elsewhere("in the notebook")`.
+
+Nothing is counted with `-o enable_assertion_pass_hook=false`: a Hypothesis test that fails shrinks several times faster so,
+because pytest need not put into words what Hypothesis asserts.
 """
 
 import functools
@@ -78,6 +81,8 @@ def has_entries(actual, *_):
 
 
 def pytest_configure(config):
+    if not config.getini("enable_assertion_pass_hook"):
+        return
     forget_uncounted_code()
     assertions = Assertions()
     config.pluginmanager.register(assertions, "assertions")

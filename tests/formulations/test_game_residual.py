@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from planted_games import planted_game
 from scipy.optimize import linprog
@@ -220,8 +220,7 @@ def test_ps_dsf_is_theorem_1_of_p(data):
     )
     x = np.array([data.draw(st.sampled_from([0, 0.5, 1, 1, 2])) for _ in instance.arcs.user])
     allocation = Allocation(instance, x)
-    if infeasibility(allocation) or np.any(allocation.tasks == 0):
-        return
+    assume(not infeasibility(allocation) and np.all(allocation.tasks > 0))
     gap = mechanism("ps-dsf").residual(allocation)
     assert (gap <= ROUNDING) == is_bottleneck_everywhere(instance, x)
 

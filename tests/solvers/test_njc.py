@@ -725,9 +725,7 @@ def test_what_is_not_fair_is_not_certified():
     assert str(failure) == "njc: not certified: no NJC allocation was found within 1e-06 of the allocation"
     wrong = Allocation(instance, [0.4, 0.4, 0.5], x_exact=tasks("2/5", "2/5", "1/2"))
     assert "user 'u3' has a justified complaint" in str(certify(instance, "njc", wrong))
-    assert "no point" in str(certify(instance, "njc", Allocation(instance, [np.nan] * 3))) or not certify(
-        instance, "njc", Allocation(instance, [np.nan] * 3)
-    )
+    assert isinstance(certify(instance, "njc", Allocation(instance, [np.nan] * 3)), Failure)
 
 
 def test_the_check_names_the_failure():
