@@ -39,7 +39,7 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.common.first_order import reference_prices
-from fairalloc.formulations.mechanism import cheapest
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility

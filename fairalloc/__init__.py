@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 from fairalloc.analysis import Certificate, Failure, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
+from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, NotInstalled, UnknownName
 from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance
@@ -26,6 +28,7 @@ __all__ = [
     "FairallocError",
     "Instance",
     "InstanceError",
+    "Leximin",
     "Mechanism",
     "NotApplicable",
     "NotInstalled",
@@ -36,10 +39,12 @@ __all__ = [
     "certify",
     "check",
     "check_mechanism",
+    "cvxpy_tasks",
     "example",
     "expand",
     "market",
     "mechanism",
+    "pyomo_tasks",
     "read_instance",
     "solve",
 ]

@@ -36,12 +36,14 @@ MECHANISMS: dict[str, Mechanism] = _discover()
 """All mechanisms by id."""
 
 
-def mechanism(name: str) -> Mechanism:
-    """The mechanism with this id or alias.
+def mechanism(name: str | Mechanism) -> Mechanism:
+    """The mechanism with this id or alias; a mechanism itself is returned as it is.
 
     >>> mechanism("ceei").id
     'nb'
     """
+    if isinstance(name, Mechanism):
+        return name
     for item in MECHANISMS.values():
         if name in (item.id, *item.aliases):
             return item

@@ -21,7 +21,8 @@ from scipy.optimize import linprog
 
 from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
@@ -40,6 +41,7 @@ class FairDominantShares(Mechanism):
     id = "fds"
     title = "alpha-fair dominant shares, all servers as one pool; parameter alpha, default 2"
     source = "K 3.3, [2]"
+    linear, integer, convex = False, False, True
 
     def __init__(self, alpha: float = 2.0) -> None:
         self.alpha = alpha

@@ -1,48 +1,126 @@
 """What a mechanism is: a definition that can be written as a model and held against an allocation."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.common.reading import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotApplicable
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["Mechanism", "cheapest"]
+    from fairalloc.formulations.lexicographic.round import ParametricRound, Round
+
+__all__ = ["Edited", "Mechanism"]
 
 
-class Mechanism(ABC):
-    """A fair allocation mechanism, written once for each modelling layer.
+class Mechanism:
+    """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.
+
+    A mechanism of one's own is a subclass with an `id` and `write_cvxpy` or `write_pyomo`. Everything else has a default: what is
+    not declared of `linear`, `integer` and `convex` is read off the model, and without a `residual` an answer is judged by the
+    optimality conditions of the model itself (common/optimality.py).
 
     Attributes
     ----------
     id, aliases : its public names
     title : one line for tables
     source : where it is defined, paper key and equation
-    linear : whether it is a linear program or a sequence of them
-    integer : whether its model has integer variables (and is linear otherwise)
-    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing
+    linear : whether it is a linear program or a sequence of them; None = read off the model
+    integer : whether its model has integer variables (and is linear otherwise); None = read off the model
+    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read
+    takes_rounds : whether its models are those of a round (lexicographic/round.py) and take one as second argument
+    several_rounds : whether users who can rise no further are fixed and the others go on in another round
+
+    Examples
+    --------
+    >>> from fairalloc.formulations.common.tasks import cvxpy_tasks
+    >>> class MostTasks(Mechanism):
+    ...     id = "most-tasks"
+    ...     def write_cvxpy(self, instance):
+    ...         import cvxpy as cp
+    ...         x, constraints = cvxpy_tasks(instance)
+    ...         return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+    >>> MostTasks().settled(Instance([[1], [2]], [[2]])).linear
+    True
     """
 
-    id: str
+    id: str = ""
     aliases: tuple[str, ...] = ()
-    title: str
-    source: str
-    linear: bool = False
-    integer: bool = False
-    convex: bool = True
+    title: str = ""
+    source: str = ""
+    linear: bool | None = None
+    integer: bool | None = None
+    convex: bool | None = None
+    takes_rounds: bool = False
+    several_rounds: bool = False
+
+    def __repr__(self) -> str:
+        given = "".join(f" {name}={value!r}" for name, value in self.parameters.items())
+        return f"<mechanism {self.id}{given}>"
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """The modelling layers that it is written in, of "cvxpy" and "pyomo"."""
+        written = {"cvxpy": Mechanism.write_cvxpy, "pyomo": Mechanism.write_pyomo}
+        return frozenset(layer for layer, blank in written.items() if getattr(type(self), f"write_{layer}") is not blank)
+
+    @property
+    def has_residual(self) -> bool:
+        """Whether it says itself how far an allocation is from its definition."""
+        return type(self).residual is not Mechanism.residual
+
+    def settled(self, instance: Instance) -> "Mechanism":
+        """The mechanism with `linear`, `integer` and `convex` known, read off its model where they are not declared.
+
+        Raises
+        ------
+        FairallocError : it has no id or no model
+        """
+        if not (isinstance(self.id, str) and self.id):
+            raise FairallocError(f"the id of the mechanism {type(self).__name__} is {self.id!r}, but it must be a name")
+        if not self.layers:
+            raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
+        if None not in (self.linear, self.integer, self.convex):
+            return self
+        read = read_off(self.cvxpy(instance) if "cvxpy" in self.layers else self.pyomo(instance))
+        result = copy(self)
+        for name, value in read.items():
+            if getattr(self, name) is None:
+                setattr(result, name, value)
+        return result
+
+    def edited(
+        self,
+        id: str,  # noqa: A002 (the public name of the attribute)
+        cvxpy: "Callable[[cp.Problem, Instance], cp.Problem] | None" = None,
+        pyomo: "Callable[[pyo.ConcreteModel, Instance], None] | None" = None,
+    ) -> "Mechanism":
+        """A mechanism of its own whose model is this one's, edited.
+
+        Parameters
+        ----------
+        id : its name
+        cvxpy : `f(problem, instance) -> cp.Problem`
+        pyomo : `h(model, instance) -> None`, which changes the model in place; either edit is enough
+
+        Returns
+        -------
+        The mechanism; see `Edited` for what `solve` makes of it
+        """
+        return Edited(self, id, cvxpy, pyomo)
 
     def configure(self, **parameters: Any) -> "Mechanism":
-        """The mechanism with these parameters; InstanceError for one that it does not have."""
+        """The mechanism with these parameters; FairallocError for one that it does not have."""
         for name in parameters:
             raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
         return self
@@ -53,7 +131,7 @@ class Mechanism(ABC):
         return {}
 
     def domain(self, instance: Instance) -> Instance:
-        """The instance the models are written for; InstanceError where the mechanism is not defined."""
+        """The instance the models are written for; FairallocError where the mechanism is not defined."""
         return instance
 
     def home(self, instance: Instance) -> Instance:
@@ -61,8 +139,11 @@ class Mechanism(ABC):
         return self.domain(instance)
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """The instance in units fit for floating point, and (N,) how many tasks one of its task units is."""
-        return canonical(instance)
+        """The instance in units fit for floating point, and (N,) how many tasks one of its task units is.
+
+        By default the instance itself: only a mechanism knows whether other units of tasks change what it means.
+        """
+        return instance, np.ones(instance.N)
 
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
         """The CVXPY problem; variable "x" is in tasks on the arcs of `domain(instance)`, constraints carry labels.
@@ -75,6 +156,10 @@ class Mechanism(ABC):
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
         return self.write_pyomo(self.domain(instance), **details)
 
+    def parametric_round(self, instance: Instance) -> "ParametricRound":  # noqa: ARG002 (for rules with rounds)
+        """One CVXPY problem for all rounds, where there are rounds."""
+        raise FairallocError(f"mechanism {self.id!r} has no rounds")
+
     def unwritten(self, instance: Instance) -> str:  # noqa: ARG002 (for those that have no model for some)
         """One sentence on why there is no model for this instance with these parameters, or ""."""
         return ""
@@ -86,92 +171,174 @@ class Mechanism(ABC):
         """
         return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
 
-    @abstractmethod
-    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":  # noqa: ARG002 (for those without one)
         """The CVXPY problem on an instance that is a domain already."""
+        raise FairallocError(f"mechanism {self.id!r} has no CVXPY model: it is written in {' and '.join(sorted(self.layers))}")
 
-    @abstractmethod
-    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":  # noqa: ARG002 (for those without one)
         """The Pyomo model on an instance that is a domain already."""
+        raise FairallocError(f"mechanism {self.id!r} has no Pyomo model: it is written in {' and '.join(sorted(self.layers))}")
 
-    @abstractmethod
-    def values(self, allocation: Allocation) -> dict[str, float]:
-        """What the mechanism equalises ("g") or maximises ("objective"), at this allocation."""
+    def values(self, allocation: Allocation) -> dict[str, float]:  # noqa: ARG002 (for those that name something)
+        """What the mechanism equalises ("g") or maximises ("objective"), at this allocation; {} = the model's objective."""
+        return {}
 
     def marginal(self, allocation: Allocation) -> Floats | None:  # noqa: ARG002 (for programs of utilities)
         """(N,) derivative of the objective by each user's tasks, where optimality is proved by prices; None where it is not."""
         return None
 
-    @abstractmethod
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from the definition: dimensionless, 0 when it holds.
 
         It is computed from the instance and the tasks. Where optimality is proved by prices, it is what the allocation's own
         prices prove; solvers/judge.py looks for better ones where these prove too little.
         """
+        raise NotImplementedError(f"mechanism {self.id!r} has no residual of its own")
 
 
-def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
-    """(N,) cost of a user's cheapest task at prices (K, R) or (K R,) in shares of capacity: the least over its open arcs."""
-    cost = instance.arcs.load.T @ prices.ravel()
-    if closed is not None:
-        cost = np.where(closed, np.inf, cost)
-    first = np.searchsorted(instance.arcs.user, np.arange(instance.N))
-    result: Floats = np.minimum.reduceat(cost, first)
-    return result
+class Edited(Mechanism):
+    r"""The model of another mechanism, with constraints added or its objective replaced.
 
+        capped = fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, instance: ...)
 
-def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
-    """What every program in CVXPY shares: the variable "x", and the constraints "capacity" and, where it binds, "limit"."""
-    import cvxpy as cp
+    The edit is applied to the model of every round of a lexicographic mechanism, and the rounds keep the rule's own objective.
+    With g the level of a round, the dual prices y_n >= 0 of the constraints "fairness" add up to 1, and a user with y_n > 0 has
+    exactly g in every optimal answer of the round, whatever constraints were added, if these are convex (complementary
+    slackness). So users with y_n > 0 are fixed at g and the others go on (solvers/lexicographic/edited_rounds.py).
 
-    arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
-    x = cp.Variable(len(arcs), nonneg=True, name="x")
-    x.value = arcs.gamma / instance.N  # where nonlinear solvers start
-    constraints = [(arcs.load @ x <= 1).set_label("capacity")]
-    if capped.any():
-        constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
-    return x, constraints
+    An edit that replaces the objective, adds integers or takes "fairness" away makes the mechanism one program.
 
+    Edits see the instance and its tasks in the user's own units: an edited model is not brought to canonical units.
 
-def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
-    """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`, `full`.
-
-    x >= 0,  capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
-    full[server, resource]: the load is what `full` (K R,) says where it is finite (nan = a capacity, inf = no row)
+    Attributes
+    ----------
+    base : the mechanism that is edited
+    cvxpy_edit, pyomo_edit : the edit in each layer, None where there is none
     """
+
+    def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
+        for layer, edit in (("cvxpy", cvxpy), ("pyomo", pyomo)):
+            if edit is not None and not callable(edit):
+                raise FairallocError(f"the {layer} edit of {id!r} is {edit!r}, but it must be a function")
+        if cvxpy is None and pyomo is None:
+            raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
+        self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
+        self.title, self.source = f"{base.id}, edited", base.source
+        self._known: tuple[Instance, Edited] | None = None
+        self._problem: cp.Problem | None = None
+        self._rounds: ParametricRound | None = None
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """The layers that have an edit and a model."""
+        edits = {"cvxpy": self.cvxpy_edit, "pyomo": self.pyomo_edit}
+        return frozenset(layer for layer in self.base.layers if edits[layer] is not None)
+
+    def configure(self, **parameters: Any) -> Mechanism:
+        """The edit of the base with these parameters."""
+        if not parameters:
+            return self
+        return Edited(self.base.configure(**parameters), self.id, self.cvxpy_edit, self.pyomo_edit)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Those of the base."""
+        return self.base.parameters
+
+    def domain(self, instance: Instance) -> Instance:
+        """That of the base."""
+        return self.base.domain(instance)
+
+    def home(self, instance: Instance) -> Instance:
+        """That of the base."""
+        return self.base.home(instance)
+
+    def settled(self, instance: Instance) -> Mechanism:
+        """With its kind read off the edited model, and whether it still goes by rounds.
+
+        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing.
+        """
+        if self.linear is not None:
+            return self
+        if not self.layers:
+            raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
+        if self._known is None or self._known[0] is not instance:
+            result = Edited(self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
+            result._settle(self.domain(instance))
+            self._known = instance, result
+        return self._known[1]
+
+    def _settle(self, domain: Instance) -> None:
+        kept = self.base.several_rounds and self._rounds_are_kept(domain)
+        if not kept:
+            self._rounds = None
+            self._problem = self._edited_problem(domain) if self.cvxpy_edit is not None else None
+        model = self._problem if self._problem is not None else self.write_pyomo(domain)
+        kind = read_off(model)
+        self.linear, self.integer, self.convex, self.takes_rounds = kind["linear"], kind["integer"], kind["convex"], kept
+
+    def _rounds_are_kept(self, domain: Instance) -> bool:
+        """Write the model of the rounds, edited; whether the edit leaves max g, "fairness" and convexity in place."""
+        if self.cvxpy_edit is not None:
+            self._rounds = self.base.parametric_round(domain)
+            model = self._problem = self._applied_to(self._rounds.problem, domain)
+        else:
+            model = self.write_pyomo(domain)
+        kind = read_off(model)
+        return kind["convex"] and not kind["integer"] and self._keeps_the_round(model)
+
+    def _keeps_the_round(self, model: Any) -> bool:
+        """Whether the objective is still max g and the constraints "fairness" are still there."""
+        if self.cvxpy_edit is not None:
+            expr = model.objective.expr
+            kept = str(expr) == "g" and type(model.objective).__name__ == "Maximize"
+            return kept and "fairness" in {c.label for c in model.constraints}
+        fair, goals = model.find_component("fairness"), list(model.component_data_objects(_objectives(), active=True))
+        return fair is not None and fair.active and len(goals) == 1 and goals[0].expr is model.find_component("g")
+
+    def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
+        """The base's problem, edited; once it is settled always the same object, set to the round."""
+        if self._rounds is not None:
+            self._rounds.set(round)
+        return self._problem if self._problem is not None else self._edited_problem(instance)
+
+    def _edited_problem(self, instance: Instance) -> "cp.Problem":
+        if self.cvxpy_edit is None:
+            raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
+        return self._applied_to(self.base.write_cvxpy(instance), instance)
+
+    def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
+        import cvxpy as cp
+
+        result = self._applied(self.cvxpy_edit, problem, instance)
+        if not isinstance(result, cp.Problem):
+            raise FairallocError(f"the edit {self.id!r} returned {type(result).__name__}, but it must return a cvxpy.Problem")
+        if "x" not in result.var_dict:
+            raise FairallocError(f"the edit {self.id!r} left no variable 'x', but the tasks are read from it")
+        return result
+
+    def write_pyomo(self, instance: Instance, round: "Round | None" = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """The base's model, edited in place."""
+        if self.pyomo_edit is None:
+            raise FairallocError(f"the edit {self.id!r} has no function for pyomo")
+        model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
+        self._applied(self.pyomo_edit, model, instance)
+        return model
+
+    def _applied(self, edit: Any, model: Any, instance: Instance) -> Any:
+        try:
+            return edit(model, instance)
+        except FairallocError:
+            raise
+        except Exception as error:
+            raise FairallocError(f"the edit {self.id!r} failed: {type(error).__name__}: {error}") from error
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """Those of the base where its rounds are kept; else the model's objective is reported."""
+        return self.base.values(allocation) if self.takes_rounds else {}
+
+
+def _objectives() -> Any:
     import pyomo.environ as pyo
 
-    arcs = instance.arcs
-    model = pyo.ConcreteModel(name=instance.name or "fairalloc")
-    keys = [
-        (instance.users[n], int(v), instance.servers[i]) for n, v, i in zip(arcs.user, arcs.variant, arcs.server, strict=True)
-    ]
-    model.arcs = pyo.Set(initialize=keys, dimen=3)
-    alone = dict(zip(keys, (arcs.gamma / instance.N).tolist(), strict=True))
-    model.x = pyo.Var(model.arcs, domain=pyo.NonNegativeReals, initialize=alone)
-    x = [model.x[key] for key in keys]
-
-    rows = [(instance.servers[i], r) for i in range(instance.K) for r in instance.resources]
-    load = {row: part for row, part in zip(rows, linear_rows(arcs.load, x), strict=True) if part is not None}
-    kept = dict(zip(rows, np.full(len(rows), np.nan) if full is None else full, strict=True))
-    model.capacity = pyo.Constraint([row for row in load if np.isnan(kept[row])], rule=lambda _, *row: load[row] <= 1)
-    exactly = [row for row in load if np.isfinite(kept[row])]
-    model.full = pyo.Constraint(exactly, rule=lambda _, *row: load[row] == float(kept[row]))
-
-    capped = {u: limit for u, limit in zip(instance.users, instance.max_tasks.tolist(), strict=True) if np.isfinite(limit)}
-    tasks = dict(zip(instance.users, linear_rows(arcs.owner, x), strict=True))
-    model.limit = pyo.Constraint(list(capped), rule=lambda _, u: tasks[u] <= capped[u])
-    return model
-
-
-def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
-    """`matrix @ variables` as one Pyomo linear expression a row; None for an empty row."""
-    from pyomo.core.expr.numeric_expr import LinearExpression
-
-    result: list[Any] = []
-    for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-        terms = [variables[a] for a in matrix.indices[start:end]]
-        coefficients = matrix.data[start:end].tolist()
-        result.append(LinearExpression(constant=0, linear_coefs=coefficients, linear_vars=terms) if terms else None)
-    return result
+    return pyo.Objective

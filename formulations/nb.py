@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.first_order import first_order_gain
-from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -36,6 +38,11 @@ class NashBargaining(Mechanism):
     aliases = ("ceei",)
     title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
     source = "Z (3), Prop 5"
+    linear, integer, convex = False, False, True
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Other units of tasks add a constant to the objective."""
+        return canonical(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""

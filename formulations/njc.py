@@ -65,7 +65,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
@@ -172,6 +173,7 @@ class NoJustifiedComplaints(Mechanism):
     id = "njc"
     title = "no justified complaints: all one asks for, or one's entitlement on a bottleneck; parameter objective"
     source = "D (1)-(2)"
+    linear, convex = False, True
 
     def __init__(self, objective: str | None = None, target: tuple[Fraction, ...] | None = None) -> None:
         self.objective, self.target = objective, target

@@ -46,9 +46,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

@@ -12,8 +12,9 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.lexicographic.round import LP
-from fairalloc.formulations.mechanism import Mechanism, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -29,7 +30,7 @@ class Utilitarian(Mechanism):
     id = "utilitarian"
     title = "the largest weighted sum of tasks"
     source = "K 2; D 4"
-    linear = True
+    linear, integer, convex = True, False, True
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Tasks in other units are worth as much more."""

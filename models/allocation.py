@@ -52,7 +52,9 @@ class Allocation:
     termination : why the method stopped, one of TERMINATIONS; "given" where no method ran
     prices : (T, K, R) dual prices of the resources, one layer a round, in shares of capacity; a hint for the residuals
     values : what the mechanism equalises or maximises at x: "g" for shares, "objective" for programs
-    residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone
+    residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone; "optimality" instead of
+        "definition" for mechanisms that are judged by the optimality conditions of their own model
+    not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
     x_exact : (A,) the tasks as rationals, where the method computes in rationals, else None
@@ -73,6 +75,7 @@ class Allocation:
     prices: Floats | None = None
     values: Mapping[str, float] = field(default_factory=dict)
     residuals: Mapping[str, float] = field(default_factory=dict)
+    not_judged: str = ""
     times: Times = Times()
     iterations: int | None = None
     trace: tuple[Mapping[str, Any], ...] = ()
@@ -111,8 +114,8 @@ class Allocation:
 
     @property
     def residual(self) -> float:
-        """The largest residual; inf where none was computed or there is no point."""
-        values = list(self.residuals.values()) if self.has_point else []
+        """The largest residual; inf where none was computed, there is no point, or the allocation is not judged."""
+        values = list(self.residuals.values()) if self.has_point and not self.not_judged else []
         return max(values, default=np.inf)
 
     @cached_property

@@ -8,6 +8,7 @@
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,15 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.options import ACCURACY
 
-__all__ = ["judged", "residual"]
+__all__ = ["ModelFacts", "judged", "residual"]
+
+
+class ModelFacts(NamedTuple):
+    """What is known of a model at the point where it was solved: the residual of its optimality conditions, its objective."""
+
+    optimality: float | None = None
+    objective: float | None = None
+
 
 PROVED = 1e-7
 """Up to here the residual that an allocation's own prices prove needs no reference."""
@@ -28,7 +37,9 @@ TRUSTED = 1e-6
 """A reference whose own proof is looser than this is not compared with: it may be wrong where the method is."""
 
 
-def judged(mechanism: Mechanism, allocation: Allocation, accuracy: str | None = None) -> Allocation:
+def judged(
+    mechanism: Mechanism, allocation: Allocation, accuracy: str | None = None, model: ModelFacts | None = None
+) -> Allocation:
     """The allocation with its values and residuals, and with a claim that these support.
 
     Parameters
@@ -36,7 +47,15 @@ def judged(mechanism: Mechanism, allocation: Allocation, accuracy: str | None = 
     mechanism : whose definition it is judged by, with its parameters
     allocation : on the mechanism's home instance
     accuracy : the accuracy its method was asked for; None leaves the termination as it is
+    model : what is known of the model that was solved, for a mechanism without a residual of its own
+
+    Returns
+    -------
+    The allocation with `residuals` {"feasibility", "definition"}, or for a mechanism without a residual of its own
+    {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
+    if not mechanism.has_residual:
+        return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
     own = mechanism.residual(allocation)
     definition = _with_reference(mechanism, allocation, own)
     residuals = {"feasibility": infeasibility(allocation), "definition": definition}
@@ -48,8 +67,26 @@ def judged(mechanism: Mechanism, allocation: Allocation, accuracy: str | None = 
     return result if isinstance(mechanism, Leximin) else _claim(result, definition, ACCURACY[accuracy])
 
 
-def residual(mechanism: Mechanism, allocation: Allocation) -> float:
-    """How far the allocation is from the mechanism's definition, by its own prices or by an independent reference."""
+def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: str | None, model: ModelFacts) -> Allocation:
+    values = mechanism.values(allocation) if allocation.has_point else {}
+    if not values and model.objective is not None:
+        values = {"objective": model.objective}
+    residuals = {"feasibility": infeasibility(allocation)}
+    if model.optimality is None:
+        why = "its method gave no dual prices from which optimality could be checked"
+        sentence = f"not judged: {mechanism.id!r} has no residual, and {why}"
+        return replace(allocation, values=values, residuals=residuals, not_judged=sentence)
+    result = replace(allocation, values=values, residuals={**residuals, "optimality": model.optimality})
+    return result if accuracy is None else _claim(result, model.optimality, ACCURACY[accuracy])
+
+
+def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
+    """How far the allocation is from the mechanism's definition, by its own prices or by an independent reference.
+
+    None for a mechanism without a residual of its own.
+    """
+    if not mechanism.has_residual:
+        return None
     return _with_reference(mechanism, allocation, mechanism.residual(allocation))
 
 

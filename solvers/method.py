@@ -23,10 +23,12 @@ import numpy as np
 
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Times
+from fairalloc.models.errors import FairallocError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.options import ACCURACY
 
@@ -65,7 +67,11 @@ class Stopped(Exception):  # noqa: N818 (a signal, not an error)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any."""
+    """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any.
+
+    `optimality` is the residual of the optimality conditions of the model that was solved (common/optimality.py), None where it
+    cannot be told or is not asked for, and `objective` the model's objective there.
+    """
 
     x: Floats
     prices: Floats | None
@@ -75,6 +81,8 @@ class Answer:
     message: str = ""
     x_exact: tuple[Fraction, ...] | None = None
     trace: tuple[Mapping[str, Any], ...] = ()
+    optimality: float | None = None
+    objective: float | None = None
 
 
 @dataclass
@@ -89,6 +97,10 @@ class Session:
     message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
     trace: list[Mapping[str, Any]] = field(default_factory=list)
+    fairness: Floats | None = None
+    optimality: float | None = None
+    objective: float | None = None
+    solved: bool = False
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -120,6 +132,19 @@ class Session:
         if prices is None:
             raise Stopped("error", "the solver returned no dual prices, which the rounds need")
         return self.x, prices
+
+    def solve_fairness(self, round: Round) -> tuple[Floats, Floats, Floats | None]:  # noqa: A002
+        """`solve` for edited rounds, which need the dual prices of "fairness": Stopped where the solver returns none."""
+        self.x, prices = self.solve(round)
+        if self.fairness is None:
+            raise Stopped("error", "the solver returned no dual prices, which the rounds need")
+        return self.x, self.fairness, prices
+
+    def judge_model(self, optimality: float | None) -> None:
+        """Keep the worst residual of the model's optimality conditions over the solves; None = it cannot be told, for good."""
+        known = self.optimality if self.solved else 0.0
+        self.optimality = None if optimality is None or known is None else max(known, optimality)
+        self.solved = True
 
     def conclude(self, termination: str) -> None:
         """Go on after "optimal" and "inaccurate"; anything else ends the run with the point so far."""
@@ -183,15 +208,22 @@ class Method(ABC):
             session.x, prices = self.compute(mechanism, session)
         except Stopped as stop:
             termination, message = stop.termination, str(stop)
+        except FairallocError:
+            raise
+        except Exception as error:  # whatever a back end raises ends this method alone
+            termination, message = "error", f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
         trace = tuple(session.trace)
-        return Answer(point, prices, termination, session.times, session.iterations, message, trace=trace)
+        facts = {"trace": trace, "optimality": session.optimality, "objective": session.objective}
+        return Answer(point, prices, termination, session.times, session.iterations, message, **facts)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
+        if isinstance(mechanism, Edited) and mechanism.takes_rounds:
+            return solve_edited_rounds(mechanism, session.instance, session)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         tolerance = ACCURACY[session.limits.accuracy] / 4

@@ -40,6 +40,7 @@ FASTEST = (
     "njc-market",
     "njc-milp",
     "cvxpy:clarabel",
+    "pyomo:highs",
     "pyomo:ipopt",
     "cvxpy:highs",
 )

@@ -6,6 +6,7 @@
 """
 
 import time
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -13,10 +14,12 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.judge import judged
+from fairalloc.solvers.conflict import conflict
+from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.solvers.registry import METHODS, candidates, methods_for
@@ -26,7 +29,7 @@ __all__ = ["solve"]
 
 def solve(
     instance: Instance,
-    mechanism: str,
+    mechanism: str | Mechanism,
     method: str | None = None,
     accuracy: str = "mid",
     time_limit: float | None = None,
@@ -38,7 +41,7 @@ def solve(
     Parameters
     ----------
     instance : the problem
-    mechanism : id or alias, see `fairalloc list`
+    mechanism : id or alias, see `fairalloc list`, or a mechanism of your own
     method : id; None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high", the residual promised (ACCURACY); each solver's own options follow from it
     time_limit : seconds for the whole call, obeyed inside the solver and between phases; None = no limit
@@ -47,7 +50,8 @@ def solve(
 
     Returns
     -------
-    Allocation with `residuals` {"feasibility", "definition"} computed from the instance alone
+    Allocation with `residuals` {"feasibility", "definition"} computed from the instance alone; a mechanism without a residual of
+    its own is judged by the optimality conditions of its model ({"feasibility", "optimality"}) or says `not_judged`
 
     Raises
     ------
@@ -62,7 +66,7 @@ def solve(
     >>> solve(wang, "drfh").tasks
     array([10., 10.])
     """
-    item = find_mechanism(mechanism).configure(**parameters)
+    item = find_mechanism(mechanism).configure(**parameters).settled(instance)
     _check(accuracy, time_limit)
     deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
     limits = Limits(accuracy, deadline, trace)
@@ -70,13 +74,21 @@ def solve(
     best: Allocation | None = None
     for candidate in chosen:
         allocation = _computed(item, candidate, instance, limits)
-        if best is None or allocation.residual < best.residual:
+        if best is None or _rank(allocation) < _rank(best):
             best = allocation
-        if best.residual <= ACCURACY[accuracy] or time.perf_counter() > deadline:
+        done = best.claims_success if best.not_judged else best.residual <= ACCURACY[accuracy]
+        if done or time.perf_counter() > deadline:
             break
     if best is None:
         raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
+    if best.termination == "infeasible" and isinstance(item, Edited):
+        return replace(best, message=conflict(item, item.domain(instance)))
     return best
+
+
+def _rank(allocation: Allocation) -> tuple[float, bool]:
+    """What is better comes first: small residuals, then claims of what is not judged."""
+    return allocation.residual, not allocation.claims_success
 
 
 def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Allocation:
@@ -98,7 +110,7 @@ def _computed(mechanism: Mechanism, method: Method, instance: Instance, limits: 
         message=answer.message,
         x_exact=answer.x_exact,
     )
-    return judged(mechanism, allocation, limits.accuracy)
+    return judged(mechanism, allocation, limits.accuracy, ModelFacts(answer.optimality, answer.objective))
 
 
 def _chosen(mechanism: Mechanism, name: str, instance: Instance) -> Method:

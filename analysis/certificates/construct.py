@@ -23,9 +23,10 @@ from fairalloc.analysis.properties.checks import TOLERANCE, on_instance
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.mechanism import Mechanism, cheapest
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
@@ -60,7 +61,7 @@ class Failure:
 
 def certify(
     instance: Instance,
-    mechanism: str,
+    mechanism: str | Mechanism,
     allocation: Allocation | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -70,7 +71,7 @@ def certify(
     Parameters
     ----------
     instance : the problem
-    mechanism : id or alias
+    mechanism : id or alias, or a mechanism itself; certificates are for those that have exact answers or bounds
     allocation : the allocation to be certified; None = the mechanism's answer
     tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest gap in units of sum w; for
         alpha-pf-vds with other alpha, the largest bound on the residual
@@ -101,7 +102,7 @@ def certify(
         made = _made(item, home, given, limits, tolerance)
     except (Refuted, Stopped) as fault:
         return Failure(item.id, str(fault) or "the time was not enough")
-    verdict = made.verify(home)
+    verdict = made.verify(home, item)
     return made if verdict else Failure(item.id, verdict.sentence)
 
 

@@ -18,12 +18,12 @@ from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers.judge import residual
+from fairalloc.solvers.distance import distance
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check", "on_instance"]
 
@@ -36,7 +36,7 @@ Check: TypeAlias = Callable[[Holdings, float], Verdict]
 def check(
     instance: Instance,
     allocation: Allocation,
-    property: str,  # noqa: A002
+    property: str | Mechanism,  # noqa: A002
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
 ) -> Verdict:
@@ -46,7 +46,7 @@ def check(
     ----------
     instance : the problem; the allocation must live on its arcs (for "drf": on the pooled instance)
     allocation : tasks on arcs, and bundles where more was handed out than is used
-    property : a name in PROPERTIES or the id of a mechanism, whose definition is then checked
+    property : a name in PROPERTIES, or a mechanism or its id, whose definition is then checked
     tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are checked in floating point only: `certify` proves them
@@ -70,10 +70,10 @@ def check(
     -0.8
     """
     names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
-    if property not in names:
+    if not isinstance(property, Mechanism) and property not in names:
         raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
     allocation = on_instance(instance, allocation)
-    if property in PROPERTIES:
+    if isinstance(property, str) and property in PROPERTIES:
         return _checked(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
     if exact:
         raise NotApplicable(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
@@ -225,16 +225,19 @@ def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
     return cost, matrix, np.concatenate([h.zeros(first) + one, -keep / unit, limits])
 
 
-def _definition(allocation: Allocation, name: str, tolerance: float) -> Verdict:
+def _definition(allocation: Allocation, property: str | Mechanism, tolerance: float) -> Verdict:  # noqa: A002
     """Whether the residual of the mechanism's definition is at most the tolerance."""
-    item = mechanism(name)
-    if allocation.mechanism == item.id:
+    item = mechanism(property)
+    name = property if isinstance(property, str) else item.id
+    if allocation.mechanism == item.id and isinstance(property, str):
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _checked("feasibility", allocation, tolerance, exact=False)
-    margin = max(basic.margin, residual(item, allocation))
-    method = "the residual of its definition, from the instance alone"
+    far, method = distance(item, allocation)
+    if far is None:
+        return Verdict(name, None, float("nan"), method, "by comparison")
+    margin = max(basic.margin, far)
     if margin <= tolerance:
         return Verdict(name, True, margin, f"this is the {name} allocation", method)
     sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"

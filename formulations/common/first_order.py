@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from fairalloc.formulations.mechanism import cheapest
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats
 

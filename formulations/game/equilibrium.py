@@ -17,7 +17,7 @@ __all__ = ["Equilibrium", "deviation"]
 class Equilibrium(Mechanism):
     """A mechanism in which every server is fair on its own, given what the others do. Prices are the kappa (K, R) of game.py."""
 
-    convex = False
+    linear, integer, convex = False, False, False
     _last: Game | None = None
 
     @abstractmethod

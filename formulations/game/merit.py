@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairalloc.formulations.common.tasks import linear_rows
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import (
     StartingPoint,
@@ -29,7 +30,6 @@ from fairalloc.formulations.game.merit import (
     printed_start,
     pyomo_named,
 )
-from fairalloc.formulations.mechanism import linear_rows
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

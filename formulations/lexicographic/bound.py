@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.round import Round
-from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.formulations.mechanism import linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["LP", "Round", "round_as_cvxpy", "round_as_lp", "round_as_pyomo", "round_bounds"]
+__all__ = ["LP", "ParametricRound", "Round", "round_as_cvxpy", "round_as_lp", "round_as_pyomo", "round_bounds"]
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,42 @@ def round_as_cvxpy(instance: Instance, rate: Floats, round: Round) -> "cp.Proble
     if round.closed.any():
         constraints += [(x[~round.closed] >= 0).set_label("open"), (x[round.closed] == 0).set_label("closed")]
     return cp.Problem(cp.Maximize(g), constraints)
+
+
+@dataclass(frozen=True)
+class ParametricRound:
+    """One CVXPY problem that serves every round: it is compiled once, and a round sets its parameters.
+
+    share_n @ x >= active_n g + level_n    for all users n, labelled "fairness"
+    """
+
+    instance: Instance
+    problem: "cp.Problem"
+    active: "cp.Parameter"
+    level: "cp.Parameter"
+
+    @classmethod
+    def of(cls, instance: Instance, rate: Floats) -> "ParametricRound":
+        """The problem, set to the first round; variables "x" and "g"."""
+        import cvxpy as cp
+
+        arcs, share = instance.arcs, sp.diags_array(rate) @ instance.arcs.owner
+        x, g = cp.Variable(len(arcs), nonneg=True, name="x"), cp.Variable(nonneg=True, name="g")
+        active, level = (cp.Parameter(instance.N, nonneg=True, name=name) for name in ("active", "level"))
+        fairness = (share @ x >= active * g + level).set_label("fairness")
+        constraints = [(arcs.load @ x <= 1).set_label("capacity"), fairness]
+        capped = np.isfinite(instance.max_tasks)
+        if capped.any():
+            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
+        result = cls(instance, cp.Problem(cp.Maximize(g), constraints), active, level)
+        result.set(None)
+        return result
+
+    def set(self, round: Round | None) -> None:  # noqa: A002
+        """Make it this round's problem; None = the first round."""
+        round = round or Round.first(self.instance)  # noqa: A001
+        self.active.value = round.active.astype(float)
+        self.level.value = np.where(round.active, 0.0, round.level)
 
 
 def round_as_pyomo(instance: Instance, rate: Floats, round: Round) -> "pyo.ConcreteModel":  # noqa: A002

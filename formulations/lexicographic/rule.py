@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.bound import excess, feasible
-from fairalloc.formulations.lexicographic.round import LP, Round, round_as_cvxpy, round_as_lp, round_as_pyomo
-from fairalloc.formulations.mechanism import Mechanism, cheapest
+from fairalloc.formulations.lexicographic.round import LP, ParametricRound, Round, round_as_cvxpy, round_as_lp, round_as_pyomo
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -33,28 +35,33 @@ __all__ = ["Leximin", "MaxMin"]
 
 
 class Leximin(Mechanism):
-    """The mechanism that is lexicographically max-min fair in sigma_n u_n / phi_n.
+    """The mechanism that is lexicographically max-min fair in sigma_n u_n / phi_n: a rule of one's own is its share alone.
+
+    >>> def heaviest(instance):
+    ...     return np.array([d.max() for d in instance.demands])  # the largest demand of one task, whatever the capacities
+    >>> Leximin("heaviest", heaviest)
+    <mechanism heaviest>
 
     Parameters
     ----------
     id, title, source, aliases : see Mechanism
     share : function from an instance to sigma (N,), the share one task of each user stands for
-    exact_share : the same as rationals
+    exact_share : the same as rationals; without it there are no exact answers and no certificates
     domain : function from an instance to the instance that is allocated (default: itself)
     """
 
-    linear = True
+    linear, integer, convex = True, False, True
+    takes_rounds = True
     several_rounds = True
-    """Whether users who can rise no further are fixed and the others go on."""
 
     def __init__(
         self,
         id: str,  # noqa: A002 (the public name of the attribute)
         share: Callable[[Instance], Floats],
         *,
-        exact_share: Callable[[Instance], tuple[Fraction, ...]],
-        title: str,
-        source: str,
+        exact_share: Callable[[Instance], tuple[Fraction, ...]] | None = None,
+        title: str = "",
+        source: str = "",
         aliases: tuple[str, ...] = (),
         domain: Callable[[Instance], Instance] = lambda instance: instance,
     ) -> None:
@@ -62,17 +69,27 @@ class Leximin(Mechanism):
         self.exact_share, self._domain = exact_share, domain
 
     def domain(self, instance: Instance) -> Instance:
-        """The instance whose servers the mechanism allocates; InstanceError where shares are not defined."""
+        """The instance whose servers the mechanism allocates; FairallocError where shares are not defined."""
         result = self._domain(instance)
-        self.share(result)
+        self.rate(result)
         return result
 
     def rate(self, instance: Instance) -> Floats:
-        """(N,) sigma_n / phi_n: the weighted share of one task."""
-        return self.share(instance) / instance.weights
+        """(N,) sigma_n / phi_n: the weighted share of one task; FairallocError for shares that are not N positive numbers."""
+        share = np.asarray(self.share(instance), dtype=float)
+        if share.shape != (instance.N,):
+            raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but it must be ({instance.N},), one a user")
+        for n in np.flatnonzero(~(np.isfinite(share) & (share > 0)))[:1]:
+            raise FairallocError(
+                f"the share of {self.id!r} for user {instance.users[n]!r} is {share[n]}, but it must be positive"
+            )
+        result: Floats = share / instance.weights
+        return result
 
     def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
         """(N,) the same as rationals."""
+        if self.exact_share is None:
+            raise NotApplicable(f"mechanism {self.id!r} has no exact_share, so there are no rational answers")
         return tuple(s / w for s, w in zip(self.exact_share(instance), instance.exact.weights, strict=True))
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
@@ -86,6 +103,10 @@ class Leximin(Mechanism):
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """The LP of a round, by default the first; names in round.py."""
         return round_as_pyomo(instance, self.rate(instance), round or Round.first(instance))
+
+    def parametric_round(self, instance: Instance) -> ParametricRound:
+        """One CVXPY problem for all rounds."""
+        return ParametricRound.of(instance, self.rate(instance))
 
     def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002
         """The LP of a round, by default the first, as sparse arrays."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fairalloc.formulations.common.optimality import optimality_of_cvxpy
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
@@ -50,16 +51,18 @@ class CvxpySession(Session):
         """One solve; the capacity duals are the prices."""
         with self.phase("build"):
             item = self.mechanism
-            self.problem = (
-                item.write_cvxpy(self.instance, round) if isinstance(item, Leximin) else item.write_cvxpy(self.instance)
-            )
+            self.problem = item.write_cvxpy(self.instance, *((round,) if item.takes_rounds else ()))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # CVXPY warns of what the status says anyway
             self._run()
+        if "x" not in self.problem.var_dict:
+            raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable 'x', from which the tasks are read")
         x = self.problem.var_dict["x"].value
         if x is not None:
             self.x = np.asarray(x, dtype=float)
         self.conclude(TERMINATION.get(self.problem.status, "error"))
+        if not self.mechanism.has_residual:
+            self._own_conditions()
         values = {name: variable.value for name, variable in self.problem.var_dict.items()}
         prices = self.mechanism.prices(self.instance, self._duals(round), values)
         return self.x, prices
@@ -67,13 +70,22 @@ class CvxpySession(Session):
     def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
         """Duals of "capacity" and "full", 0 for a row that is left out."""
         duals = {c.label: c.dual_value for c in self.problem.constraints}
-        if duals["capacity"] is None:
+        rows = self.instance.K * self.instance.R
+        if duals.get("capacity") is None or (round is None and np.size(duals["capacity"]) != rows):
             return None
         now = round or Round.first(self.instance)
-        prices = np.zeros(self.instance.K * self.instance.R)
+        prices = np.zeros(rows)
         prices[now.at_most] = duals["capacity"]
         prices[now.exactly] = duals.get("full", 0.0)
         return prices.reshape(self.instance.K, self.instance.R)
+
+    def _own_conditions(self) -> None:
+        """What is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
+        fairness = [c.dual_value for c in self.problem.constraints if c.label == "fairness"]
+        self.fairness = fairness[0] if fairness and np.shape(fairness[0]) == (self.instance.N,) else None
+        with self.phase("read"):
+            self.judge_model(optimality_of_cvxpy(self.problem))
+        self.objective = None if self.problem.value is None else float(self.problem.value)
 
     def _run(self) -> None:
         options = dict(OPTIONS[self.solver][self.limits.accuracy])
@@ -131,9 +143,11 @@ class CvxpyMethod(Method):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """HiGHS takes linear and integer programs, the others take cones: convex programs."""
+        if "cvxpy" not in mechanism.layers:
+            return False
         if self.solver == "HIGHS":
-            return mechanism.linear or mechanism.integer
-        return mechanism.convex and not mechanism.integer
+            return bool(mechanism.linear or mechanism.integer)
+        return bool(mechanism.convex and not mechanism.integer)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model."""

@@ -130,9 +130,9 @@ class NlpMethod(CvxpyMethod):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The programs that are not linear; Uno those that are not convex: on the others it is infeasible by 1e-8 to 1e-6."""
-        if self.solver == "UNO":
-            return not (mechanism.convex or mechanism.integer)
-        return not (mechanism.linear or mechanism.integer)
+        if "cvxpy" not in mechanism.layers or mechanism.integer:
+            return False
+        return not (mechanism.convex if self.solver == "UNO" else mechanism.linear)
 
     def missing(self) -> str:
         """The packages, then the names of `SEAM`."""

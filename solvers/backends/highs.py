@@ -168,7 +168,11 @@ class Highs(Method):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Linear programs and sequences of them; keeping a model keep_model pays for sequences only."""
-        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin) if self.keep_model else mechanism.linear
+        return (
+            isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
+            if self.keep_model
+            else isinstance(mechanism, Leximin | Utilitarian)
+        )
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairalloc.formulations.common.optimality import optimality_of_pyomo
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.round import Round
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session, captured
+from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
 from fairalloc.solvers.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -44,27 +44,43 @@ class PyomoSession(Session):
             self.model = self.write(round)
         termination, duals = self.optimise()
         with self.phase("read"):
+            if self.model.find_component("x") is None:
+                raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable x, from which the tasks are read")
             values = [v.value for v in self.model.x.values()]
             if all(v is not None for v in values):
                 self.x = np.array(values, dtype=float)
             self.conclude(termination)
+            if not self.mechanism.has_residual:
+                self._own_conditions(duals)
             prices = self.mechanism.prices(self.instance, self._duals(duals), self._values())
         return self.x, prices
+
+    def _own_conditions(self, duals: Mapping[Any, float] | None) -> None:
+        """What is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
+        import pyomo.environ as pyo
+
+        self.judge_model(optimality_of_pyomo(self.model, duals))
+        goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
+        self.objective = None if goal is None else float(pyo.value(goal))
+        fair = self.model.find_component("fairness")
+        if fair is not None and duals is not None:
+            self.fairness = np.array([abs(duals[fair[u]]) if u in fair else 0.0 for u in self.instance.users])
 
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
         """The mechanism's model, of this round where there are rounds."""
         item = self.mechanism
-        return item.write_pyomo(self.instance, round) if isinstance(item, Leximin) else item.write_pyomo(self.instance)
+        return item.write_pyomo(self.instance, *((round,) if item.takes_rounds else ()))
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Run the solver; loads the variables, returns the termination and the duals by constraint, None without duals."""
         raise NotImplementedError
 
     def _duals(self, duals: Mapping[Any, float] | None) -> Floats | None:
-        if duals is None:
+        parts = [self.model.find_component(name) for name in ("capacity", "full")]
+        if duals is None or None in parts:
             return None
         prices = np.zeros((self.instance.K, self.instance.R))
-        for (server, resource), row in [*self.model.capacity.items(), *self.model.full.items()]:
+        for (server, resource), row in [pair for part in parts for pair in part.items()]:
             place = self.instance.servers.index(server), self.instance.resources.index(resource)
             prices[place] = duals[row]
         return prices
@@ -223,7 +239,9 @@ class PyomoMethod(Method):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """HiGHS takes linear and integer programs, Ipopt everything without integers."""
-        return mechanism.linear or mechanism.integer if self.solver == "HIGHS" else not mechanism.integer
+        if "pyomo" not in mechanism.layers:
+            return False
+        return bool(mechanism.linear or mechanism.integer) if self.solver == "HIGHS" else not mechanism.integer
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model."""

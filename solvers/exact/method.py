@@ -212,7 +212,8 @@ class Exact(Method):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Linear programs and PS-DSF; the answers of "nb" and "fds" are irrational in general."""
-        return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared)
+        without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
+        return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared) and not without
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSession:
         """The exact data and a HiGHS session."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.round import Round
-from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

@@ -40,9 +40,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism, cheapest
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session

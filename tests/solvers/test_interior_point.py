@@ -8,9 +8,9 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.bound import feasible
 from fairalloc.formulations.lexicographic.round import Round
-from fairalloc.formulations.mechanism import cheapest
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.backends import highs

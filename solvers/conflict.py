@@ -1,0 +1,71 @@
+"""Which added constraints make an edited model infeasible: an irreducible set, by deletion.
+
+1. The constraints that the edit added are those that the model of the first round without the edit does not have.
+2. Each is left out in turn; where the rest is still infeasible it stays out. What is left is irreducible: without any one of them
+   there is an allocation.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fairalloc.formulations.mechanism import Edited
+from fairalloc.models.instance import Instance
+
+__all__ = ["conflict"]
+
+
+def conflict(mechanism: Edited, instance: Instance) -> str:
+    """One sentence that names the added constraints of an irreducible infeasible set."""
+    names = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edit is not None else _in_pyomo(mechanism, instance)
+    if not names:
+        return f"no allocation satisfies the edit {mechanism.id!r}"
+    together = "it alone does" if len(names) == 1 else "together they do, and none can be left out"
+    return f"no allocation satisfies the edit {mechanism.id!r} because of {', '.join(names)}: {together}"
+
+
+def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> list[Any]:
+    kept = list(added)
+    if not infeasible(kept):
+        return []
+    for item in added:
+        rest = [other for other in kept if other is not item]
+        if infeasible(rest):
+            kept = rest
+    return kept
+
+
+def _in_cvxpy(mechanism: Edited, instance: Instance) -> list[str]:
+    import cvxpy as cp
+
+    problem = mechanism.write_cvxpy(instance)
+    own = {c.label for c in mechanism.base.write_cvxpy(instance).constraints}
+    added = [c for c in problem.constraints if c.label not in own]
+    given = [c for c in problem.constraints if c.label in own]
+
+    def infeasible(some: list[Any]) -> bool:
+        trial = cp.Problem(cp.Minimize(0), [*given, *some])
+        try:
+            trial.solve()
+        except (cp.SolverError, ValueError):
+            return False
+        return bool(trial.status in ("infeasible", "infeasible_inaccurate"))
+
+    return [c.label or str(c) for c in _irreducible(added, infeasible)]
+
+
+def _in_pyomo(mechanism: Edited, instance: Instance) -> list[str]:
+    import pyomo.environ as pyo
+    from pyomo.contrib.solver.common.factory import SolverFactory
+
+    model, own = mechanism.write_pyomo(instance), mechanism.base.write_pyomo(instance)
+    added = [c for c in model.component_data_objects(pyo.Constraint, active=True) if own.find_component(c) is None]
+
+    def infeasible(some: list[Any]) -> bool:
+        for row in added:
+            (row.activate if any(row is other for other in some) else row.deactivate)()
+        solver = SolverFactory("highs")
+        solver.config.load_solutions = False
+        solver.config.raise_exception_on_nonoptimal_result = False
+        return "nfeasible" in solver.solve(model).termination_condition.name
+
+    return [c.name for c in _irreducible(added, infeasible)]
