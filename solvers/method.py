@@ -217,8 +217,17 @@ class Method(ABC):
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
         trace = tuple(session.trace)
-        facts = {"trace": trace, "optimality": session.optimality, "objective": session.objective}
-        return Answer(point, prices, termination, session.times, session.iterations, message, **facts)
+        return Answer(
+            point,
+            prices,
+            termination,
+            session.times,
+            session.iterations,
+            message,
+            trace=trace,
+            optimality=session.optimality,
+            objective=session.objective,
+        )
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
