@@ -19,10 +19,10 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 
 PARTS = {
     "models": ("errors", "numbers", "instance", "shares", "rationals", "*", "__init__"),
-    "formulations": ("common.scaling", "game.game", "mechanism", "common", "lexicographic", "game", "__init__", "*"),
+    "formulations": ("common", "game.game", "lexicographic.round", "mechanism", "lexicographic", "game", "__init__", "*"),
     "solvers": (
-        *("options", "lexicographic.faces", "lexicographic.rounds", "method", "lexicographic"),
-        *("market", "game", "backends", "exact", "njc", "*", "registry", "judge", "solve", "__init__"),
+        *("options", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method", "lexicographic"),
+        *("market", "game", "backends", "exact", "njc", "*", "registry", "judge", "solve", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "*", "properties", "certificates", "plots", "__init__"),
     "runs": ("__init__", "*"),
