@@ -15,7 +15,7 @@ if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.analysis, not as analysis: it is mapped into fairalloc")
 
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
-from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, check, check_mechanism
+from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
 from fairalloc.analysis.solution_set import SolutionSet, solution_set
 from fairalloc.analysis.verdict import Verdict
 
@@ -26,6 +26,7 @@ __all__ = [
     "Certificate",
     "Failure",
     "Misreport",
+    "Property",
     "SolutionSet",
     "Verdict",
     "certify",

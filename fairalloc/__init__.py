@@ -7,7 +7,7 @@ array([10., 10.])
 
 __version__ = "0.1.0"
 
-from fairalloc.analysis import Certificate, Failure, Verdict, certify, check, check_mechanism
+from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
@@ -33,6 +33,7 @@ __all__ = [
     "NotApplicable",
     "NotInstalled",
     "PricedAllocation",
+    "Property",
     "UnknownName",
     "Verdict",
     "aggregate",

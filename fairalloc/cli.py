@@ -122,7 +122,7 @@ def _example_rows() -> list[list[str]]:
 
 
 def _property_rows() -> list[list[str]]:
-    return [[key, (function.__doc__ or "").splitlines()[0]] for key, function in PROPERTIES.items()]
+    return [[key, item.meaning] for key, item in PROPERTIES.items()]
 
 
 def _suite_rows() -> list[list[str]]:
@@ -304,7 +304,7 @@ def _check(options: argparse.Namespace) -> int:
     allocation = parse_allocation(document, instance)
     asked = {None: BASIC, ("all",): tuple(PROPERTIES)}.get(options.property and tuple(options.property))
     properties = options.property if asked is None else [*asked, *([own] if own else [])]
-    verdicts = [check(instance, allocation, name) for name in properties]
+    verdicts = [check(allocation, name) for name in properties]
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": v.margin, "sentence": v.sentence} for v in verdicts]
         print(json.dumps(rows, indent=1))

@@ -72,7 +72,7 @@ edited.solve(solver=cp.CLARABEL)
 compromise = fa.Allocation(instance, np.maximum(x.value, 0))
 print("tasks", compromise.tasks.round(4), "at most 8 tasks of a user on the first server")
 for name in ("feasibility", "pareto", "drfh"):
-    print(fa.check(instance, compromise, name).sentence)
+    print(fa.check(compromise, name).sentence)
 
 # %% [markdown]
 # ## Compare solvers
@@ -88,6 +88,6 @@ for method in methods_for(fa.mechanism("drfh"), instance):
 # %% tags=["checks"]
 assert np.allclose(allocation.tasks, 10)
 assert abs(allocation.values["g"] - 5 / 7) < 1e-9
-assert fa.check(instance, allocation, "drfh").holds
-assert not fa.check(instance, compromise, "drfh").holds
+assert fa.check(allocation, "drfh").holds
+assert not fa.check(compromise, "drfh").holds
 assert np.allclose(compromise.tasks[0], 8, atol=1e-5)

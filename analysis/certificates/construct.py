@@ -19,7 +19,7 @@ from fairalloc.analysis.certificates.game import VISIBLE, LevelsCertificate, Res
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
-from fairalloc.analysis.properties.checks import TOLERANCE, on_instance
+from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.first_order import reference_prices
@@ -31,6 +31,7 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -94,7 +95,7 @@ def certify(
     if allocation is not None and allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     home = item.home(instance)
-    given = None if allocation is None else on_instance(home, allocation)
+    given = None if allocation is None else _on_instance(home, allocation)
     if given is not None and not infeasibility(given) <= tolerance:
         return Failure(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
     limits = Limits(deadline=np.inf if time_limit is None else time.perf_counter() + time_limit)
@@ -104,6 +105,17 @@ def certify(
         return Failure(item.id, str(fault) or "the time was not enough")
     verdict = made.verify(home, item)
     return made if verdict else Failure(item.id, verdict.sentence)
+
+
+def _on_instance(instance: Instance, allocation: Allocation) -> Allocation:
+    """The allocation with `instance` in place of its own; InstanceError where their arcs differ."""
+    own, arcs = allocation.instance.arcs, instance.arcs
+    if len(own) != len(arcs):
+        raise InstanceError(f"the allocation has {len(own)} arcs, but the instance has {len(arcs)}")
+    for a in np.flatnonzero((own.user != arcs.user) | (own.variant != arcs.variant) | (own.server != arcs.server))[:1]:
+        one, other = ((int(k.user[a]), int(k.variant[a]), int(k.server[a])) for k in (own, arcs))
+        raise InstanceError(f"arc {a} of the allocation is (user, variant, server) {one}, but that of the instance is {other}")
+    return allocation if allocation.instance is instance else replace(allocation, instance=instance)
 
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:

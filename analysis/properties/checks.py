@@ -17,15 +17,15 @@ from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
+from fairalloc.analysis.properties.property import Property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
-from fairalloc.models.instance import Instance
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.distance import distance
 
-__all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check", "on_instance"]
+__all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
 
 TOLERANCE = 1e-6
 """A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
@@ -34,19 +34,19 @@ Check: TypeAlias = Callable[[Holdings, float], Verdict]
 
 
 def check(
-    instance: Instance,
     allocation: Allocation,
-    property: str | Mechanism,  # noqa: A002
+    property: str | Mechanism | Property | Callable[..., Any],  # noqa: A002
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
 ) -> Verdict:
-    """Check a property of an allocation.
+    """Hold an allocation against a property, on the allocation's own instance.
 
     Parameters
     ----------
-    instance : the problem; the allocation must live on its arcs (for "drf": on the pooled instance)
-    allocation : tasks on arcs, and bundles where more was handed out than is used
-    property : a name in PROPERTIES, or a mechanism or its id, whose definition is then checked
+    allocation : tasks on arcs, and bundles where more was handed out than is used; as `solve`, `read_allocation` or
+        `Allocation(instance, x)` give it
+    property : a name in PROPERTIES, or a mechanism or its id, whose definition is then checked, or "market", or a function of
+        one's own that takes an allocation and returns a Verdict, True or False (property.py)
     tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are checked in floating point only: `certify` proves them
@@ -59,52 +59,57 @@ def check(
     ------
     UnknownName : there is no such property
     NotApplicable : `exact` for the definition of a mechanism
-    InstanceError : an allocation on other arcs than those of the instance
+    InstanceError : the allocation is none, or the property is neither a name nor an object that can be checked
 
     Examples
     --------
+    >>> from fairalloc.models import Instance
     >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
-    >>> check(wang, Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
+    >>> check(Allocation(wang, [5, 1, 1, 5]), "pareto").sentence
     "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
-    >>> check(wang, Allocation(wang, [10, 0, 0, 10]), "envy-freeness", exact=True).margin
+    >>> check(Allocation(wang, [10, 0, 0, 10]), "envy-freeness", exact=True).margin
     -0.8
     """
-    names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
-    if not isinstance(property, Mechanism) and property not in names:
-        raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
-    allocation = on_instance(instance, allocation)
-    if isinstance(property, str) and property in PROPERTIES:
-        return _checked(property, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
+    if not isinstance(allocation, Allocation):
+        raise InstanceError(f"the first argument is {shown(allocation)}, but it must be an Allocation(instance, x)")
+    asked = _asked(property)
+    if isinstance(asked, Property):
+        return _checked(asked, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
     if exact:
-        raise NotApplicable(f"{property!r} is checked in floating point only: certify proves definitions in rationals")
-    if property == "market":
+        name = asked if isinstance(asked, str) else asked.id
+        raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
+    if asked == "market":
         return equilibrium(allocation, tolerance)
-    return _definition(allocation, property, tolerance)
+    return _definition(allocation, asked, tolerance)
 
 
-def _checked(name: str, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
+def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
+    """The property, the mechanism, or the name of a mechanism, or "market"."""
+    if isinstance(property, Property | Mechanism):
+        return property
+    if isinstance(property, str):
+        names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
+        if property not in names:
+            raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
+        return PROPERTIES.get(property, property)
+    if callable(property):
+        return Property(getattr(property, "__name__", type(property).__name__), property)
+    raise InstanceError(f"the property is {shown(property)}, but it must be a name, a mechanism or a function of an allocation")
+
+
+def _checked(property: Property, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:  # noqa: A002
+    name = property.name
     if not allocation.has_point:
         holds, margin = (None, np.nan) if name == "non-wastefulness" else (False, np.inf)
         sentence = f"{'not decided' if holds is None else 'not feasible'}: there is no point"
         return Verdict(name, holds, margin, sentence, "x is not a number")
     h = Holdings(allocation, exact)
-    if name in FEASIBLE and (basic := _feasibility(h, tolerance)).holds is False:
+    if property in FEASIBLE and (basic := _feasibility(h, tolerance)).holds is False:
         return replace(basic, property=name, margin=np.inf)
     try:
-        return PROPERTIES[name](h, tolerance)
+        return property.verdict(h, tolerance)
     except Unsolved as reason:
         return Verdict(name, None, np.nan, f"not decided: {reason}", DECIDED_BY[exact])
-
-
-def on_instance(instance: Instance, allocation: Allocation) -> Allocation:
-    """The allocation with `instance` in place of its own; InstanceError where their arcs differ."""
-    own, arcs = allocation.instance.arcs, instance.arcs
-    if len(own) != len(arcs):
-        raise InstanceError(f"the allocation has {len(own)} arcs, but the instance has {len(arcs)}")
-    for a in np.flatnonzero((own.user != arcs.user) | (own.variant != arcs.variant) | (own.server != arcs.server))[:1]:
-        one, other = ((int(k.user[a]), int(k.variant[a]), int(k.server[a])) for k in (own, arcs))
-        raise InstanceError(f"arc {a} of the allocation is (user, variant, server) {one}, but that of the instance is {other}")
-    return allocation if allocation.instance is instance else replace(allocation, instance=instance)
 
 
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
@@ -233,7 +238,7 @@ def _definition(allocation: Allocation, property: str | Mechanism, tolerance: fl
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
-    basic = _checked("feasibility", allocation, tolerance, exact=False)
+    basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
     far, method = distance(item, allocation)
     if far is None:
         return Verdict(name, None, float("nan"), method, "by comparison")
@@ -244,7 +249,7 @@ def _definition(allocation: Allocation, property: str | Mechanism, tolerance: fl
     return Verdict(name, False, margin, sentence, method, basic.witness)
 
 
-PROPERTIES: Mapping[str, Check] = {
+_FUNCTIONS: Mapping[str, Check] = {
     "feasibility": _feasibility,
     "non-wastefulness": _non_wastefulness,
     "pareto": _pareto,
@@ -259,10 +264,12 @@ PROPERTIES: Mapping[str, Check] = {
     "single-resource-fairness": fairness.single_resource_fairness,
     "single-server-reduction": fairness.single_server_reduction,
 }
+
+PROPERTIES: Mapping[str, Property] = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
 """The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
 
 BASIC = ("feasibility", "non-wastefulness", "pareto")
 """The properties that the command line checks by default; the others are goals of some mechanisms only."""
 
-FEASIBLE = frozenset(name for name in PROPERTIES if "bottleneck" in name or "single" in name or name == "pareto")
+FEASIBLE = frozenset(item for name, item in PROPERTIES.items() if "bottleneck" in name or "single" in name or name == "pareto")
 """The properties that only a feasible allocation can have."""

@@ -34,8 +34,10 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
+from fairalloc.analysis.properties.property import Property
 from fairalloc.analysis.properties.report import Misreport, Vectors
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, UnknownName, no_such
@@ -65,8 +67,8 @@ NOISE = 1e-4
 
 def check_mechanism(
     instance: Instance,
-    mechanism: str,
-    property: str,  # noqa: A002
+    mechanism: str | Mechanism,
+    property: str | Property | Callable[..., Any],  # noqa: A002
     *,
     trials: int = 200,
     seed: int = 0,
@@ -81,7 +83,8 @@ def check_mechanism(
     ----------
     instance : the true demands and placement
     mechanism, method, parameters : as in `solve`; the method computes the trials of the search
-    property : one of MECHANISM_PROPERTIES, or of PROPERTIES, which is then checked of the mechanism's allocation
+    property : one of MECHANISM_PROPERTIES, or of PROPERTIES, or a function as `check` takes it: these are checked of the
+        mechanism's allocation
     trials : number of misreports to try, one solve each
     seed : seed of the search
     coalition : largest number of users who misreport together, for group-strategyproofness
@@ -102,8 +105,8 @@ def check_mechanism(
     home = item.home(instance)
     quick = partial(solve, mechanism=mechanism, method=method, **parameters)
     exact = partial(solve, mechanism=mechanism, method="exact", **parameters) if METHODS["exact"].computes(item) else None
-    if property in PROPERTIES:
-        return check(home, (exact or quick)(home), property, tolerance)
+    if not isinstance(property, str) or property in PROPERTIES:
+        return check((exact or quick)(home), property, tolerance)
     if property == "population-monotonicity":
         return leaving(home, exact or quick, tolerance)
     if property not in MECHANISM_PROPERTIES:

@@ -77,13 +77,13 @@ def test_every_property_has_a_case():
 @pytest.mark.parametrize("name", CASES)
 def test_held_and_violated_by_the_smallest_visible_margin_in_rationals(name):
     fair = rebuilt(name, Q(0))
-    assert check(fair.instance, fair, name).holds is True
+    assert check(fair, name).holds is True
     unfair = rebuilt(name, TINY)
-    verdict = check(unfair.instance, unfair, name)
+    verdict = check(unfair, name)
     assert verdict.holds is False
     assert 0 < verdict.margin < 50 * TINY
     assert verdict.witness
-    assert check(unfair.instance, unfair, name, exact=False).holds is True, "floating point does not see it"
+    assert check(unfair, name, exact=False).holds is True, "floating point does not see it"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -92,14 +92,14 @@ def test_held_and_violated_by_the_smallest_visible_margin_in_floating_point(name
 
     def margin(e):
         allocation = rebuilt(name, e)
-        return check(allocation.instance, allocation, name, exact=False, tolerance=0.0).margin
+        return check(allocation, name, exact=False, tolerance=0.0).margin
 
     for part, holds in ((HIDDEN, True), (VISIBLE, False)):
         e = part
         for _ in range(3):  # margins are nearly linear in e
             e *= part / Q(margin(e))
         allocation = rebuilt(name, e)
-        verdict = check(allocation.instance, allocation, name, exact=False)
+        verdict = check(allocation, name, exact=False)
         assert verdict.margin == pytest.approx(float(part), rel=1e-2)
         assert verdict.holds is holds, verdict
 
@@ -113,25 +113,25 @@ def test_margins_have_no_unit(name, scale):
         demands=[[[v * scale for v in row] for row in rows] for rows in exact.demands],
         capacities=[[c * scale for c in row] for row in exact.capacities],
     )
-    one, other = check(allocation.instance, allocation, name), check(scaled, given(scaled, allocation.x_exact), name)
+    one, other = check(allocation, name), check(given(scaled, allocation.x_exact), name)
     assert other.margin == pytest.approx(one.margin, rel=ROUNDING)
 
 
 def test_method_says_which_arithmetic():
-    assert "rational" in check(ONE, given(ONE, [1, 1]), "envy-freeness").method
-    assert "floating" in check(ONE, Allocation(ONE, [1, 1]), "envy-freeness").method
-    assert "rational" in check(ONE, Allocation(ONE, [1, 1]), "envy-freeness", exact=True).method
+    assert "rational" in check(given(ONE, [1, 1]), "envy-freeness").method
+    assert "floating" in check(Allocation(ONE, [1, 1]), "envy-freeness").method
+    assert "rational" in check(Allocation(ONE, [1, 1]), "envy-freeness", exact=True).method
     with pytest.raises(NotApplicable, match="certify proves definitions in rationals"):
-        check(ONE, Allocation(ONE, [1, 1]), "drfh", exact=True)
+        check(Allocation(ONE, [1, 1]), "drfh", exact=True)
 
 
 def test_margins_are_signed():
     """Slack is negative: each of W Fig. 2's users could run 10 tasks alone on a server, and 2 with the other's resources."""
     wang = example("wang-fig2").instance
     best = given(wang, [10, 0, 0, 10])
-    assert check(wang, best, "envy-freeness").margin == -0.8
-    assert check(wang, best, "sharing-incentive").margin == -0.4
-    assert check(wang, given(wang, [1, 1, 1, 1]), "feasibility").margin < 0
+    assert check(best, "envy-freeness").margin == -0.8
+    assert check(best, "sharing-incentive").margin == -0.4
+    assert check(given(wang, [1, 1, 1, 1]), "feasibility").margin < 0
 
 
 # ---- what the definitions say ----------------------------------------------------------------------------------------
@@ -140,8 +140,8 @@ def test_margins_are_signed():
 def test_bundles_are_worth_nothing_where_a_user_may_not_run():
     """u2 may use s2 only. u1 holds all of s1, which u2 cannot use: K's totals see envy, W's bundles do not."""
     allocation = given(APART, [2, 1, 1])
-    assert check(APART, allocation, "envy-freeness").holds is True
-    verdict = check(APART, allocation, "total-envy-freeness")
+    assert check(allocation, "envy-freeness").holds is True
+    verdict = check(allocation, "total-envy-freeness")
     assert verdict.holds is False
     assert (verdict.witness["user"], verdict.witness["other"]) == ("u2", "u1")
     assert (verdict.witness["tasks"], verdict.witness["better"]) == (1, 3)
@@ -152,21 +152,21 @@ def test_a_resource_of_one_server_cannot_be_used_on_another():
     bundles = np.zeros((2, 2, 2))
     bundles[0, 0, 0] = bundles[0, 1, 1] = 4
     allocation = Allocation(MIRROR, [0, 0, 0, 0], bundles=bundles)
-    assert check(MIRROR, allocation, "envy-freeness", exact=True).holds is True
-    assert check(MIRROR, allocation, "total-envy-freeness", exact=True).witness["better"] == 2
+    assert check(allocation, "envy-freeness", exact=True).holds is True
+    assert check(allocation, "total-envy-freeness", exact=True).witness["better"] == 2
 
 
 def test_envy_is_scaled_by_weights():
-    assert check(WEIGHTED, given(WEIGHTED, [2, 4]), "envy-freeness").margin == 0
-    assert check(WEIGHTED, given(WEIGHTED, [3, 3]), "envy-freeness").witness["user"] == "u2"
+    assert check(given(WEIGHTED, [2, 4]), "envy-freeness").margin == 0
+    assert check(given(WEIGHTED, [3, 3]), "envy-freeness").witness["user"] == "u2"
 
 
 def test_limits_end_envy():
     """More than all its tasks is of no use to a user."""
     limited = ONE.replace(max_tasks=[Q(1, 2), None])
-    assert check(limited, given(limited, [Q(1, 2), Q(3, 2)]), "envy-freeness").holds is True
-    assert check(ONE, given(ONE, [Q(1, 2), Q(3, 2)]), "envy-freeness").holds is False
-    assert check(limited, given(limited, [Q(1, 2), Q(3, 2)]), "single-resource-fairness").holds is True
+    assert check(given(limited, [Q(1, 2), Q(3, 2)]), "envy-freeness").holds is True
+    assert check(given(ONE, [Q(1, 2), Q(3, 2)]), "envy-freeness").holds is False
+    assert check(given(limited, [Q(1, 2), Q(3, 2)]), "single-resource-fairness").holds is True
 
 
 def test_the_best_packing_of_another_users_bundle():
@@ -174,8 +174,8 @@ def test_the_best_packing_of_another_users_bundle():
     fig = example("zarchy-fig1").instance
     two = Instance([fig.exact.demands[0], [[11, 11, 13]]], [[22, 22, 26]])
     x = [0] * (len(two.arcs) - 1) + [1]
-    assert check(two, given(two, x), "envy-freeness").witness["better"] == Q(35, 4)
-    assert check(two, Allocation(two, x), "envy-freeness").witness["better"] == pytest.approx(8.75, rel=1e-9)
+    assert check(given(two, x), "envy-freeness").witness["better"] == Q(35, 4)
+    assert check(Allocation(two, x), "envy-freeness").witness["better"] == pytest.approx(8.75, rel=1e-9)
     assert Holdings(given(two, x), True).utilities(0, np.array([[[Q(0), Q(0), Q(0)]]], dtype=object))[0] == 0
 
 
@@ -184,34 +184,34 @@ def test_own_bundles_are_worth_their_best_packing():
     two = Instance([[[2], [1]], [1]], [[4]])
     allocation = given(two, [1, 0, 2])
     assert allocation.tasks_exact == (1, 2)
-    assert check(two, allocation, "envy-freeness").holds is True
+    assert check(allocation, "envy-freeness").holds is True
 
 
 def test_counts_are_pools():
     many = Instance([[1], [1]], [[1]], counts=[4])
-    assert check(many, given(many, [2, 2]), "sharing-incentive").margin == 0
-    assert check(many, given(many, [1, 2]), "sharing-incentive").margin == Q(1, 4)
+    assert check(given(many, [2, 2]), "sharing-incentive").margin == 0
+    assert check(given(many, [1, 2]), "sharing-incentive").margin == Q(1, 4)
 
 
 def test_the_printed_examples():
     """W Prop 4: 5/6 tasks on half of each server, 4/5 under drfh; some equal partition leaves nobody with more (W Prop 5)."""
     prop4 = example("wang-prop4").instance
     allocation = solve(prop4, "drfh", "exact")
-    verdict = check(prop4, allocation, "sharing-incentive")
+    verdict = check(allocation, "sharing-incentive")
     assert (verdict.witness["user"], verdict.witness["tasks"], verdict.witness["better"]) == ("u2", Q(4, 5), Q(5, 6))
-    assert check(prop4, allocation, "weak-sharing-incentive").holds is True
+    assert check(allocation, "weak-sharing-incentive").holds is True
     single = example("zarchy-ex3").instance  # Z Proposition 4
-    assert check(single, solve(single, "lmmf", "exact"), "envy-freeness").holds is False
+    assert check(solve(single, "lmmf", "exact"), "envy-freeness").holds is False
     fig = example("khamse-fig1")
     for name in ("drfh", "tsf"):
-        assert check(fig.instance, solve(fig.instance, name, "exact"), "bottleneck-fairness").holds is False, "K 2.2"
+        assert check(solve(fig.instance, name, "exact"), "bottleneck-fairness").holds is False, "K 2.2"
 
 
 def test_what_a_property_says_nothing_about_is_not_decided():
     wang = example("wang-fig2").instance
     best = given(wang, [10, 0, 0, 10])
     for name in ("bottleneck-fairness", "single-resource-fairness", "single-server-reduction", "global-bottleneck-fairness"):
-        verdict = check(wang, best, name)
+        verdict = check(best, name)
         assert verdict.holds is None
         assert verdict.sentence.startswith("not decided: ")
 
@@ -227,16 +227,16 @@ def test_bottlenecks_of_instances():
 
 def test_witnesses_of_bottlenecks_name_who_has_more_and_where():
     allocation = rebuilt("bottleneck-fairness", Q(1, 12))
-    verdict = check(RACKS, allocation, "bottleneck-fairness")
+    verdict = check(allocation, "bottleneck-fairness")
     assert (verdict.witness["user"], verdict.witness["server"]) == ("u1", "s1") or verdict.witness["user"] == "u2"
     crowded = given(ONE, [Q(1, 2), Q(3, 2)])
-    verdict = check(ONE, crowded, "single-resource-fairness")
+    verdict = check(crowded, "single-resource-fairness")
     assert verdict.witness == {"user": "u1", "server": "s1", "resource": "r1", "other": "u2"}
     assert verdict.margin == pytest.approx(2 / 3)
 
 
 def test_infeasible_allocations_have_no_fairness_by_bottlenecks():
-    verdict = check(ONE, given(ONE, [3, 3]), "single-resource-fairness")
+    verdict = check(given(ONE, [3, 3]), "single-resource-fairness")
     assert (verdict.holds, verdict.margin) == (False, np.inf)
     assert verdict.property == "single-resource-fairness"
 
@@ -269,12 +269,12 @@ def test_envy_and_sharing_agree_with_the_laboratorys_judges(hypotheses):
             case = Case(instance)
             for name, judge in (("envy-freeness", envy), ("sharing-incentive", sharing)):
                 wanted = judge(case, lambda _, answer=allocation: answer)
-                verdict = check(instance, allocation, name)
+                verdict = check(allocation, name)
                 assert verdict.margin == pytest.approx(
                     max(wanted.margin, verdict.margin) if name == "envy-freeness" else wanted.margin
                 )
                 assert verdict.holds == wanted.holds
-                assert check(instance, allocation, name, exact=False).margin == pytest.approx(verdict.margin, abs=1e-7)
+                assert check(allocation, name, exact=False).margin == pytest.approx(verdict.margin, abs=1e-7)
                 decided.add((name, verdict.holds))
     assert len(decided) == 4, "both properties were held and violated"
 
@@ -290,7 +290,7 @@ def test_total_envy_by_the_formula_of_k():
                 - tasks[n]
                 for n, m in permutations(range(instance.N), 2)
             )
-            verdict = check(instance, allocation, "total-envy-freeness")
+            verdict = check(allocation, "total-envy-freeness")
             assert verdict.holds == (worst <= 0)
             seen.add(verdict.holds)
     assert seen == {True, False}
@@ -339,13 +339,13 @@ def test_weak_sharing_incentive_agrees_with_a_mixed_integer_program():
     seen = []
     for instance in samples(Hypotheses(users=2), 12, seed=3):
         for allocation in points(instance):
-            verdict, least = check(instance, allocation, "weak-sharing-incentive"), by_milp(allocation)
+            verdict, least = check(allocation, "weak-sharing-incentive"), by_milp(allocation)
             assert verdict.holds == (least <= 1e-7), (least, verdict)
             if verdict.holds:
                 assert verdict.margin >= least - 1e-7
             else:
                 assert verdict.margin == pytest.approx(least, abs=1e-6)
-            floats = check(instance, allocation, "weak-sharing-incentive", exact=False)
+            floats = check(allocation, "weak-sharing-incentive", exact=False)
             assert floats.holds == verdict.holds
             seen.append((verdict.holds, instance.K > 1))
     assert set(seen) >= {(True, True), (False, True)}
@@ -354,7 +354,7 @@ def test_weak_sharing_incentive_agrees_with_a_mixed_integer_program():
 def test_an_equal_partition_is_one():
     """The witness of a weak sharing incentive that the strong one does not give: totals are equal, servers are used up."""
     prop4 = example("wang-prop4").instance
-    partition = check(prop4, solve(prop4, "drfh", "exact"), "weak-sharing-incentive").witness["partition"]
+    partition = check(solve(prop4, "drfh", "exact"), "weak-sharing-incentive").witness["partition"]
     assert (partition.sum(axis=0) == np.array(prop4.exact.capacities, dtype=object)).all()
     assert (partition.sum(axis=1) == np.array([[Q(5, 2), Q(5, 2)]] * 2, dtype=object)).all()
 
@@ -373,7 +373,7 @@ def test_bottlenecks_agree_with_exact_max_min_fairness(name, hypotheses, mechani
     for instance in samples(hypotheses, 20, seed=1):
         fair = solve(instance, mechanism, "exact")
         for allocation in (given(instance, fair.x_exact), *points(instance)):
-            verdict = check(instance, allocation, name)
+            verdict = check(allocation, name)
             assert verdict.holds == (allocation.tasks_exact == fair.tasks_exact), verdict
             seen.add(verdict.holds)
     assert seen == {True, False}
@@ -393,9 +393,9 @@ def test_bottleneck_fairness_is_max_min_fairness_of_one_resource():
         )
         fair = solve(alone, "drfh", "exact")
         for allocation in (given(instance, fair.x_exact), *points(instance)):
-            verdict = check(instance, allocation, "bottleneck-fairness")
+            verdict = check(allocation, "bottleneck-fairness")
             assert verdict.holds == (allocation.tasks_exact == fair.tasks_exact)
-            assert check(instance, allocation, "server-bottleneck-fairness").holds == verdict.holds
+            assert check(allocation, "server-bottleneck-fairness").holds == verdict.holds
             seen.add(verdict.holds)
     assert seen == {True, False}
 
@@ -405,7 +405,7 @@ def test_floating_point_and_rationals_agree_on_every_property():
     for instance in samples(Hypotheses(one_variant=False, same_demands=False, unlimited=False), 8, seed=4):
         for allocation in points(instance)[1:]:
             for name in PROPERTIES:
-                exact, floats = check(instance, allocation, name), check(instance, allocation, name, exact=False)
+                exact, floats = check(allocation, name), check(allocation, name, exact=False)
                 assert floats.holds == exact.holds, (exact, floats)
                 seen.add((name, exact.holds))
     assert {name for name, holds in seen if holds} >= {"feasibility", "pareto", "envy-freeness", "sharing-incentive"}

@@ -63,7 +63,7 @@ def test_the_market_is_never_further_off_than_nb(family, seed, noise):
 @pytest.mark.parametrize("item", [e for e in EXAMPLES if "nb" in e.answers], ids=lambda e: e.name)
 def test_published_answers_are_equilibria(item):
     allocation = solve(item.instance, "nb", "pdhg", accuracy="high")
-    verdict = check(item.instance, allocation, "market")
+    verdict = check(allocation, "market")
     assert verdict.holds
     assert verdict.sentence == "a market equilibrium"
     worth = (verdict.witness["prices"] * item.instance.pools).sum()
@@ -128,13 +128,13 @@ def test_missing_tasks_show(n):
     """A user with a little less than it could buy, at the best prices there are."""
     x = np.array(BOUGHT.x)
     x[n] *= 1 - VISIBLE
-    verdict = check(POOL, Allocation(POOL, x), "market")
+    verdict = check(Allocation(POOL, x), "market")
     assert verdict.holds is False
     assert TOLERANCE < verdict.margin <= VISIBLE * 2
 
 
 def test_rounding_does_not_show():
-    assert check(POOL, Allocation(POOL, BOUGHT.x * (1 - TOLERANCE / 2)), "market")
+    assert check(Allocation(POOL, BOUGHT.x * (1 - TOLERANCE / 2)), "market")
 
 
 def at_the_right_prices(x):
@@ -155,7 +155,7 @@ def test_each_line_is_measured():
 
 def test_the_witness_can_be_checked_again():
     """DRF gives user 1 fewer tasks than its half of the budgets buys at the witness's prices."""
-    verdict = check(POOL, Allocation(POOL, [3, 2]), "market")
+    verdict = check(Allocation(POOL, [3, 2]), "market")
     where = verdict.witness
     n = POOL.users.index(where["user"])
     assert (where["user"], where["tasks"]) == ("u1", 3)
@@ -165,7 +165,7 @@ def test_the_witness_can_be_checked_again():
 
 
 def test_an_overload_is_no_equilibrium():
-    verdict = check(POOL, Allocation(POOL, BOUGHT.x * 2), "market")
+    verdict = check(Allocation(POOL, BOUGHT.x * 2), "market")
     assert verdict.holds is False
     assert verdict.sentence == "no equilibrium: the allocation is not feasible"
 
@@ -188,11 +188,11 @@ def test_no_market_for_those_who_buy_nothing():
     with pytest.raises(NotApplicable) as error:
         market(POOL, Allocation(POOL, [9, 0]))
     assert str(error.value) == "there is no market in which user 'u2' buys 0 tasks"
-    assert check(POOL, Allocation(POOL, [9, 0]), "market").holds is False
+    assert check(Allocation(POOL, [9, 0]), "market").holds is False
 
 
 def test_other_mechanisms_promise_no_market():
-    verdict = check(POOL, solve(POOL, "drfh"), "market")
+    verdict = check(solve(POOL, "drfh"), "market")
     assert verdict.holds is None
     assert verdict.sentence == "not decided: 'drfh' is no market"
 
@@ -200,4 +200,4 @@ def test_other_mechanisms_promise_no_market():
 def test_the_default_accuracy_passes_the_check():
     for family in FAMILIES:
         instance = getattr(generators, family)(6, 3, 3, 2)
-        assert check(instance, solve(instance, "nb"), "market", tolerance=2 * RESIDUAL)
+        assert check(solve(instance, "nb"), "market", tolerance=2 * RESIDUAL)

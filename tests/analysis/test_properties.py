@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from strategies import allocations, instances
 from tolerances import RESIDUAL
 
-from fairalloc.analysis import BASIC, PROPERTIES, Verdict, check
+from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.feasibility import infeasibility
@@ -43,12 +44,12 @@ LIMITED = Instance([[1, 1]], [[4, 8]], max_tasks=[2])
 
 
 def test_feasible():
-    verdict = check(WANG, on_wang(BEST), "feasibility")
+    verdict = check(on_wang(BEST), "feasibility")
     assert verdict == Verdict("feasibility", True, 0.0, "feasible", "direct computation in floating point", {})
 
 
 def test_capacity_violated():
-    verdict = check(WANG, on_wang([10 * (1 + VISIBLE), 0, 0, 10]), "feasibility")
+    verdict = check(on_wang([10 * (1 + VISIBLE), 0, 0, 10]), "feasibility")
     assert verdict.holds is False
     assert verdict.margin == pytest.approx(VISIBLE, rel=1e-6)
     where = verdict.witness
@@ -60,7 +61,7 @@ def test_capacity_violated():
 
 
 def test_limit_violated():
-    verdict = check(LIMITED, Allocation(LIMITED, [2 * (1 + VISIBLE)]), "feasibility")
+    verdict = check(Allocation(LIMITED, [2 * (1 + VISIBLE)]), "feasibility")
     assert verdict.holds is False
     assert verdict.margin == pytest.approx(VISIBLE, rel=1e-6)
     assert verdict.witness == {"user": "u1", "tasks": 2 * (1 + VISIBLE)}
@@ -69,12 +70,12 @@ def test_limit_violated():
 
 def test_the_user_over_its_limit_is_named():
     two = WANG.replace(max_tasks=[10, 5])
-    verdict = check(two, Allocation(two, [10, 0, 0, 5 * (1 + VISIBLE)]), "feasibility")
+    verdict = check(Allocation(two, [10, 0, 0, 5 * (1 + VISIBLE)]), "feasibility")
     assert verdict.witness == {"user": "u2", "tasks": 5 * (1 + VISIBLE)}
 
 
 def test_negative_tasks():
-    verdict = check(WANG, on_wang([9, 0, -10 * VISIBLE, 9]), "feasibility")
+    verdict = check(on_wang([9, 0, -10 * VISIBLE, 9]), "feasibility")
     assert verdict.holds is False
     assert verdict.margin == pytest.approx(5 * VISIBLE, rel=1e-6), "user 2 could run 2 tasks on server 1 alone"
     assert verdict.witness == {"user": "u2", "server": "s1", "tasks": -10 * VISIBLE}
@@ -82,15 +83,15 @@ def test_negative_tasks():
 
 def test_a_class_of_servers_has_its_whole_capacity():
     three = WANG.replace(counts=[3, 1])
-    assert check(three, Allocation(three, [30, 0, 0, 10]), "feasibility")
-    assert not check(three, Allocation(three, [30 * (1 + VISIBLE), 0, 0, 10]), "feasibility")
+    assert check(Allocation(three, [30, 0, 0, 10]), "feasibility")
+    assert not check(Allocation(three, [30 * (1 + VISIBLE), 0, 0, 10]), "feasibility")
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_violations_have_no_unit(scale):
     instance = WANG.replace(demands=[d * scale for d in WANG.demands], capacities=WANG.capacities * scale)
-    assert check(instance, Allocation(instance, [10 * (1 + HIDDEN), 0, 0, 10]), "feasibility")
-    assert not check(instance, Allocation(instance, [10 * (1 + VISIBLE), 0, 0, 10]), "feasibility")
+    assert check(Allocation(instance, [10 * (1 + HIDDEN), 0, 0, 10]), "feasibility")
+    assert not check(Allocation(instance, [10 * (1 + VISIBLE), 0, 0, 10]), "feasibility")
 
 
 # ---- bundles --------------------------------------------------------------------------------------------------------
@@ -104,14 +105,14 @@ def with_bundles(extra, n=0, i=0, r=0, x=BEST, instance=WANG):
 
 
 def test_bundles_that_are_used_are_not_wasted():
-    assert check(WANG, with_bundles(0), "non-wastefulness").margin == 0
-    assert check(WANG, on_wang(BEST), "non-wastefulness")
+    assert check(with_bundles(0), "non-wastefulness").margin == 0
+    assert check(on_wang(BEST), "non-wastefulness")
 
 
 def test_unused_resource_is_waste():
     """Server 1 has 12 of memory, of which 2 are left: they are handed to user 2, who has no task there."""
     allocation = with_bundles(12 * VISIBLE, n=1, r=1)
-    verdict = check(WANG, allocation, "non-wastefulness")
+    verdict = check(allocation, "non-wastefulness")
     assert verdict.holds is False
     assert verdict.margin == pytest.approx(VISIBLE, rel=1e-6)
     where = verdict.witness
@@ -119,20 +120,20 @@ def test_unused_resource_is_waste():
     unused = allocation.bundles[n, i, r] - allocation.used[n, i, r]
     assert where["unused"] == pytest.approx(unused, rel=1e-12)
     assert unused / WANG.capacities[i, r] > TOLERANCE
-    assert check(WANG, with_bundles(12 * HIDDEN, n=1, r=1), "non-wastefulness")
-    assert check(WANG, allocation, "feasibility"), "waste is no overload while there is enough"
+    assert check(with_bundles(12 * HIDDEN, n=1, r=1), "non-wastefulness")
+    assert check(allocation, "feasibility"), "waste is no overload while there is enough"
 
 
 def test_waste_of_what_the_server_does_not_have():
     khamse = example("khamse-fig1").instance  # no network on server 2
     x = np.zeros(len(khamse.arcs))
     allocation = with_bundles(1.0, n=2, i=1, r=2, x=x, instance=khamse)
-    assert check(khamse, allocation, "non-wastefulness").margin == np.inf
-    assert check(khamse, allocation, "feasibility").margin == np.inf
+    assert check(allocation, "non-wastefulness").margin == np.inf
+    assert check(allocation, "feasibility").margin == np.inf
 
 
 def test_bundles_count_against_capacity():
-    verdict = check(WANG, with_bundles(12 * VISIBLE + 2, r=1), "feasibility")
+    verdict = check(with_bundles(12 * VISIBLE + 2, r=1), "feasibility")
     assert verdict.holds is False
     assert verdict.witness["used"] == pytest.approx(12 * (1 + VISIBLE), rel=1e-12)
 
@@ -141,9 +142,9 @@ def test_a_negative_bundle_hides_nothing():
     """User 1 holds more than there is; user 2 owes the rest on paper."""
     bundles = np.array(on_wang(BEST).used)
     bundles[:, 0, 1] = [13, -3]
-    assert not check(WANG, on_wang(BEST, bundles=bundles), "feasibility")
+    assert not check(on_wang(BEST, bundles=bundles), "feasibility")
     empty = on_wang([11, 0, 0, 0], bundles=np.zeros((2, 2, 2)))
-    assert not check(WANG, empty, "feasibility"), "tasks use what they use, whatever the bundles say"
+    assert not check(empty, "feasibility"), "tasks use what they use, whatever the bundles say"
 
 
 # ---- Pareto ---------------------------------------------------------------------------------------------------------
@@ -162,37 +163,37 @@ def recheck_pareto(allocation, verdict):
 
 
 def test_pareto_optimal():
-    verdict = check(WANG, on_wang(BEST), "pareto")
+    verdict = check(on_wang(BEST), "pareto")
     assert verdict.holds is True
     assert verdict.margin <= LP
 
 
 def test_pareto_violated_by_little():
     allocation = on_wang([10 * (1 - VISIBLE), 0, 0, 10])
-    verdict = check(WANG, allocation, "pareto")
+    verdict = check(allocation, "pareto")
     assert verdict.holds is False
     assert verdict.witness["user"] == "u1"
     assert verdict.margin == pytest.approx(VISIBLE, abs=LP)
     recheck_pareto(allocation, verdict)
-    assert check(WANG, on_wang([10 * (1 - HIDDEN), 0, 0, 10]), "pareto")
+    assert check(on_wang([10 * (1 - HIDDEN), 0, 0, 10]), "pareto")
 
 
 def test_pareto_is_about_swaps_too():
     """W Fig. 3: every server full, yet both users gain when they change places."""
     allocation = on_wang([5, 1, 1, 5])
-    verdict = check(WANG, allocation, "pareto")
+    verdict = check(allocation, "pareto")
     assert verdict.sentence == "not Pareto optimal: user 'u1' could run 10 tasks instead of 6 while nobody runs fewer"
     recheck_pareto(allocation, verdict)
 
 
 def test_limits_make_fewer_tasks_optimal():
-    assert check(LIMITED, Allocation(LIMITED, [2]), "pareto")
-    verdict = check(LIMITED, Allocation(LIMITED, [2 - 4 * VISIBLE]), "pareto")
+    assert check(Allocation(LIMITED, [2]), "pareto")
+    verdict = check(Allocation(LIMITED, [2 - 4 * VISIBLE]), "pareto")
     assert verdict.margin == pytest.approx(VISIBLE, abs=LP)
 
 
 def test_an_infeasible_allocation_is_not_pareto_optimal():
-    verdict = check(WANG, on_wang([11, 0, 0, 10]), "pareto")
+    verdict = check(on_wang([11, 0, 0, 10]), "pareto")
     assert (verdict.holds, verdict.margin, verdict.property) == (False, np.inf, "pareto")
     assert verdict.witness["server"] == "s1"
     assert verdict.sentence.startswith("not feasible: ")
@@ -203,7 +204,7 @@ def test_an_infeasible_allocation_is_not_pareto_optimal():
 def test_pareto_witnesses_hold_for_random_allocations(allocation):
     worst = max(1.0, allocation.load.max(), float((allocation.tasks / allocation.instance.max_tasks).max()))
     fitting = Allocation(allocation.instance, allocation.x / worst)
-    verdict = check(fitting.instance, fitting, "pareto")
+    verdict = check(fitting, "pareto")
     assert verdict.holds is not None
     if verdict.holds is False:
         recheck_pareto(fitting, verdict)
@@ -212,7 +213,7 @@ def test_pareto_witnesses_hold_for_random_allocations(allocation):
 def test_a_tiny_negative_entry_frees_no_capacity():
     """u1's -1e-11 tasks on the small server leave 2e-8 of it to u2: rounding, yet more than the linear program tolerates."""
     instance = Instance([[1], [1]], [[1], ["1/2000"]], eligible=[[True, True], [False, True]])
-    verdict = check(instance, Allocation(instance, [1, -1e-11, 1 / 2000 + 1e-11]), "pareto")
+    verdict = check(Allocation(instance, [1, -1e-11, 1 / 2000 + 1e-11]), "pareto")
     assert (verdict.holds, verdict.sentence) == (True, "Pareto optimal")
 
 
@@ -222,7 +223,7 @@ def test_bargaining_is_pareto_optimal(instance):
     """On random instances, as far as the residual promises."""
     allocation = solve(instance.replace(weights=None), "nb")
     assert allocation.residual <= RESIDUAL
-    assert check(allocation.instance, allocation, "pareto", tolerance=BARGAINING).holds is True
+    assert check(allocation, "pareto", tolerance=BARGAINING).holds is True
 
 
 # ---- definitions, instances, verdicts -------------------------------------------------------------------------------
@@ -230,34 +231,34 @@ def test_bargaining_is_pareto_optimal(instance):
 
 @pytest.mark.parametrize("name", ["drfh", "c-drfh", "nb", "ceei"])
 def test_definitions_by_every_name(name):
-    assert check(WANG, on_wang(BEST), name)
-    fewer = check(WANG, on_wang([10 * (1 - 1e-4), 0, 0, 10]), name)
+    assert check(on_wang(BEST), name)
+    fewer = check(on_wang([10 * (1 - 1e-4), 0, 0, 10]), name)
     assert fewer.holds is False
     assert 4e-5 < fewer.margin < 1e-3, "user 1 misses 1e-4, on average over both 5e-5; prices prove a little less well"
     assert fewer.sentence.startswith(f"not the {name} allocation: its residual is ")
-    more = check(WANG, on_wang([10 * (1 + VISIBLE), 0, 0, 10]), name)
+    more = check(on_wang([10 * (1 + VISIBLE), 0, 0, 10]), name)
     assert more.holds is False
     assert more.witness["server"] == "s1"
 
 
 def test_drf_is_checked_on_the_pool():
     pool = pooled(WANG)
-    assert check(pool, Allocation(pool, [35 / 3, 35 / 3]), "drf")
-    assert not check(pool, Allocation(pool, [35 / 3, 35 / 3 - 0.01]), "drf")
+    assert check(Allocation(pool, [35 / 3, 35 / 3]), "drf")
+    assert not check(Allocation(pool, [35 / 3, 35 / 3 - 0.01]), "drf")
 
 
-def test_the_verdict_is_about_the_instance_that_is_given():
-    """Not about the one the allocation was made for."""
+def test_the_verdict_is_about_the_instance_of_the_allocation():
+    """Another instance is another allocation."""
     half = WANG.replace(capacities=WANG.capacities / 2)
-    assert check(WANG, on_wang(BEST), "feasibility")
-    assert not check(half, on_wang(BEST), "feasibility")
-    assert check(WANG, Allocation(half, BEST), "feasibility")
+    assert check(on_wang(BEST), "feasibility")
+    assert not check(dataclasses.replace(on_wang(BEST), instance=half), "feasibility")
+    assert check(dataclasses.replace(Allocation(half, BEST), instance=WANG), "feasibility")
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_no_point_never_passes(name):
     for bundles in (None, np.zeros((2, 2, 2))):
-        verdict = check(WANG, on_wang([np.nan, 0, 0, 0], bundles=bundles), name)
+        verdict = check(on_wang([np.nan, 0, 0, 0], bundles=bundles), name)
         assert not verdict
         assert verdict.holds is not True
 
@@ -267,8 +268,8 @@ def test_the_tolerance_is_obeyed(name):
     """One allocation, 1e-3 from each property, on both sides."""
     x = {"feasibility": [10.01, 0, 0, 10], "pareto": [9.99, 0, 0, 10]}.get(name, BEST)
     allocation = with_bundles(0.012 if name == "non-wastefulness" else 0.0, r=1, x=x)
-    assert not check(WANG, allocation, name, tolerance=0.9e-3)
-    assert check(WANG, allocation, name, tolerance=1.1e-3)
+    assert not check(allocation, name, tolerance=0.9e-3)
+    assert check(allocation, name, tolerance=1.1e-3)
 
 
 @pytest.mark.parametrize(("holds", "true"), [(True, True), (False, False), (None, False)])
@@ -283,9 +284,37 @@ def test_only_a_verdict_that_holds_is_true(holds, true):
 @settings(max_examples=60, deadline=None)
 @given(instances().flatmap(allocations), st.sampled_from(list(PROPERTIES)))
 def test_every_no_has_a_witness_and_every_verdict_a_sentence(allocation, name):
-    verdict = check(allocation.instance, allocation, name)
+    verdict = check(allocation, name)
     assert verdict.property == name
     assert verdict.sentence
     assert verdict.method
     assert verdict.holds is not False or verdict.witness
     assert verdict.holds is not True or verdict.margin <= TOLERANCE
+
+
+def test_a_property_of_ones_own_is_a_function():
+    def serves_everybody(allocation):
+        """Nobody runs less than one task."""
+        return bool(allocation.tasks.min() >= 1)
+
+    def balanced(h, tolerance):
+        margin = max(h.tasks) - min(h.tasks)
+        return Verdict("balanced", not margin > (0 if h.exact else tolerance), float(margin), "balanced or not", "by hand")
+
+    assert check(on_wang(BEST), serves_everybody).holds is True
+    poor = check(on_wang([1, 0, 0, 0.5]), serves_everybody)
+    assert (poor.holds, poor.sentence) == (False, "serves_everybody does not hold")
+    assert check(on_wang([1, 0, 0, 0.5]), balanced, tolerance=1).holds is True
+    named = Property("fair", serves_everybody)
+    assert check(on_wang(BEST), named).property == "fair"
+    assert named.meaning == "Nobody runs less than one task."
+    assert check_mechanism(WANG, "drfh", serves_everybody).holds is True
+
+
+def test_a_mechanism_is_given_by_id_or_as_itself():
+    assert check(on_wang(BEST), mechanism("drfh")).holds is True
+    two = solve(example("wang-pool").instance, "fds", alpha=2)
+    assert check(two, mechanism("fds").configure(alpha=2)).holds is True
+    assert check(two, mechanism("fds").configure(alpha=9)).holds is False, "its own parameters, not those of the allocation"
+    assert bool(certify(WANG, mechanism("drfh"))) is True
+    assert check_mechanism(WANG, mechanism("drfh"), "pareto").holds is True

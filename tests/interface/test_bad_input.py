@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairalloc.analysis import PROPERTIES, check
+from fairalloc.analysis import PROPERTIES, certify, check
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, generators
 from fairalloc.models.aggregation import pooled
@@ -24,6 +24,10 @@ WANG = example("wang-fig2").instance
 LEFT, RIGHT = (Instance(D, C, eligible=[allowed, [1, 1]]) for allowed in ([1, 0], [0, 1]))
 NAMES = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
 NB_METHODS = ", ".join(m.id for m in methods_for(mechanism("nb"), available=False))
+
+
+def property_that_says_maybe(allocation):
+    return "maybe"
 
 
 def build(demands=D, capacities=C, **more):
@@ -483,12 +487,27 @@ CALLS = [
     ),
     (
         "check prop",
-        lambda: check(WANG, Allocation(WANG, [0] * 4), "x"),
+        lambda: check(Allocation(WANG, [0] * 4), "x"),
         f"there is no property 'x': the properties are {', '.join(NAMES)}",
     ),
     (
-        "check arcs",
-        lambda: check(WANG, Allocation(build([[1, 1]]), [0, 0]), "pareto"),
+        "check without an allocation",
+        lambda: check([7.5, 3.75], "pareto"),
+        "the first argument is Instance(2 users, 2 servers, 2 resources, 4 arcs), but it must be an Allocation(instance, x)",
+    ),
+    (
+        "check number",
+        lambda: check(Allocation(WANG, [0] * 4), 5),
+        "the property is 5, but it must be a name, a mechanism or a function of an allocation",
+    ),
+    (
+        "check function",
+        lambda: check(Allocation(WANG, [0] * 4), property_that_says_maybe),
+        "the property 'property_that_says_maybe' returned 'maybe', but it must be a Verdict, True or False",
+    ),
+    (
+        "certify arcs",
+        lambda: certify(WANG, "drfh", Allocation(build([[1, 1]]), [0, 0])),
         "the allocation has 2 arcs, but the instance has 4",
     ),
     ("A shape", lambda: Allocation(WANG, [1, 2]), "x has shape (2,), but the instance has 4 arcs"),
@@ -547,12 +566,12 @@ CALLS = [
     ("negative time limit", lambda: solve(WANG, "nb", time_limit=-1.5), "time_limit is -1.5 seconds, but it must be positive"),
     (
         "arcs of another instance",
-        lambda: check(LEFT, Allocation(RIGHT, [0] * 3), "pareto"),
+        lambda: certify(LEFT, "drfh", Allocation(RIGHT, [0] * 3)),
         "arc 0 of the allocation is (user, variant, server) (0, 0, 1), but that of the instance is (0, 0, 0)",
     ),
     (
         "drf of separate servers",
-        lambda: check(WANG, Allocation(WANG, [0] * 4), "drf"),
+        lambda: check(Allocation(WANG, [0] * 4), "drf"),
         "'drf' is about all servers as one pool, but the instance has 2 servers",
     ),
     (

@@ -33,7 +33,7 @@ def test_solving_checking_and_certifying_work(tmp_path):
 import fairalloc as fa
 instance = fa.example("wang-fig2").instance
 answer = fa.solve(instance, "drfh")
-print(answer.tasks.round(9), fa.check(instance, answer, "pareto").holds, bool(fa.certify(instance, "drfh")))
+print(answer.tasks.round(9), fa.check(answer, "pareto").holds, bool(fa.certify(instance, "drfh")))
 """
     done = python(script, tmp_path)
     assert (done.stdout, done.returncode) == ("[10. 10.] True True\n", 0), done.stderr

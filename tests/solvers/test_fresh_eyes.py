@@ -44,8 +44,8 @@ def test_fds_sees_users_with_large_shares(alpha):
 
 def test_more_than_the_equal_partition_is_not_the_equal_partition():
     instance = example("wang-fig2").instance
-    assert not check(instance, solve(instance, "drfh"), "uniform").holds
-    assert check(instance, solve(instance, "uniform"), "uniform").holds
+    assert not check(solve(instance, "drfh"), "uniform").holds
+    assert check(solve(instance, "uniform"), "uniform").holds
 
 
 def test_an_answer_is_checked_with_its_own_parameters(tmp_path, capsys):

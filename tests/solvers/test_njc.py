@@ -140,7 +140,7 @@ def test_less_for_anybody_is_a_complaint(seed):
         x = np.array(allocation.x)
         x[n] *= 0.99
         assert NJC.residual(Allocation(allocation.instance, x)) >= 1e-4
-    assert check(allocation.instance, allocation, "pareto")
+    assert check(allocation, "pareto")
 
 
 # ---- the models -----------------------------------------------------------------------------------------------------
@@ -730,8 +730,8 @@ def test_what_is_not_fair_is_not_certified():
 
 def test_the_check_names_the_failure():
     instance = example("dolev-fig2").instance
-    assert check(instance, solve(instance, "njc"), "njc")
-    verdict = check(instance, Allocation(instance, [0.4, 0.4, 0.5]), "njc")
+    assert check(solve(instance, "njc"), "njc")
+    verdict = check(Allocation(instance, [0.4, 0.4, 0.5]), "njc")
     assert verdict.holds is False
     assert verdict.margin == pytest.approx(0.4, rel=EXACT)
 

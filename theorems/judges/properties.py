@@ -26,7 +26,7 @@ def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]: 
                 raise NotApplicable("nobody misreports")
             return replace(misreporting(case.instance, case.misreport, answer), property=property)
         allocation = answer(case.reported)
-        verdict = check(allocation.instance, allocation, property)
+        verdict = check(allocation, property)
         if verdict.holds is None:
             raise NotApplicable(f"{property} is not about this case: {verdict.sentence}")
         return verdict

@@ -53,7 +53,7 @@ def test_theorem_2_of_k_alpha_1_is_nb(instance):
     fair, nash = equilibrium(instance, 1), solve(instance, "nb", accuracy="high")
     np.testing.assert_allclose(fair.tasks, nash.tasks, rtol=10 * BARGAINING)
     assert residual(mechanism("nb"), fair) <= 10 * RESIDUAL
-    assert check(instance, fair, "pareto", tolerance=10 * BARGAINING)  # K Theorem 3
+    assert check(fair, "pareto", tolerance=10 * BARGAINING)  # K Theorem 3
 
 
 @pytest.mark.parametrize("instance", GENERATED, ids=lambda i: i.name)
@@ -173,7 +173,7 @@ def test_ps_dsf_is_not_pareto_optimal():
     for x, most in ((alone, 3), (together, 4)):
         assert satisfies_definition_2(instance, x)
         assert exact_arcs(instance).tasks(x) == (most, most)
-    verdict = check(instance, Allocation(instance, [3, 0, 0, 3]), "pareto")
+    verdict = check(Allocation(instance, [3, 0, 0, 3]), "pareto")
     assert verdict.holds is False
 
 

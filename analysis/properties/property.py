@@ -1,0 +1,59 @@
+"""What a property of an allocation is: a name and a function that gives a verdict.
+
+A property of one's own is a plain function, or a `Property` where it is to have another name than the function:
+
+    def nobody_starves(allocation):
+        return bool(allocation.tasks.min() >= 1)
+
+    fa.check(allocation, nobody_starves)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.errors import InstanceError, shown
+
+__all__ = ["Property"]
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property that allocations have or have not.
+
+    Attributes
+    ----------
+    name : what verdicts call it
+    function : `f(allocation)`, or `f(holdings, tolerance)` where it computes in rationals too (the arrays of `holdings`,
+        analysis/holdings.py, are floats or Fractions); it returns a Verdict, or True or False
+    """
+
+    name: str
+    function: Callable[..., Any]
+
+    @property
+    def meaning(self) -> str:
+        """The first line of the function's docstring."""
+        return ((self.function.__doc__ or "").strip().splitlines() or [""])[0]
+
+    def verdict(self, h: Holdings, tolerance: float) -> Verdict:
+        """The verdict on an allocation with its bundles; `tolerance` is the largest violation that counts as rounding."""
+        arguments = (h, tolerance) if _needed(self.function) == 2 else (h.allocation,)
+        found = self.function(*arguments)
+        if isinstance(found, Verdict):
+            return found
+        if isinstance(found, bool | np.bool_):
+            words = f"{self.name} {'holds' if found else 'does not hold'}"
+            return Verdict(self.name, bool(found), 0.0 if found else np.inf, words, "a function of the caller")
+        raise InstanceError(f"the property {self.name!r} returned {shown(found)}, but it must be a Verdict, True or False")
+
+
+def _needed(function: Callable[..., Any]) -> int:
+    """How many positional arguments the function cannot do without."""
+    places = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in places and p.default is Parameter.empty for p in signature(function).parameters.values())
