@@ -492,7 +492,7 @@ CALLS = [
     ),
     (
         "check without an allocation",
-        lambda: check([7.5, 3.75], "pareto"),
+        lambda: check(build(), [7.5, 3.75], "pareto"),
         "the first argument is Instance(2 users, 2 servers, 2 resources, 4 arcs), but it must be an Allocation(instance, x)",
     ),
     (
