@@ -76,7 +76,14 @@ def run(
 def report(
     records: str | Path, html: str | Path | None = None, suite: str | None = None, environment: str | None = None
 ) -> Summary:
-    """Summarize the newest run on record (of a suite, of an environment) and write it as an HTML page that needs no network."""
+    """Summarize the newest run on record and write it as an HTML page that needs no network.
+
+    Parameters
+    ----------
+    records : the records file
+    html : where the page is written; None = nowhere
+    suite, environment : of the run; None = any
+    """
     summary = summarize(records, suite=suite, environment=environment)
     if html is not None:
         write_page(summary, html)

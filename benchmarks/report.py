@@ -143,7 +143,19 @@ def summarize(
     before: int = 0,
     added: int = 0,
 ) -> Summary:
-    """The summary of the rows that were asked `like` a job, by default like the newest one (of a suite, of an environment)."""
+    """The summary of the rows of one suite in one environment under one setting.
+
+    Parameters
+    ----------
+    path : the records file
+    suite, environment : of the newest row that is asked for; None = any
+    like : the job whose setting is asked for; None = the newest
+    before, added : for a run, rows of it that were on record already, and rows it added
+
+    Raises
+    ------
+    BenchmarkError : there is no such file, or no such row in it
+    """
     if not Path(path).exists():
         raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
     with BenchmarkStore(path) as store:

@@ -37,9 +37,15 @@ def measure(
     progress: bool,
     solvers: str,
 ) -> tuple[Job, int, int]:
-    """Solve what is not on record yet; the first job of the plan, and how many rows were there and were added.
+    """Solve what is not on record yet.
 
-    The parameters are those of `fairalloc.benchmarks.run`.
+    Parameters
+    ----------
+    suite_id, records, methods, accuracy, time_limit, memory_mb, repeats, progress, solvers : as for `fairalloc.benchmarks.run`
+
+    Returns
+    -------
+    The first job of the plan, and how many rows were there and were added
     """
     suite, api = find_suite(suite_id), importlib.import_module(solvers)
     _check(api, accuracy, time_limit, memory_mb, repeats)

@@ -167,7 +167,11 @@ class Mechanism:
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """(K, R) the allocation's prices: the variable "kappa" where the model has it, else the duals of "capacity".
 
-        `values` are the values of the model's variables by name.
+        Parameters
+        ----------
+        instance : the domain
+        duals : (K, R) of "capacity"; None where the solver gave none
+        values : the values of the model's variables by name
         """
         return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
 

@@ -90,7 +90,14 @@ class RecordStore:
             raise self._unusable(error) from None
 
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
-        """Add a row and return its number; where its key is there, the old row stays unless `replace`."""
+        """Add a row and return its number.
+
+        Parameters
+        ----------
+        table : its name
+        row : values by column
+        replace : whether a row with the same key gives way; otherwise it stays
+        """
         columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
         verb = "REPLACE" if replace else "IGNORE"
         return self.write(f"INSERT OR {verb} INTO {table} ({columns}) VALUES ({marks})", list(row.values()))

@@ -183,7 +183,14 @@ class Method(ABC):
 
     @abstractmethod
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Write the model."""
+        """Write the model.
+
+        Parameters
+        ----------
+        mechanism : what is to be computed, configured
+        instance : its domain, in the units that the method wants (`canonical`)
+        limits : accuracy and deadline
+        """
 
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""
@@ -199,7 +206,18 @@ class Method(ABC):
         return {name: found for name in self.packages if (found := _version(name))}
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-        """Compute the mechanism on an instance in the units the method wants; the point is kept whatever the status."""
+        """Compute the mechanism; the point is kept whatever the status, and what a back end raises ends as "error".
+
+        Parameters
+        ----------
+        mechanism : what is to be computed, configured
+        instance : its domain, in the units that the method wants (`canonical`)
+        limits : accuracy and deadline
+
+        Returns
+        -------
+        The answer in the units of `instance`; nan where there is no point
+        """
         session = Session(instance, limits)
         prices: Floats | None = None
         termination, message = "optimal", ""

@@ -48,12 +48,24 @@ FASTEST = (
 
 
 def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
-    """The methods that compute a mechanism (on this instance), fastest first."""
+    """The methods that compute a mechanism, fastest first.
+
+    Parameters
+    ----------
+    mechanism : what is to be computed
+    instance : where; None = on some instance
+    available : whether to leave out methods whose packages are missing
+    """
     return list(candidates(mechanism, instance, available))
 
 
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
-    """The same one by one: whoever needs the first only does not ask the others."""
+    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others.
+
+    Parameters
+    ----------
+    mechanism, instance, available : as for `methods_for`
+    """
     for key in dict.fromkeys((*FASTEST, *METHODS)):
         method = METHODS[key]
         fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))

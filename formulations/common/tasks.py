@@ -12,7 +12,18 @@ __all__ = ["cheapest", "cvxpy_tasks", "linear_rows", "pyomo_tasks"]
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
-    """(N,) cost of a user's cheapest task at prices (K, R) or (K R,) in shares of capacity: the least over its open arcs."""
+    """What the cheapest task of each user costs at given prices.
+
+    Parameters
+    ----------
+    instance : the domain of the mechanism
+    prices : (K, R) or (K R,) in shares of capacity
+    closed : (A,) arcs that do not count; None = all count
+
+    Returns
+    -------
+    (N,) the least cost over the user's arcs
+    """
     cost = instance.arcs.load.T @ prices.ravel()
     if closed is not None:
         cost = np.where(closed, np.inf, cost)

@@ -91,7 +91,14 @@ class LP:
 
 
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
-    """The round as sparse arrays: capacity rows, then fairness, then limits."""
+    """The round as sparse arrays: capacity rows, then fairness, then limits.
+
+    Parameters
+    ----------
+    instance : the domain of the rule
+    rate : (N,) sigma_n / phi_n, the weighted share of one task
+    round : what the round starts from
+    """
     arcs = instance.arcs
     capped = np.isfinite(instance.max_tasks)
     share = sp.diags_array(rate) @ arcs.owner
@@ -115,7 +122,15 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
 def round_as_cvxpy(instance: Instance, rate: Floats, round: Round) -> "cp.Problem":  # noqa: A002
     """The round in CVXPY, variables "x" and "g".
 
-    Constraints "capacity", "fairness" and "limit", in later rounds "level", on a face also "full", "open" and "closed".
+    Parameters
+    ----------
+    instance : the domain of the rule
+    rate : (N,) sigma_n / phi_n, the weighted share of one task
+    round : what the round starts from
+
+    Returns
+    -------
+    The problem; constraints "capacity", "fairness" and "limit", in later rounds "level", on a face "full", "open", "closed" too
     """
     import cvxpy as cp
 
@@ -178,7 +193,15 @@ class ParametricRound:
 def round_as_pyomo(instance: Instance, rate: Floats, round: Round) -> "pyo.ConcreteModel":  # noqa: A002
     """The round in Pyomo, variables `x` and `g`.
 
-    Constraints `capacity`, `fairness` and `limit`, in later rounds `level`, on a face also `full`; closed arcs are fixed.
+    Parameters
+    ----------
+    instance : the domain of the rule
+    rate : (N,) sigma_n / phi_n, the weighted share of one task
+    round : what the round starts from
+
+    Returns
+    -------
+    The model; constraints `capacity`, `fairness`, `limit`, in later rounds `level`, on a face also `full`; closed arcs are fixed
     """
     import pyomo.environ as pyo
 

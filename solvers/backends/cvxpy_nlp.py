@@ -77,7 +77,18 @@ def _has(module: str, name: str) -> bool:
 
 
 def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The problem as data for the solver, its chain and its inverse, with `fresh_oracles`."""
+    """The problem as data for a nonlinear solver, with `fresh_oracles`.
+
+    Parameters
+    ----------
+    problem : a smooth problem; its variables' values are the start
+    solver : "IPOPT" or "UNO"
+    options : the solver's own
+
+    Returns
+    -------
+    CVXPY's data, chain and inverse data, as `chain.solve_via_data` and `problem.unpack_results` take them
+    """
     chain_module = import_module(CHAIN)
     chain_module._set_nlp_initial_point(problem)
     chain, _ = chain_module._build_nlp_chain(problem, solver, options)

@@ -184,7 +184,14 @@ def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> E
 
 
 def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
-    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
+    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern.
+
+    Parameters
+    ----------
+    mechanism : "ps-dsf" or "ps-dsf-tdm"
+    instance : its domain, in the user's units
+    limits : the deadline; the accuracy is "high" whatever they say
+    """
     session = Session(instance, limits)
     with session.phase("solve"):
         scaled, unit = mechanism.canonical(instance)

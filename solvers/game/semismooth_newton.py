@@ -58,7 +58,14 @@ def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
 
 
 def finite_games(name: str, mechanism: Mechanism, instance: Instance) -> str:
-    """One sentence where a server has alpha = inf, which `name` does not know; else ""."""
+    """One sentence where a server has alpha = inf, which a method does not know; else "".
+
+    Parameters
+    ----------
+    name : id of the method
+    mechanism : a mechanism of the game, configured
+    instance : the problem
+    """
     assert isinstance(mechanism, Equilibrium)
     domain = mechanism.domain(instance)
     for i in np.flatnonzero(~mechanism.game(domain).finite)[:1]:

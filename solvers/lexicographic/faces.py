@@ -32,10 +32,21 @@ class RoundProof:
 
 
 def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[RoundProof]) -> Floats:
-    """Prices (K R,) that prove on all arcs and rows what `prices` prove on the round's face.
+    """Prices that prove on all arcs and rows what the prices of a round prove on its face.
 
     The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make up
     for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones.
+
+    Parameters
+    ----------
+    instance : the domain of the rule
+    prices : (K R,) of the round on its face
+    now : the round
+    proofs : the proofs of the rounds before, in order
+
+    Returns
+    -------
+    (K R,) prices >= 0
     """
     result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.exactly, prices, 0.0))
     closed = now.closed
@@ -57,6 +68,17 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats) -> Roun
 
     Prices are measured in the level g they carry. A row is full when its price exceeds its slack; an arc is closed when what
     the whole server costs above the user's cheapest arc exceeds the part of the server it has.
+
+    Parameters
+    ----------
+    instance : the domain of the rule
+    now : the next round with its active users and levels
+    x : (A,) tasks of the last round
+    prices : (K, R) dual prices of the last round
+
+    Returns
+    -------
+    `now` with closed arcs, full rows and one implied row left out where there is one
     """
     arcs, p = instance.arcs, prices.ravel() / now.level[~now.active].max()
     load = arcs.load @ x

@@ -102,7 +102,13 @@ class PrimalDual:
     g: float
 
     def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
-        """The point that far along a step."""
+        """The point that far along a step.
+
+        Parameters
+        ----------
+        step : of primal, dual and g
+        primal, dual : step lengths in [0, 1]
+        """
         return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
 
 

@@ -1,0 +1,54 @@
+"""Public functions with three or more arguments describe them; a method that overrides another one relies on its text."""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "theorems", "benchmarks", "fairalloc")
+MANY = 3
+
+
+def silent(tree):
+    """(class or "", function) of the public functions without "Parameters", with their classes' bases unresolved."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield from [("", node.name)] * needs(node)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from [(node.name, part.name) for part in node.body if isinstance(part, ast.FunctionDef) and needs(part)]
+
+
+def needs(function):
+    """Whether the function is public, has three or more arguments, and no section "Parameters"."""
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    count = sum(argument.arg not in ("self", "cls") for argument in arguments)
+    text = ast.get_docstring(function) or ""
+    return not function.name.startswith("_") and count >= MANY and "Parameters\n---" not in text
+
+
+def described(trees):
+    """The names of methods that some class describes."""
+    classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
+    parts = [part for node in classes for part in node.body if isinstance(part, ast.FunctionDef)]
+    return {part.name for part in parts if "Parameters\n---" in (ast.get_docstring(part) or "")}
+
+
+def files():
+    return sorted(file for room in ROOMS for file in (ROOT / room).rglob("*.py") if not file.is_symlink())
+
+
+def test_public_functions_describe_their_arguments():
+    trees = {file: ast.parse(file.read_text()) for file in files() if file.resolve() == file}
+    known = described(trees.values())
+    missing = [
+        f"{file.relative_to(ROOT)}: {owner}.{name}" if owner else f"{file.relative_to(ROOT)}: {name}"
+        for file, tree in trees.items()
+        for owner, name in silent(tree)
+        if not (owner and name in known)
+    ]
+    assert missing == []
+
+
+def test_a_silent_function_is_seen():
+    tree = ast.parse("def f(a, b, c):\n    '''Nothing of a, b and c.'''\n\n\nclass C:\n    def g(self, a, b, c): ...\n")
+    assert list(silent(tree)) == [("", "f"), ("C", "g")]
+    assert list(silent(ast.parse("def f(a, b): ...\n\n\ndef _g(a, b, c): ...\n"))) == []
