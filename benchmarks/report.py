@@ -4,7 +4,6 @@ One summary is about one suite in one environment under one setting; the other r
 """
 
 import math
-import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
-from fairalloc.runs.tables import WIDTH, Grid
+from fairalloc.runs.tables import Grid, width
 
 __all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
 
@@ -167,8 +166,8 @@ def summarize(
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
-    """Print the comparison in at most 100 columns."""
-    console = console or Console(width=min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns), highlight=False)
+    """Print the comparison, as wide as the terminal."""
+    console = console or Console(width=width(), highlight=False)
     console.print(f"[bold]suite {summary.setting.suite}[/]: {summary.counts}; {summary.limits}")
     console.print(_method_table(summary.rows))
     console.print(_READING)

@@ -45,6 +45,8 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
     except ValueError:  # Python writes no integer of more than 4300 digits
         return "an integer of thousands of digits"
+    except RecursionError:
+        return "a value that nests too deeply to be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -9,48 +9,87 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 
 __all__ = [
+    "NotJson",
     "allocation_document",
     "fingerprint",
     "instance_document",
     "parse_allocation",
     "parse_instance",
+    "parse_json",
     "read_instance",
     "read_json",
+    "read_json_from",
     "write_json",
 ]
 
 INSTANCE_SCHEMA = "fairalloc-instance/1"
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
+LARGEST = 1 << 29
+"""The most bytes of a file that are read."""
+
 SAME = 1e-9
 """Largest relative difference between a float and the rational given beside it: people round to ten digits."""
 
 
+class NotJson(InstanceError):
+    """A text that is no JSON at all."""
+
+
 def read_json(path: str | Path) -> Any:
-    """The JSON value in a file; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
+    """The JSON value in a file of UTF-8 text; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InstanceError(f"{path} cannot be read: {reason}") from None
+        with open(path, "rb") as file:
+            return parse_json(_bytes(file, str(path)), str(path))
+    except OSError as error:
+        raise InstanceError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        if isinstance(error, FairallocError):
+            raise
+        raise InstanceError(f"{shown(str(path))} cannot be read: no file can have this name") from None
+
+
+def read_json_from(file: BinaryIO, what: str) -> Any:
+    """The same from an open file, such as standard input; `what` names it in errors."""
+    return parse_json(_bytes(file, what), what)
+
+
+def _bytes(file: BinaryIO, what: str) -> bytes:
+    """What is left to read; InstanceError as soon as it is binary or too much, so that endless files end."""
+    pieces, size = [], 0
+    while piece := file.read(1 << 20):
+        size += len(piece)
+        if b"\0" in piece:
+            raise InstanceError(f"{what} cannot be read: it is not UTF-8 text")
+        if size > LARGEST:
+            raise InstanceError(f"{what} cannot be read: it has more than {LARGEST:,} bytes")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def parse_json(text: str | bytes, what: str) -> Any:
+    """The JSON value in a text, with the rules of `read_json`; `what` names it in errors."""
     try:
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_float)
+    except UnicodeDecodeError:
+        raise InstanceError(f"{what} cannot be read: it is not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise InstanceError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from None
+        raise NotJson(f"{what} is not JSON: {error.msg} in line {error.lineno}") from None
     except InstanceError as error:
-        raise InstanceError(f"{path} cannot be used: {error}") from None
+        raise InstanceError(f"{what} cannot be used: {error}") from None
     except (RecursionError, ValueError):
-        raise InstanceError(f"{path} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
+        raise InstanceError(f"{what} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
 
 
 def write_json(document: Mapping[str, Any], path: str | Path) -> None:

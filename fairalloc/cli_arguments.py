@@ -1,0 +1,78 @@
+"""What stands on the command line, as objects: instances, documents, parameters, mechanisms and methods."""
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.instance import Instance
+from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
+from fairalloc.models.published import EXAMPLES, example
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+
+__all__ = ["DEFAULT", "MECHANISM", "add_instance", "add_mechanism", "document", "instance_named", "mechanism_named", "parameters"]
+
+DEFAULT = "drfh"
+"""The mechanism where none is named."""
+
+MECHANISM = ObjectKind("mechanism", lambda item: item if isinstance(item, Mechanism) else None)
+
+
+def add_instance(command: argparse.ArgumentParser, several: bool = False) -> None:
+    """The argument INSTANCE, or some of them."""
+    text = "a JSON file, - for standard input, or a published name"
+    if several:
+        command.add_argument("instances", nargs="+", metavar="INSTANCE", help=text)
+    else:
+        command.add_argument("instance", metavar="INSTANCE", help=text)
+
+
+def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAULT, otherwise: str = DEFAULT) -> None:
+    """The option --mechanism; `otherwise` says what happens without it."""
+    text = f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
+    command.add_argument("--mechanism", "-m", default=default, metavar="ID", help=text)
+
+
+def document(name: str) -> Any:
+    """The JSON value in a file, or in standard input for "-"."""
+    if name != "-":
+        return read_json(name)
+    if sys.stdin is None:
+        raise InstanceError("standard input is closed, so nothing can be read from it")
+    try:
+        return read_json_from(getattr(sys.stdin, "buffer", sys.stdin), "standard input")
+    except OSError as error:
+        raise InstanceError(f"standard input cannot be read: {error.strerror or error}") from None
+
+
+def instance_named(name: str) -> Instance:
+    """The instance in a file or in standard input, or the published one of that name."""
+    if name == "-" or os.path.exists(name):
+        return parse_instance(document(name))
+    names = [item.name for item in EXAMPLES]
+    if name in names:
+        return example(name).instance
+    raise UnknownName(no_such("file and no published example", name, names, "see fairalloc list examples"))
+
+
+def mechanism_named(name: str) -> Mechanism:
+    """The mechanism with this id or alias, or that of FILE.py:NAME."""
+    return load_object(name, MECHANISM) if is_in_file(name) else mechanism(name)
+
+
+def parameters(texts: list[str]) -> dict[str, Any]:
+    """The parameters in NAME=VALUE, with values in JSON; what is no JSON is a text."""
+    result: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise InstanceError(f"--param is {text!r}, but it must be name=value")
+        if name in result:
+            raise InstanceError(f"--param {name} is given twice")
+        try:
+            result[name] = parse_json(value, f"--param {name}")
+        except NotJson:
+            result[name] = value
+    return result

@@ -1,0 +1,71 @@
+"""The commands `bench run` and `bench report`: compare solvers on a suite."""
+
+import argparse
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from fairalloc.cli_output import emit
+from fairalloc.runs.tables import printable, width
+from fairalloc.solvers import ACCURACY
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands to the parser of `fairalloc`."""
+    bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
+    command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
+    command.add_argument("suite", metavar="SUITE", help="see: fairalloc list suites")
+    command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
+    command.add_argument("--method", action="append", metavar="ID", help="only these methods")
+    command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
+    command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")
+    command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
+    command.add_argument("--repeats", type=int, default=3, metavar="N")
+    command.set_defaults(run=_run)
+    command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
+    command.add_argument("records", type=Path, metavar="FILE")
+    command.add_argument("--html", type=Path, metavar="FILE", help="default: beside the records")
+    command.set_defaults(run=_report)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from fairalloc import benchmarks
+
+    records = options.records or Path("results") / f"{options.suite}.sqlite"
+    summary = benchmarks.run(
+        options.suite,
+        records=records,
+        methods=options.method,
+        accuracy=options.accuracy,
+        time_limit=options.time_limit,
+        memory_mb=options.memory,
+        repeats=options.repeats,
+        progress=sys.stderr.isatty(),
+    )
+    page = records.with_suffix(".html")
+    _show(summary)
+    benchmarks.write_page(summary, page)
+    emit(printable(f"records: {records}\nreport:  {page}\n"))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from fairalloc import benchmarks
+
+    page = options.html or options.records.with_suffix(".html")
+    _show(benchmarks.report(options.records, html=page))
+    emit(printable(f"report:  {page}\n"))
+    return 0
+
+
+def _show(summary: Any) -> None:
+    from fairalloc import benchmarks
+
+    out = io.StringIO()
+    benchmarks.print_summary(summary, Console(file=out, width=width(), highlight=False, force_terminal=sys.stdout.isatty()))
+    emit(out.getvalue())

@@ -1,0 +1,103 @@
+"""The commands `check`, `certify` and `verify`: what can be said of an allocation; each ends with code 1 where the answer is no."""
+
+import argparse
+import json
+import math
+from typing import Any
+
+from fairalloc.analysis import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
+from fairalloc.cli_arguments import add_instance, add_mechanism, document, instance_named, mechanism_named
+from fairalloc.cli_output import complain, emit
+from fairalloc.formulations import Mechanism
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.jsonio import parse_allocation
+from fairalloc.runs.tables import Grid, printable
+
+__all__ = ["add_commands"]
+
+OWN = "the allocation's own"
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands to the parser of `fairalloc`."""
+    command = commands.add_parser("check", help="check properties of an allocation; exit 1 if one fails")
+    add_instance(command)
+    command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
+    usual = f"{', '.join(BASIC)} and the allocation's mechanism"
+    command.add_argument("--property", action="append", metavar="ID", help=f"'all' or one of them; default: {usual}")
+    add_mechanism(command, None, OWN)
+    command.add_argument("--format", default="table", choices=["table", "json"])
+    command.set_defaults(run=_check)
+
+    command = commands.add_parser("certify", help="prove an allocation, or the answer, in rationals; exit 1 if that fails")
+    add_instance(command)
+    command.add_argument("allocation", nargs="?", metavar="ALLOCATION", help="a JSON file, or -; default: the mechanism's answer")
+    add_mechanism(command, None, f"{OWN}, else drfh")
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for solving")
+    command.add_argument("--format", default="table", choices=["table", "json"], help="json: the certificate, for verify")
+    command.set_defaults(run=_certify)
+
+    command = commands.add_parser("verify", help="verify a certificate for an instance, without a solver; exit 1 if it is wrong")
+    add_instance(command)
+    command.add_argument("certificate", metavar="CERTIFICATE", help="a JSON file as written by certify --format json, or -")
+    command.set_defaults(run=_verify)
+
+
+def _once(*names: str | None) -> None:
+    if names.count("-") > 1:
+        raise InstanceError("standard input holds one document, but - is given twice")
+
+
+def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
+    """The mechanism that was asked for, else the one that the allocation's document names."""
+    name = options.mechanism or (given.get("mechanism") if isinstance(given, dict) else None)
+    return mechanism_named(name) if name else None
+
+
+def _check(options: argparse.Namespace) -> int:
+    _once(options.instance, options.allocation)
+    given = document(options.allocation)
+    own = _own_mechanism(options, given)
+    instance = instance_named(options.instance)
+    instance = own.home(instance) if own else instance
+    allocation = parse_allocation(given, instance)
+    asked = options.property or [*BASIC, *([own.id] if own else [])]
+    names = [name for word in asked for name in ((*PROPERTIES, *([own.id] if own else [])) if word == "all" else (word,))]
+    verdicts = [check(instance, allocation, name) for name in dict.fromkeys(names)]
+    if options.format == "json":
+        rows = [
+            {"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts
+        ]
+        emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
+    else:
+        words = {True: "yes", False: "NO", None: "?"}
+        cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
+        emit(Grid("", ["property", "holds", "margin", "finding"], cells).text())
+    return int(any(v.holds is False for v in verdicts))
+
+
+def _finite(margin: float) -> float | None:
+    return float(margin) if math.isfinite(margin) else None
+
+
+def _certify(options: argparse.Namespace) -> int:
+    _once(options.instance, options.allocation)
+    given = document(options.allocation) if options.allocation else None
+    item = _own_mechanism(options, given) or mechanism_named("drfh")
+    instance = instance_named(options.instance)
+    allocation = None if given is None else parse_allocation(given, item.home(instance))
+    result = certify(instance, item.id, allocation, time_limit=options.time_limit)
+    if options.format == "json" and not isinstance(result, Failure):
+        emit(json.dumps(result.document(), indent=1) + "\n")
+    elif options.format == "json":
+        complain(str(result))
+    else:
+        emit(printable(str(result)) + "\n")
+    return int(not result)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    _once(options.instance, options.certificate)
+    verdict = parse_certificate(document(options.certificate)).verify(instance_named(options.instance))
+    emit(printable(f"{verdict.property}: {verdict.sentence}") + "\n")
+    return int(not verdict)

@@ -1,0 +1,78 @@
+"""What the command line writes: answers on standard output, sentences on standard error, and nothing that a terminal obeys.
+
+A stream that cannot take what is written (a full disk, a reader that has gone) is an error of one sentence, also where the
+interpreter would find out only after the command has ended.
+"""
+
+import contextlib
+import io
+import os
+import sys
+from typing import TextIO
+
+from fairalloc.models.errors import FairallocError
+from fairalloc.runs.tables import printable
+
+__all__ = ["ReaderGone", "complain", "emit", "prepare_streams"]
+
+
+class Unwritable(FairallocError):  # noqa: N818 (a sentence)
+    """Standard output takes nothing."""
+
+
+class ReaderGone(Exception):  # noqa: N818 (a signal, not an error)
+    """The reader of standard output has stopped, as with `| head`."""
+
+
+def prepare_streams() -> None:
+    """Characters that a stream cannot write are written as escapes; Unwritable where standard output is closed.
+
+    Closed standard streams are opened on nothing, so that no file that is opened later gets their numbers.
+    """
+    closed = [fd for fd in (0, 1, 2) if not _is_open(fd)]
+    for fd in closed:
+        os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
+        raise Unwritable("standard output is closed, so there is nowhere to write the answer")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_open(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
+
+
+def emit(text: str) -> None:
+    """Write a piece of the answer, now."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon(sys.stdout)
+        raise ReaderGone from None
+    except OSError as error:
+        _abandon(sys.stdout)
+        raise Unwritable(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def complain(sentence: str) -> None:
+    """Write one line to standard error; where that is impossible there is nobody to tell."""
+    try:
+        sys.stderr.write(printable(" ".join(f"fairalloc: {sentence}".split("\n"))) + "\n")
+        sys.stderr.flush()
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Send what is left in the stream's buffer to nothing: it would fail again when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):  # a stream that is no file has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,214 @@
+"""The command `solve`: allocations and their residuals, each written as soon as it is there.
+
+A format is a generator: it takes results as they come and yields pieces of text. What goes wrong with one of several instances
+stands in its place, and the others are kept.
+"""
+
+import argparse
+import json
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from fairalloc.cli_arguments import add_instance, add_mechanism, instance_named, mechanism_named, method_named, parameters
+from fairalloc.cli_output import complain, emit
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError, InstanceError
+from fairalloc.models.jsonio import allocation_document
+from fairalloc.runs.tables import Grid, printable
+from fairalloc.solvers import ACCURACY, solve
+
+__all__ = ["add_commands"]
+
+ROWS = 40
+"""Users and events that a table shows."""
+
+
+def add_commands(commands: Any) -> None:
+    """Add the command to the parser of `fairalloc`."""
+    command = commands.add_parser("solve", help="compute an allocation and its residuals")
+    add_instance(command, several=True)
+    add_mechanism(command)
+    text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
+    command.add_argument("--method", metavar="ID", help=text)
+    command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
+    command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
+    command.add_argument("--format", default="table", choices=list(FORMATS))
+    command.set_defaults(run=_solve)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An instance that has no result, and the sentence why."""
+
+    instance: str
+    error: str
+
+
+Result: TypeAlias = Allocation | Refused
+
+
+def _solve(options: argparse.Namespace) -> int:
+    if options.trace and options.format in ("csv", "latex"):
+        raise InstanceError(f"--trace is shown in the formats table, json and jsonl, but the format is {options.format!r}")
+    if options.instances.count("-") > 1:
+        raise InstanceError("standard input holds one instance, but - is given twice")
+    values = parameters(options.param)
+    item, method = mechanism_named(options.mechanism), method_named(options.method)
+    item.configure(**values)
+
+    def computed(name: str) -> Allocation:
+        limits = (options.accuracy, options.time_limit, options.trace)
+        return solve(instance_named(name), item, method, *limits, **values)
+
+    failures: list[bool] = []
+    results = _results(options, computed, failures)
+    for piece in FORMATS[options.format](results, len(options.instances) > 1):
+        emit(piece)
+    return int(any(failures))
+
+
+def _results(options: argparse.Namespace, computed: Callable[[str], Allocation], failures: list[bool]) -> Iterator[Result]:
+    """The results in the order of the instances; `failures` gets an entry for each."""
+    several = len(options.instances) > 1 or options.format == "jsonl"
+    for name in options.instances:
+        result: Result
+        try:
+            result = computed(name)
+            failures.append(not result.has_point)
+        except FairallocError as error:
+            if not several:
+                raise
+            result = Refused(name, str(error))
+            failures.append(True)
+        except Exception as error:  # one instance that meets a mistake of this package must not take the others with it
+            if not several:
+                raise
+            if getattr(options, "debug", False):
+                complain(f"{name}: the traceback follows")
+                traceback.print_exc()
+            result = Refused(name, f"internal error: {type(error).__name__}: {error}")
+            failures.append(True)
+        yield result
+
+
+# ---- formats ---------------------------------------------------------------------------------------------------------
+
+
+def _document(result: Result) -> dict[str, Any]:
+    return {"instance": result.instance, "error": result.error} if isinstance(result, Refused) else allocation_document(result)
+
+
+def _jsonl(results: Iterable[Result], _: bool) -> Iterator[str]:
+    for result in results:
+        yield json.dumps(_document(result), allow_nan=False) + "\n"
+
+
+def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
+    """One document, or a list of them, which is closed also where the command is interrupted."""
+    if not several:
+        for result in results:
+            yield json.dumps(_document(result), indent=1, allow_nan=False) + "\n"
+        return
+    start = "[\n"
+    try:
+        for result in results:
+            yield start + json.dumps(_document(result), indent=1, allow_nan=False)
+            start = ",\n"
+    except (Exception, KeyboardInterrupt):
+        yield "\n]\n" if start == ",\n" else "[]\n"
+        raise
+    yield "\n]\n"
+
+
+def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
+    """A row for each user and server that it may use."""
+    columns = ["instance", "mechanism", "method", "user", "server", "tasks", "error"]
+    for k, result in enumerate(results):
+        text = Grid("", columns, _csv_rows(result)).csv()
+        yield text if k == 0 else text.split("\n", 1)[1]
+
+
+def _csv_rows(result: Result) -> list[list[str]]:
+    if isinstance(result, Refused):
+        return [[result.instance, "", "", "", "", "", result.error]]
+    instance, rows = result.instance, []
+    for n, i in zip(*instance.eligible.nonzero(), strict=True):
+        label = [instance.name, result.mechanism, result.method, instance.users[n], instance.servers[i]]
+        rows.append([*label, repr(float(result.by_server[n, i])), ""])
+    return rows
+
+
+def _latex(results: Iterable[Result], _: bool) -> Iterator[str]:
+    for result in results:
+        if isinstance(result, Refused):
+            yield "% " + _line(f"{result.instance}: {result.error}") + "\n"
+            continue
+        title = f"{result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}"
+        yield _users(result, title).latex()
+
+
+def _table(results: Iterable[Result], _: bool) -> Iterator[str]:
+    for result in results:
+        yield f"{_line(f'{result.instance}: {result.error}')}\n\n" if isinstance(result, Refused) else _tables(result)
+
+
+def _line(text: str) -> str:
+    """The text on one line, with nothing in it that a terminal obeys."""
+    return printable(" ".join(text.split("\n")))
+
+
+def _tables(result: Allocation) -> str:
+    t = result.times
+    state = result.termination + (f" ({result.message})" if result.message else "")
+    users = _users(result)
+    more = len(users.rows) - ROWS
+    lines = [
+        _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
+        "values: " + ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items()),
+        "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
+        f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
+        replace(users, rows=users.rows[:ROWS]).text().rstrip("\n"),
+        *([f"... and {more} more users: --format json or csv shows all"] if more > 0 else []),
+        *_trace(result),
+    ]
+    return "\n".join(lines) + "\n\n"
+
+
+def _trace(allocation: Allocation) -> list[str]:
+    events = allocation.trace
+    if not events:
+        return []
+    grid = Grid("", list(events[0]), [[_cell(fact) for fact in event.values()] for event in events[:ROWS]])
+    more = len(events) - ROWS
+    return ["trace:", grid.text().rstrip("\n"), *([f"... and {more} more events: --format json shows all"] if more > 0 else [])]
+
+
+def _cell(fact: Any) -> str:
+    if isinstance(fact, tuple):
+        return ", ".join("/".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in fact)
+    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
+
+
+def _users(allocation: Allocation, title: str = "") -> Grid:
+    """User, tasks, and tasks by server where the servers fit on a page."""
+    instance = allocation.instance
+    servers = instance.servers if 1 < instance.K <= 6 else ()
+    rows = []
+    for n, user in enumerate(instance.users):
+        spread = [f"{allocation.by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
+        rows.append([user, f"{allocation.tasks[n]:.6g}", *spread])
+    columns = ["user", "tasks", *(f"on {s}" for s in servers)]
+    return Grid(title, columns, rows, right=range(1, len(columns)))
+
+
+FORMATS: dict[str, Callable[[Iterable[Result], bool], Iterator[str]]] = {
+    "table": _table,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "latex": _latex,
+}

@@ -1,0 +1,163 @@
+"""Objects that a person wrote, named as `FILE.py:NAME` wherever an id goes, and how they travel to child processes.
+
+A file is loaded once, as a module under a name of its own that depends on nothing but its path; its folder is added to the end of
+the places from which modules are imported, so that it may import its neighbours. `FILE.py` alone means the only object of the
+wanted kind in it: one that the file itself made, not one that it imported.
+"""
+
+import base64
+import hashlib
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+
+__all__ = ["ObjectKind", "is_in_file", "load_object", "load_objects", "packed", "unpacked"]
+
+_PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
+_PICKLED = "pickled:"
+
+
+@dataclass(frozen=True)
+class ObjectKind:
+    """A kind of object: the word for it, and what makes an object one of it, or None where it is none."""
+
+    word: str
+    read: Callable[[Any], Any | None]
+
+
+def is_in_file(text: str) -> bool:
+    """Whether a text names a Python file, with or without an object in it."""
+    return _PLACE.fullmatch(text) is not None
+
+
+def load_object(text: str, kind: ObjectKind) -> Any:
+    """The object that `FILE.py:NAME` or `FILE.py` names.
+
+    Raises
+    ------
+    UnknownName : there is no such file, or no such name in it
+    InstanceError : the file cannot be loaded, the object is of another kind, or FILE.py alone has none or several of the kind
+    """
+    file, name = _parts(text)
+    module = _module(file)
+    if name is None:
+        found = load_objects(text, kind)
+        if len(found) != 1:
+            which = f"{', '.join(found)}: name one of them as {file}:NAME" if found else "none"
+            raise InstanceError(f"{file} must define one {kind.word}, but it defines {which}")
+        return next(iter(found.values()))
+    if not hasattr(module, name):
+        own = [key for key in vars(module) if not key.startswith("_")]
+        raise UnknownName(no_such("object", name, own, f"{file} defines {', '.join(own) or 'nothing'}"))
+    result = kind.read(getattr(module, name))
+    if result is None:
+        raise InstanceError(f"{name!r} of {file} is {shown(getattr(module, name))}, but it must be a {kind.word}")
+    return result
+
+
+def load_objects(text: str, kind: ObjectKind) -> dict[str, Any]:
+    """All objects of a kind in `FILE.py`, or the one of `FILE.py:NAME`, by their names in the file."""
+    file, name = _parts(text)
+    if name is not None:
+        return {name: load_object(text, kind)}
+    module = _module(file)
+    return {key: item for key, item in _own(module).items() if kind.read(item) is not None and not key.startswith("_")}
+
+
+def _own(module: ModuleType) -> dict[str, Any]:
+    """What the file made itself: no modules, and no functions and classes of other modules; each object under one name."""
+    made: dict[int, tuple[str, Any]] = {}
+    for key, item in vars(module).items():
+        if not isinstance(item, ModuleType) and getattr(item, "__module__", module.__name__) == module.__name__:
+            made.setdefault(id(item), (key, item))
+    return dict(made.values())
+
+
+def _parts(text: str) -> tuple[str, str | None]:
+    place = _PLACE.fullmatch(text)
+    if place is None:
+        raise InstanceError(f"an object is named as FILE.py:NAME, but this is {shown(text)}")
+    return place["file"], place["name"]
+
+
+def _module(file: str) -> ModuleType:
+    try:
+        path = Path(file).resolve()
+        if not path.is_file():
+            raise UnknownName(f"there is no file {shown(file)}")
+        return _loaded(path)
+    except (OSError, RuntimeError) as error:
+        raise InstanceError(f"{shown(file)} cannot be read: {error}") from None
+
+
+@cache
+def _loaded(path: Path) -> ModuleType:
+    """Run the file as a module; what goes wrong is said with the line of the file."""
+    name = f"_fairalloc_{path.stem}_{hashlib.sha256(bytes(path)).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise InstanceError(f"{path} cannot be loaded: {_cause(error, path)}") from error
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def _cause(error: BaseException, path: Path) -> str:
+    what = f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
+    if isinstance(error, SyntaxError):
+        lines = [error.lineno]
+    else:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return " ".join(what.split()) + (f" (line {lines[-1]})" if lines and lines[-1] else "")
+
+
+# ---- child processes -------------------------------------------------------------------------------------------------
+
+
+def packed(item: Any) -> Any:
+    """A JSON value from which `unpacked` makes the item in another process: a text as it is, an object as its pickle.
+
+    Raises
+    ------
+    InstanceError : the object cannot be pickled
+    """
+    if item is None or (isinstance(item, str) and not item.startswith(_PICKLED)):
+        return item
+    try:
+        return _PICKLED + base64.b64encode(cloudpickle.dumps(item)).decode()
+    except Exception as error:
+        raise InstanceError(f"{shown(item)} cannot be sent to another process: {type(error).__name__}: {error}") from error
+
+
+def unpacked(text: Any) -> Any:
+    """What was packed."""
+    return _unpickled(text) if isinstance(text, str) and text.startswith(_PICKLED) else text
+
+
+@cache
+def _unpickled(text: str) -> Any:
+    try:
+        return cloudpickle.loads(base64.b64decode(text.removeprefix(_PICKLED)))
+    except FairallocError:
+        raise
+    except Exception as error:
+        raise InstanceError(f"an object did not arrive in this process: {type(error).__name__}: {error}") from error
