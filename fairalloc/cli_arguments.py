@@ -11,8 +11,19 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+from fairalloc.solvers import METHODS
 
-__all__ = ["DEFAULT", "MECHANISM", "add_instance", "add_mechanism", "document", "instance_named", "mechanism_named", "parameters"]
+__all__ = [
+    "DEFAULT",
+    "MECHANISM",
+    "add_instance",
+    "add_mechanism",
+    "document",
+    "instance_named",
+    "mechanism_named",
+    "method_named",
+    "parameters",
+]
 
 DEFAULT = "drfh"
 """The mechanism where none is named."""
@@ -60,6 +71,13 @@ def instance_named(name: str) -> Instance:
 def mechanism_named(name: str) -> Mechanism:
     """The mechanism with this id or alias, or that of FILE.py:NAME."""
     return load_object(name, MECHANISM) if is_in_file(name) else mechanism(name)
+
+
+def method_named(name: str | None) -> str | None:
+    """The method with this id; None = the fastest that is exact enough."""
+    if name is not None and name not in METHODS:
+        raise UnknownName(no_such("method", name, METHODS))
+    return name
 
 
 def parameters(texts: list[str]) -> dict[str, Any]:

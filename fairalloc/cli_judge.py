@@ -1,4 +1,4 @@
-"""The commands `check`, `certify` and `verify`: what can be said of an allocation; each ends with code 1 where the answer is no."""
+"""The commands `check`, `certify` and `verify`: what is true of an allocation; the exit code is 1 where the answer is no."""
 
 import argparse
 import json
@@ -65,9 +65,7 @@ def _check(options: argparse.Namespace) -> int:
     names = [name for word in asked for name in ((*PROPERTIES, *([own.id] if own else [])) if word == "all" else (word,))]
     verdicts = [check(instance, allocation, name) for name in dict.fromkeys(names)]
     if options.format == "json":
-        rows = [
-            {"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts
-        ]
+        rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
     else:
         words = {True: "yes", False: "NO", None: "?"}

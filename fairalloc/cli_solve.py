@@ -62,7 +62,7 @@ def _solve(options: argparse.Namespace) -> int:
 
     def computed(name: str) -> Allocation:
         limits = (options.accuracy, options.time_limit, options.trace)
-        return solve(instance_named(name), item, method, *limits, **values)
+        return solve(instance_named(name), item.id, method, *limits, **values)
 
     failures: list[bool] = []
     results = _results(options, computed, failures)

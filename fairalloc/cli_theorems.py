@@ -5,12 +5,14 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from fairalloc.cli_output import emit
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.runs.tables import FORMATS, Grid
+from fairalloc.runs.tables import FORMATS, Grid, printable
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses
@@ -70,9 +72,9 @@ def _theorems(options: argparse.Namespace) -> int:
     if options.keep is not None:
         write_witnesses(statements, findings.values(), options.keep)
     if options.format == "json":
-        print(json.dumps([finding.document() for finding in findings.values()], indent=1))
+        emit(json.dumps([finding.document() for finding in findings.values()], indent=1) + "\n")
     elif options.format == "html":
-        print(_page(chosen, findings))
+        emit(_page(chosen, findings) + "\n")
     else:
         _show(chosen, findings)
     return int(any("check failed" in finding.sentence for finding in findings.values()))
@@ -87,7 +89,7 @@ def _matrix(options: argparse.Namespace) -> int:
             findings = {name: finding for name, finding in store.findings().items() if name in statements}
     missing = {name: item for name, item in statements.items() if name not in findings}
     findings |= _verified(missing, options) if missing else {}
-    sys.stdout.write(write_matrix(statements, {name: findings[name] for name in statements}, options.format))
+    emit(write_matrix(statements, {name: findings[name] for name in statements}, options.format))
     return 0
 
 
@@ -106,7 +108,7 @@ def _verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> d
 
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([smh]?)", text)
-    if match is None or float(match[1]) == 0:
+    if match is None or not 0 < float(match[1]) < inf:
         raise InstanceError(f"the budget is {text!r}, but it must be a positive time such as 90s, 10m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
@@ -116,11 +118,12 @@ def _seconds(text: str) -> float:
 
 def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> None:
     """For each paper what was held, refuted and not decided; then the smallest witness of each violation."""
-    print(_summary(statements, findings).text())
-    print(_overview(statements, findings).text())
+    emit(_summary(statements, findings).text() + "\n")
+    emit(_overview(statements, findings).text() + "\n")
     for name, finding in findings.items():
         if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
-            print(f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{finding.case.code()}\n")
+            text = f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{finding.case.code()}\n\n"
+            emit(printable(text))
 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:

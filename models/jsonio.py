@@ -42,7 +42,7 @@ SAME = 1e-9
 """Largest relative difference between a float and the rational given beside it: people round to ten digits."""
 
 
-class NotJson(InstanceError):
+class NotJson(InstanceError):  # noqa: N818 (the words users read)
     """A text that is no JSON at all."""
 
 

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from tolerances import EXACT
 
-from fairalloc import __version__, cli
+from fairalloc import __version__, cli_solve
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli import main
 from fairalloc.models import generators
@@ -103,7 +103,7 @@ def test_100_small_instances_in_one_call_start_no_process(run, monkeypatch):
         solved.append(arguments)
         return solve(*arguments, **parameters)
 
-    monkeypatch.setattr(cli, "solve", counted)
+    monkeypatch.setattr(cli_solve, "solve", counted)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
     code, out, _ = run("solve", *["wang-fig2"] * 100, "-m", "drfh", "--format", "jsonl")
     assert code == 0
