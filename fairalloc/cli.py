@@ -16,7 +16,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from fairalloc import __version__, cli_bench, cli_judge, cli_solve, cli_theorems
 from fairalloc.analysis import PROPERTIES
@@ -69,7 +69,7 @@ def _internal(error: Exception, debug: bool) -> int:
     return INTERNAL
 
 
-def _warn(message: Warning | str, category: type[Warning], *_: Any) -> None:
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """One line for what concerns the user; what is for developers is left to their tools."""
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | ImportWarning | ResourceWarning):
         complain(f"warning: {message}")
@@ -88,7 +88,7 @@ class CommandParser(argparse.ArgumentParser):
         complain(f"{message} (see: {self.prog} --help)")
         raise SystemExit(2)
 
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         if message:
             emit(message) if file in (None, sys.stdout) else complain(message)
 
@@ -125,7 +125,7 @@ def _example_rows() -> list[list[str]]:
 
 
 def _property_rows() -> list[list[str]]:
-    return [[key, (function.__doc__ or "").splitlines()[0]] for key, function in PROPERTIES.items()]
+    return [[key, item.meaning] for key, item in PROPERTIES.items()]
 
 
 def _suite_rows() -> list[list[str]]:

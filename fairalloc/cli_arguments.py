@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -50,10 +50,11 @@ def document(name: str) -> Any:
     """The JSON value in a file, or in standard input for "-"."""
     if name != "-":
         return read_json(name)
-    if sys.stdin is None:
+    stream: TextIO | None = sys.stdin
+    if stream is None:
         raise InstanceError("standard input is closed, so nothing can be read from it")
     try:
-        return read_json_from(getattr(sys.stdin, "buffer", sys.stdin), "standard input")
+        return read_json_from(stream.buffer, "standard input")
     except OSError as error:
         raise InstanceError(f"standard input cannot be read: {error.strerror or error}") from None
 

@@ -5,17 +5,21 @@ import json
 import math
 from typing import Any
 
-from fairalloc.analysis import BASIC, PROPERTIES, Failure, certify, check, parse_certificate
+from fairalloc.analysis import BASIC, PROPERTIES, Failure, Property, certify, check, parse_certificate
+from fairalloc.analysis.properties.property import as_property
 from fairalloc.cli_arguments import add_instance, add_mechanism, document, instance_named, mechanism_named
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import parse_allocation
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.tables import Grid, printable
 
 __all__ = ["add_commands"]
 
 OWN = "the allocation's own"
+
+PROPERTY = ObjectKind("property", as_property)
 
 
 def add_commands(commands: Any) -> None:
@@ -24,7 +28,7 @@ def add_commands(commands: Any) -> None:
     add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
-    command.add_argument("--property", action="append", metavar="ID", help=f"'all' or one of them; default: {usual}")
+    command.add_argument("--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}")
     add_mechanism(command, None, OWN)
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
@@ -61,9 +65,9 @@ def _check(options: argparse.Namespace) -> int:
     instance = instance_named(options.instance)
     instance = own.home(instance) if own else instance
     allocation = parse_allocation(given, instance)
-    asked = options.property or [*BASIC, *([own.id] if own else [])]
-    names = [name for word in asked for name in ((*PROPERTIES, *([own.id] if own else [])) if word == "all" else (word,))]
-    verdicts = [check(instance, allocation, name) for name in dict.fromkeys(names)]
+    if own and own.id == allocation.mechanism:
+        own = own.configure(**allocation.parameters)
+    verdicts = [check(allocation, item) for item in _properties(options.property, own)]
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
@@ -72,6 +76,14 @@ def _check(options: argparse.Namespace) -> int:
         cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
         emit(Grid("", ["property", "holds", "margin", "finding"], cells).text())
     return int(any(v.holds is False for v in verdicts))
+
+
+def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Mechanism | Property]:
+    """What is checked, each once: "all" are the properties of any allocation and its mechanism's definition."""
+    mine: dict[str, str | Mechanism | Property] = {own.id: own} if own else {}
+    asked = words or [*BASIC, *mine]
+    names = [name for word in asked for name in ((*PROPERTIES, *mine) if word == "all" else (word,))]
+    return [load_object(name, PROPERTY) if is_in_file(name) else mine.get(name, name) for name in dict.fromkeys(names)]
 
 
 def _finite(margin: float) -> float | None:
@@ -84,7 +96,7 @@ def _certify(options: argparse.Namespace) -> int:
     item = _own_mechanism(options, given) or mechanism_named("drfh")
     instance = instance_named(options.instance)
     allocation = None if given is None else parse_allocation(given, item.home(instance))
-    result = certify(instance, item.id, allocation, time_limit=options.time_limit)
+    result = certify(instance, item, allocation, time_limit=options.time_limit)
     if options.format == "json" and not isinstance(result, Failure):
         emit(json.dumps(result.document(), indent=1) + "\n")
     elif options.format == "json":

@@ -62,7 +62,7 @@ def _solve(options: argparse.Namespace) -> int:
 
     def computed(name: str) -> Allocation:
         limits = (options.accuracy, options.time_limit, options.trace)
-        return solve(instance_named(name), item.id, method, *limits, **values)
+        return solve(instance_named(name), item, method, *limits, **values)
 
     failures: list[bool] = []
     results = _results(options, computed, failures)
@@ -170,6 +170,7 @@ def _tables(result: Allocation) -> str:
         _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
         "values: " + ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items()),
         "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
+        *([_line(f"not judged: {result.not_judged}")] if result.not_judged else []),
         f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
         replace(users, rows=users.rows[:ROWS]).text().rstrip("\n"),
         *([f"... and {more} more users: --format json or csv shows all"] if more > 0 else []),

@@ -6,11 +6,11 @@ A file of this folder that defines `mechanism` is a mechanism; nothing is listed
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.formulations, not as formulations: it is mapped into fairalloc")
 
-from importlib import import_module
 from pkgutil import iter_modules
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.registry import Registry, imported
 
 __all__ = ["MECHANISMS", "Mechanism", "mechanism"]
 
@@ -18,7 +18,7 @@ __all__ = ["MECHANISMS", "Mechanism", "mechanism"]
 def _discover() -> dict[str, Mechanism]:
     found: dict[str, Mechanism] = {}
     for module in iter_modules(__path__):
-        item = getattr(import_module(f"{__name__}.{module.name}"), "mechanism", None)
+        item = getattr(imported(f"{__name__}.{module.name}"), "mechanism", None)
         if isinstance(item, Mechanism):
             _add(found, item)
     return found
@@ -32,7 +32,13 @@ def _add(found: dict[str, Mechanism], item: Mechanism) -> None:
     found[item.id] = item
 
 
-MECHANISMS: dict[str, Mechanism] = _discover()
+MECHANISMS: Registry[Mechanism] = Registry(
+    "mechanism",
+    "fairalloc.mechanisms",
+    _discover,
+    lambda item: item if isinstance(item, Mechanism) else None,
+    lambda item: (item.id, *item.aliases),
+)
 """All mechanisms by id."""
 
 
@@ -44,8 +50,10 @@ def mechanism(name: str | Mechanism) -> Mechanism:
     """
     if isinstance(name, Mechanism):
         return name
+    if isinstance(name, str) and name in MECHANISMS:
+        return MECHANISMS[name]
     for item in MECHANISMS.values():
-        if name in (item.id, *item.aliases):
+        if name in item.aliases:
             return item
     names = [key for item in MECHANISMS.values() for key in (item.id, *item.aliases)]
     raise UnknownName(no_such("mechanism", name, names, f"the mechanisms are {', '.join(MECHANISMS)}"))

@@ -1,12 +1,13 @@
 """The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
 
 from collections.abc import Iterator
-from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
+from fairalloc.models.registry import Registry, imported
 from fairalloc.solvers.method import Method
 
 __all__ = ["METHODS", "candidates", "methods_for"]
@@ -17,7 +18,7 @@ def _discover() -> dict[str, Method]:
     here = Path(__file__).parent
     for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
         for module in iter_modules([str(here / room)]):
-            for item in getattr(import_module(f"{__package__}.{room}.{module.name}"), "methods", ()):
+            for item in getattr(imported(f"{__package__}.{room}.{module.name}"), "methods", ()):
                 _add(found, item)
     return dict(sorted(found.items()))
 
@@ -28,7 +29,13 @@ def _add(found: dict[str, Method], item: Method) -> None:
     found[item.id] = item
 
 
-METHODS: dict[str, Method] = _discover()
+def _read(item: object) -> Method | None:
+    """A method, or one of a class of methods."""
+    made = item() if isinstance(item, type) and issubclass(item, Method) else item
+    return made if isinstance(made, Method) else None
+
+
+METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, _read, lambda item: (item.id,))
 """All methods by id, available or not."""
 
 FASTEST = (
@@ -66,7 +73,9 @@ def candidates(mechanism: Mechanism, instance: Instance | None = None, available
     ----------
     mechanism, instance, available : as for `methods_for`
     """
-    for key in dict.fromkeys((*FASTEST, *METHODS)):
+    for key in chain(FASTEST, (name for name in METHODS if name not in FASTEST)):
+        if key not in METHODS:  # its file has an error
+            continue
         method = METHODS[key]
         fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
         if fits and (method.is_available() or not available):

@@ -17,12 +17,13 @@ from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
-from fairalloc.analysis.properties.property import Property
+from fairalloc.analysis.properties.property import Property, as_property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.registry import Registry
 from fairalloc.solvers.distance import distance
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
@@ -265,11 +266,15 @@ _FUNCTIONS: Mapping[str, Check] = {
     "single-server-reduction": fairness.single_server_reduction,
 }
 
-PROPERTIES: Mapping[str, Property] = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
+_OURS = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
+
+PROPERTIES: Registry[Property] = Registry(
+    "property", "fairalloc.properties", lambda: _OURS, as_property, lambda item: (item.name,)
+)
 """The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
 
 BASIC = ("feasibility", "non-wastefulness", "pareto")
 """The properties that the command line checks by default; the others are goals of some mechanisms only."""
 
-FEASIBLE = frozenset(item for name, item in PROPERTIES.items() if "bottleneck" in name or "single" in name or name == "pareto")
+FEASIBLE = frozenset(item for name, item in _OURS.items() if "bottleneck" in name or "single" in name or name == "pareto")
 """The properties that only a feasible allocation can have."""

@@ -10,7 +10,7 @@ A property of one's own is a plain function, or a `Property` where it is to have
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import Parameter, isfunction, signature
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import InstanceError, shown
 
-__all__ = ["Property"]
+__all__ = ["Property", "as_property"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,13 @@ class Property:
             words = f"{self.name} {'holds' if found else 'does not hold'}"
             return Verdict(self.name, bool(found), 0.0 if found else np.inf, words, "a function of the caller")
         raise InstanceError(f"the property {self.name!r} returned {shown(found)}, but it must be a Verdict, True or False")
+
+
+def as_property(item: Any) -> Property | None:
+    """A property itself, or one that a function makes under its own name; None for anything else."""
+    if isfunction(item):
+        return Property(item.__name__, item)
+    return item if isinstance(item, Property) else None
 
 
 def _needed(function: Callable[..., Any]) -> int:

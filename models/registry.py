@@ -1,0 +1,114 @@
+"""Things by name, found when they are first asked for: those of this package, and those that installed packages bring.
+
+A package joins by entry points of its pyproject.toml, each of which leads to an object, or to a list of them:
+
+    [project.entry-points."fairalloc.mechanisms"]
+    capped = "my_package.fairness:capped"
+
+The groups are fairalloc.mechanisms, .methods, .suites, .properties and .statements. What cannot be loaded is one warning that
+names it, and everything else works.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from fairalloc.models.errors import shown
+
+__all__ = ["Registry", "imported"]
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """The things of one kind by id.
+
+    Installed packages are asked only where a name is not one of ours, or all are wanted: so their modules may use ours by name
+    while they are loaded.
+
+    Parameters
+    ----------
+    kind : the word for one of them, such as "mechanism"
+    group : the entry points of installed packages
+    own : finds those of this package
+    read : an object as one of the kind, or None where it is none
+    names : the id and other names of one, which must all be distinct
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        own: Callable[[], Mapping[str, T]],
+        read: Callable[[Any], T | None],
+        names: Callable[[T], tuple[str, ...]],
+    ) -> None:
+        self.kind, self.group = kind, group
+        self._find, self._read, self._names = own, read, names
+        self._lock = threading.RLock()
+        self._own: Mapping[str, T] | None = None
+        self._joined: dict[str, T] | None = None
+
+    def __getitem__(self, name: str) -> T:
+        own = self._ours()
+        return own[name] if name in own else self._theirs()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._ours(), *self._theirs()])
+
+    def __len__(self) -> int:
+        return len(self._ours()) + len(self._theirs())
+
+    def _ours(self) -> Mapping[str, T]:
+        with self._lock:
+            if self._own is None:
+                self._own = self._find()
+            return self._own
+
+    def _theirs(self) -> Mapping[str, T]:
+        """What installed packages bring; a package that asks while it is loaded sees what there is by then."""
+        with self._lock:
+            if self._joined is None:
+                self._joined = {}
+                for point in sorted(entry_points(group=self.group), key=lambda item: (item.name, item.value)):
+                    self._join(point)
+            return self._joined
+
+    def _join(self, point: EntryPoint) -> None:
+        package = point.dist.name if point.dist else "an unknown package"
+        where = f"the {self.kind} {point.name!r} of {package} ({point.value})"
+        try:
+            given = point.load()
+        except (Exception, SystemExit) as error:
+            _left_out(where, error)
+            return
+        for item in given if isinstance(given, list | tuple) else (given,):
+            thing = self._read(item)
+            if thing is None:
+                warnings.warn(f"{where} is left out: {shown(item)} is no {self.kind}", stacklevel=2)
+            elif taken := self._taken(self._names(thing)):
+                warnings.warn(f"{where} is left out: there is another {self.kind} named {taken!r}", stacklevel=2)
+            else:
+                assert self._joined is not None
+                self._joined[self._names(thing)[0]] = thing
+
+    def _taken(self, names: Iterable[str]) -> str | None:
+        there = {name for item in (*self._ours().values(), *(self._joined or {}).values()) for name in self._names(item)}
+        return next((name for name in names if name in there), None)
+
+
+def imported(module: str) -> Any:
+    """A module of this package that registers something, or None with a warning where it has an error."""
+    try:
+        return import_module(module)
+    except (Exception, SystemExit) as error:
+        _left_out(f"the file of {module}", error)
+        return None
+
+
+def _left_out(what: str, error: BaseException) -> None:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    warnings.warn(f"{what} cannot be loaded and is left out: {reason}", stacklevel=3)
