@@ -9,12 +9,13 @@ __version__ = "0.1.0"
 
 from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
+from fairalloc.files import read_allocation
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, NotInstalled, UnknownName
 from fairalloc.models.aggregation import aggregate, expand
-from fairalloc.models.jsonio import read_instance
+from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
 
@@ -46,6 +47,9 @@ __all__ = [
     "market",
     "mechanism",
     "pyomo_tasks",
+    "read_allocation",
     "read_instance",
     "solve",
+    "write_allocation",
+    "write_instance",
 ]

@@ -10,13 +10,17 @@
 All are `FairallocError`s, which is a ValueError; the command line prints the sentence and ends with code 2.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-__all__ = ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName", "no_such", "shown"]
+__all__ = ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName", "no_such", "shown", "unprintable"]
+
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class FairallocError(ValueError):
@@ -48,6 +52,11 @@ def shown(value: Any) -> str:
     except RecursionError:
         return "a value that nests too deeply to be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def unprintable(text: str) -> bool:
+    """Whether a text has control characters or lone surrogates, which no terminal or file should get."""
+    return _UNPRINTABLE.search(text) is not None
 
 
 def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:

@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
+from fairalloc.models.labelled import plain_arguments
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational, row
 
 __all__ = ["Arcs", "ExactData", "Instance"]
@@ -75,6 +76,8 @@ class Instance:
     name, users, servers, resources : names; default u1.., s1.., r1..
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
+    Dictionaries by name, DataFrames and Series of pandas, and sparse matrices of SciPy are read too, with their names
+    (labelled.py). Two instances are equal where their names and their exact data are.
 
     Raises
     ------
@@ -89,6 +92,8 @@ class Instance:
     Instance(2 users, 2 servers, 2 resources, 4 arcs)
     >>> wang.exact.demands[0][0][0]
     Fraction(1, 5)
+    >>> Instance({"ann": {"cpu": 1, "ram": 2}, "bob": {"ram": 1, "cpu": 3}}, {"box": {"cpu": 4, "ram": 4}}).users
+    ('ann', 'bob')
     """
 
     name: str
@@ -118,6 +123,25 @@ class Instance:
         servers: Iterable[str] | None = None,
         resources: Iterable[str] | None = None,
     ) -> None:
+        given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
+        given |= {"max_tasks": max_tasks, "demands_on": demands_on, "users": users, "servers": servers, "resources": resources}
+        self._read(name, **plain_arguments(given))
+
+    def _read(
+        self,
+        name: str,
+        demands: Any,
+        capacities: Any,
+        weights: Any,
+        counts: Any,
+        eligible: Any,
+        max_tasks: Any,
+        demands_on: Any,
+        users: Any,
+        servers: Any,
+        resources: Any,
+    ) -> None:
+        """Check the arguments, as rows, and keep them."""
         for what, value in (("demands", demands), ("capacities", capacities)):
             if not is_vector(value):
                 raise InstanceError(f"{what} are {shown(value)}, but they must be a list of vectors")
@@ -128,6 +152,8 @@ class Instance:
             raise InstanceError(f"capacities are {shown(capacities)}, but each must be a vector with at least one resource")
         if not isinstance(name, str):
             raise InstanceError(f"the name of the instance is {shown(name)}, but it must be a string")
+        if unprintable(name):
+            raise InstanceError(f"the name of the instance is {shown(name)}, but a name has no control characters or surrogates")
         data: dict[str, Any] = {
             "name": name,
             "users": _names("user", "u", users, len(demands)),
@@ -158,6 +184,26 @@ class Instance:
 
     def __reduce__(self) -> Any:
         return _restored, (self._arguments(),)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Instance):
+            return NotImplemented
+        return self is other or (self._content == other._content and self.exact == other.exact)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[Any, ...]:
+        """Names, counts, placement and the floats, which follow from the exact data: quicker to compare than that."""
+        names = (self.name, self.users, self.servers, self.resources)
+        on = tuple((pair, _bytes(d)) for pair, d in sorted(self.demands_on.items()))
+        floats = (*self.demands, self.capacities, self.weights, self.max_tasks)
+        return (*names, self.counts.tobytes(), self.placement.tobytes(), on, *map(_bytes, floats))
 
     def __repr__(self) -> str:
         sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {len(self.arcs)} arcs"
@@ -371,6 +417,11 @@ class Instance:
         return {**self._given, "counts": self.counts, "eligible": self.placement, **names}
 
 
+def _bytes(values: Floats) -> bytes:
+    """The floats, with one zero."""
+    return (values + 0.0).tobytes()
+
+
 LARGEST_COUNT = 2**53
 """Up to here floating point counts exactly."""
 
@@ -399,6 +450,8 @@ def _names(kind: str, letter: str, given: Iterable[str] | None, count: int) -> t
     for k, name in enumerate(names):
         if not isinstance(name, str) or not name:
             raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name is a non-empty string")
+        if unprintable(name):
+            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name has no control characters or surrogates")
     if len(set(names)) < count:
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise InstanceError(f"two {kind}s have the name {twice!r}, but names must be distinct")

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown
+from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 
@@ -29,6 +29,8 @@ __all__ = [
     "read_instance",
     "read_json",
     "read_json_from",
+    "write_allocation",
+    "write_instance",
     "write_json",
 ]
 
@@ -100,6 +102,11 @@ def write_json(document: Mapping[str, Any], path: str | Path) -> None:
 def read_instance(path: str | Path) -> Instance:
     """The instance in a file of schema fairalloc-instance/1."""
     return parse_instance(read_json(path))
+
+
+def write_instance(instance: Instance, path: str | Path) -> None:
+    """Write the instance to a file of schema fairalloc-instance/1, which `read_instance` reads back to an equal one."""
+    write_json(instance_document(instance), path)
 
 
 def parse_instance(document: Any) -> Instance:
@@ -190,6 +197,11 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
     }
 
 
+def write_allocation(allocation: Allocation, path: str | Path) -> None:
+    """Write the allocation to a file of schema fairalloc-allocation/1."""
+    write_json(allocation_document(allocation), path)
+
+
 def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     instance, arcs = allocation.instance, allocation.instance.arcs
     servers = np.flatnonzero(instance.eligible[n])
@@ -250,6 +262,10 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     for field, name in names.items():
         if not isinstance(name, str):
             raise InstanceError(f"the {field} of the allocation is {shown(name)}, but it must be a string")
+        if unprintable(name):
+            raise InstanceError(
+                f"the {field} of the allocation is {shown(name)}, but a name has no control characters or surrogates"
+            )
     parameters = document.get("parameters", {})
     if not isinstance(parameters, dict):
         raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
@@ -288,7 +304,7 @@ def _exactly(value: Any, tasks: float, where: str) -> Fraction:
         raise InstanceError(f"the allocation gives {where} exactly as {shown(value)}, but a rational is a string such as '5/7'")
     result = rational(value, f"what the allocation gives {where} exactly")
     if not abs(float(result) - tasks) <= SAME * abs(tasks):
-        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {value!r}")
+        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {shown(value)}")
     return result
 
 

@@ -149,8 +149,8 @@ INSTANCES = [
     ("weight 2d", lambda: build(weights=np.ones((2, 1))), "weights is array([[1.], [1.]]), but it must be a list of 2 numbers"),
     (
         "weight dict",
-        lambda: build(weights={"u1": 1, "u2": 2}),
-        "weights is {'u1': 1, 'u2': 2}, but it must be a list of 2 numbers",
+        lambda: build(weights={"u1": 1, "u3": 2}),
+        "the users are u1, u2 in the instance, but u1, u3 in weights",
     ),
     (
         "count 0",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import instances
 
+from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, generators
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import fingerprint
@@ -300,3 +301,44 @@ def test_generators_repeat_themselves_and_depend_on_every_argument(family):
     prints = [fingerprint(make(*size)) for size in [(5, 3, 2, 1), (5, 3, 2, 2), (6, 3, 2, 1), (5, 4, 2, 1), (5, 3, 3, 1)]]
     assert fingerprint(make(5, 3, 2, 1)) == prints[0]
     assert len(set(prints)) == len(prints)
+
+
+def test_instances_are_equal_by_exact_content_and_names():
+    one = Instance([["1/5", 1]], [[2, 12]], name="a")
+    assert one == Instance([[0.2, Fraction(1)]], np.array([[2.0, 12.0]]), name="a")
+    assert hash(one) == hash(Instance([[0.2, 1]], [[2, 12]], name="a"))
+    assert one == pickle.loads(pickle.dumps(one)) == copy.deepcopy(one)
+    assert Instance([[1, 0.0]], [[1, 1]]) == Instance([[1, -0.0]], [[1, 1]])
+    assert hash(Instance([[1, 0.0]], [[1, 1]])) == hash(Instance([[1, -0.0]], [[1, 1]]))
+    assert len({one, one.replace(name="a"), one.replace(name="b")}) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"demands": [["1/5", 2]]},
+        {"demands": [[Fraction(1, 5) + Fraction(1, 10**30), 1]]},
+        {"capacities": [[2, 13]]},
+        {"weights": [2]},
+        {"counts": [2]},
+        {"max_tasks": [1]},
+        {"demands_on": {(0, 0): [1, 1]}},
+        {"name": "b"},
+        {"users": ["x"]},
+        {"servers": ["x"]},
+        {"resources": ["x", "y"]},
+    ],
+)
+def test_any_change_makes_another_instance(change):
+    one = Instance([["1/5", 1]], [[2, 12]], name="a")
+    assert one != one.replace(**change)
+    assert one.replace(**change) == one.replace(**change)
+    assert one != "a"
+
+
+def test_a_cached_result_of_one_instance_serves_its_equals():
+    """The caches of njc and ps-dsf-tdm are by instance: what they give is the same for equal ones, and another for others."""
+    pool = Instance([[1, 2], [2, 1]], [[3, 3]])
+    again, other = Instance([[1, 2], [2, 1]], [[3, 3]]), Instance([[1, 2], [2, 1]], [[3, 6]])
+    for name in ("njc", "ps-dsf-tdm"):
+        assert mechanism(name).domain(pool) == mechanism(name).domain(again) != mechanism(name).domain(other)

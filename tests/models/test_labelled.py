@@ -1,0 +1,165 @@
+"""Instances from what people have: dictionaries by name, tables of pandas, arrays, sparse matrices; names are taken over."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fairalloc.models import Instance, InstanceError
+
+PLAIN = Instance(
+    [["1/5", 1], [1, "1/5"]],
+    [[2, 12], [12, 2], [4, 4]],
+    weights=[1, 2],
+    counts=[1, 1, 3],
+    eligible=[[1, 1, 0], [1, 1, 1]],
+    max_tasks=[None, 7],
+    users=["ann", "bob"],
+    servers=["s", "t", "u"],
+    resources=["cpu", "ram"],
+)
+DEMANDS = {"ann": {"ram": 1, "cpu": "1/5"}, "bob": {"cpu": 1, "ram": "1/5"}}
+CAPACITIES = {"s": {"cpu": 2, "ram": 12}, "t": {"cpu": 12, "ram": 2}, "u": {"ram": 4, "cpu": 4}}
+MORE = {
+    "weights": {"bob": 2, "ann": 1},
+    "counts": {"t": 1, "u": 3, "s": 1},
+    "eligible": {"bob": None, "ann": ["t", "s"]},
+    "max_tasks": {"bob": 7, "ann": None},
+}
+
+
+def test_dictionaries_by_name_are_the_plain_instance_whatever_their_order():
+    assert Instance(DEMANDS, CAPACITIES, **MORE) == PLAIN
+    backwards = dict(reversed(DEMANDS.items()))
+    assert Instance(backwards, CAPACITIES, users=["ann", "bob"], **MORE) == PLAIN
+    assert Instance(backwards, CAPACITIES, **MORE).users == ("bob", "ann")
+
+
+def test_vectors_by_name_take_the_order_of_the_resources():
+    vectors = Instance({"ann": ["1/5", 1], "bob": [1, "1/5"]}, CAPACITIES, **MORE)
+    assert vectors == PLAIN
+    assert vectors.exact.demands[0][0] == (Fraction(1, 5), 1)
+
+
+def test_variants_and_demands_on_servers_by_name():
+    plain = Instance([[[1, 2], [2, 1]]], [[4, 4]], demands_on={(0, 0): [[1, 1], [2, 2]]}, users=["a"], resources=["c", "m"])
+    variants = {"a": [{"m": 2, "c": 1}, {"c": 2, "m": 1}]}
+    on = {("a", "s1"): [{"c": 1, "m": 1}, {"m": 2, "c": 2}]}
+    assert Instance(variants, [{"c": 4, "m": 4}], demands_on=on) == plain
+
+
+def test_sparse_matrices_are_dense_ones():
+    demands, placement = np.array([[1.0, 0], [2, 3]]), np.array([[1, 0], [1, 1]])
+    dense = Instance(demands, [[4, 4], [5, 5]], eligible=placement)
+    for kind in (sp.csr_array, sp.coo_matrix):
+        assert Instance(kind(demands), kind([[4.0, 4], [5, 5]]), eligible=kind(placement.astype(float))) == dense
+
+
+def test_eligible_names_the_servers_that_have_no_names_by_their_default():
+    assert Instance([[1]], [[1], [1]], eligible={"u1": ["s2"]}).placement.tolist() == [[False, True]]
+
+
+def test_tables_are_read_with_their_names():
+    pd = pytest.importorskip("pandas")
+    demands = pd.DataFrame({"ram": ["1", "1/5"], "cpu": ["1/5", "1"]}, index=["ann", "bob"])
+    capacities = pd.DataFrame([[2, 12], [12, 2], [4, 4]], index=["s", "t", "u"], columns=["cpu", "ram"])
+    eligible = pd.DataFrame([[True, True, True], [True, False, True]], index=["bob", "ann"], columns=["s", "u", "t"])
+    weights, counts = pd.Series({"bob": 2, "ann": 1}), pd.Series({"u": 3, "s": 1, "t": 1})
+    more = {"weights": weights, "counts": counts, "eligible": eligible, "max_tasks": pd.Series({"ann": np.inf, "bob": 7.0})}
+    assert Instance(demands, capacities, **more) == PLAIN
+    numbers = demands.map(lambda text: float(Fraction(text)))
+    assert Instance(numbers, capacities, **more) == PLAIN
+
+
+def test_a_table_without_names_is_an_array():
+    pd = pytest.importorskip("pandas")
+    unnamed = Instance(pd.DataFrame([[1, 2], [2, 1]]), pd.DataFrame([[4, 4]]), weights=pd.Series([1, 2]))
+    assert unnamed == Instance([[1, 2], [2, 1]], [[4, 4]], weights=[1, 2])
+
+
+class Table:
+    """What a table needs to be one: no package is asked."""
+
+    def __init__(self, cells, index, columns):
+        self.cells, self.index, self.columns = np.array(cells), index, columns
+
+    def to_numpy(self):
+        return self.cells
+
+
+def test_tables_are_known_by_their_attributes():
+    read = Instance(Table([[1, 2]], ["a"], ["ram", "cpu"]), Table([[4, 3]], ["s"], ["cpu", "ram"]))
+    assert read == Instance([[2, 1]], [[4, 3]], users=["a"], servers=["s"], resources=["cpu", "ram"])
+
+
+def test_pandas_is_not_needed():
+    code = (
+        "import sys; sys.modules['pandas'] = None; import fairalloc as fa; "
+        "print(fa.solve(fa.Instance({'a': {'c': 1}}, {'s': {'c': 3}}, weights={'a': 2}), 'drfh').tasks)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[3.]\n"
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (
+            lambda: Instance({"a": {"cpu": 1}}, {"s": {"cpu": 1, "ram": 1}}),
+            "the resources are cpu, ram in capacities, but cpu in demands",
+        ),
+        (
+            lambda: Instance({"a": {"cpu": 1}, "b": {"gpu": 1}}, [[1]]),
+            "the resources are cpu in demands, but gpu in demands",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, weights={"ann": 1, "eve": 2}),
+            "the users are ann, bob in demands, but ann, eve in weights",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, users=["ann", "eve"]),
+            "the users are ann, eve in users, but ann, bob in demands",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, users=(name for name in ("ann", "eve"))),
+            "the users are ann, eve in users, but ann, bob in demands",
+        ),
+        (lambda: Instance(DEMANDS, CAPACITIES, counts={"s": 1}), "the servers are s, t, u in capacities, but s in counts"),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": ["r"], "bob": None}),
+            "there is no server 'r': the servers are s, t, u",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": "s", "bob": None}),
+            "eligible of user 'ann' is 's', but it must be a list of servers or None",
+        ),
+        (lambda: Instance({3: [1]}, [[1]]), "user 1 has the name 3, but a name is a non-empty string"),
+        (
+            lambda: Instance([[1]], [[1]], eligible=sp.csr_array([[0.5]])),
+            "eligible of user 'u1' on server 's1' is 0.5, but it must be true or false",
+        ),
+        (
+            lambda: Instance(Table([[1], [2]], ["a", "a"], ["c"]), [[9]]),
+            "two users have the name 'a', but names must be distinct",
+        ),
+        (
+            lambda: Instance([[1]], [[1]], users=["a\x1b[2J"]),
+            "user 1 has the name 'a\\x1b[2J', but a name has no control characters or surrogates",
+        ),
+        (
+            lambda: Instance([[1]], [[1]], servers=["\ud800"]),
+            "server 1 has the name '\\ud800', but a name has no control characters or surrogates",
+        ),
+        (
+            lambda: Instance([[1]], [[1]], name="two\nlines"),
+            "the name of the instance is 'two\\nlines', but a name has no control characters or surrogates",
+        ),
+    ],
+)
+def test_names_that_contradict_each_other_are_refused(build, says):
+    with pytest.raises(InstanceError) as caught:
+        build()
+    assert str(caught.value) == says
