@@ -9,7 +9,6 @@ __version__ = "0.1.0"
 
 from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
-from fairalloc.files import read_allocation
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -18,6 +17,7 @@ from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.files import read_allocation
 
 __all__ = [
     "EXAMPLES",
