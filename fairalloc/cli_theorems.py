@@ -56,15 +56,21 @@ def statement_rows() -> list[list[str]]:
     return [[item.id, item.quantifier, item.place, item.text] for item in all_statements().values()]
 
 
+def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
+    """The statement of this id, or all whose ids begin with it: K.T3 stands for K.T3.envy, K.T3.sharing, ..."""
+    found = [name for name in statements if name == given or name.startswith(f"{given}.")]
+    if not found:
+        raise UnknownName(no_such("statement", given, statements, "see fairalloc list statements"))
+    return [given] if given in found else found
+
+
 def _theorems(options: argparse.Namespace) -> int:
     statements = all_statements()
-    unknown = [name for name in options.id or () if name not in statements]
-    if unknown:
-        raise UnknownName(no_such("statement", unknown[0], all_statements(), "see fairalloc list statements"))
+    wanted = [name for given in options.id or () for name in _named(given, statements)]
     chosen = {
         name: item
         for name, item in statements.items()
-        if (not options.id or name in options.id) and (not options.paper or item.paper in options.paper)
+        if (not options.id or name in wanted) and (not options.paper or item.paper in options.paper)
     }
     if not chosen:
         raise InstanceError(f"none of these statements is of the papers {', '.join(options.paper)}")

@@ -4,12 +4,16 @@ x is feasible, and for every user n and eligible server i some resource r that n
 
     sum_m x_mi d_mr = c_ir      and      z_ni >= z_mi  for all m with x_mi d_mr > 0,        z_ni = x_n / (phi_n gamma_ni)
 
-**LevelBounds.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
+**Levels.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
 
     0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0
 
 (=> l_ir = the largest z_mi with x_mi d_mr > 0 at a saturated r. <= if r attains n's minimum, it is saturated, and every m with
 x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
+
+**Residual.** The largest over the servers i of `bottleneck_gap` in formulations/game/game.py, in [0, 1] and 0 exactly at PS-DSF:
+
+    max over n  min over r with d_nr > 0  of  max( slack_ir,  max over m with d_mr > 0 of min(x_mi / gamma_mi, 1 - z_ni / z_mi) )
 
 x_n need not be unique; the example `two-answers` in models/published.py has two PS-DSF allocations with different x_n.
 
@@ -25,11 +29,11 @@ No constant is a guess. Let Phi_n be the weight of all users who share a server 
 
     phi_n / Phi_n  <=  u_n / G_n  <=  1
 
-*Right*: x_nj <= gamma_nj. *Left*: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of x_mj / gamma_mj over
-the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m / x_m); so gamma_nj <=
-(x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. (K's (41), for those n meets.)
-A saturated level that matters is the z_mi of some user m of r there, and an unsaturated one may be any number above all of
-them, so
+*Right*: x_nj <= gamma_nj. *Left*: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of x_mj / gamma_mj
+over the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m / x_m); so
+gamma_nj <= (x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. This is K (41) with the sum over the
+users who share a server with n. The level of a full resource that attains somebody's minimum is the z_mi of some user m of it,
+and the level of any other may be any number above all of these, so
 
     lo_ir = min over m with w_mir > 0 of (phi_m / Phi_m) / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of 1 / c_mi
 

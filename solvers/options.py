@@ -12,12 +12,12 @@ IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb"
 """Models are written in units of order one, which Ipopt's own scaling would undo."""
 
 OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "HIGHS": {  # the smallest that it takes is 1e-10
+    "HIGHS": {  # HiGHS accepts no tolerance below 1e-10
         "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7, "mip_feasibility_tolerance": 1e-7},
         "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "mip_feasibility_tolerance": 1e-9},
         "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "mip_feasibility_tolerance": 1e-10},
     },
-    "CLARABEL": {  # a gap is quadratic in the error of a log program; with its own steps, 0.99 to the boundary, it stalls earlier
+    "CLARABEL": {  # a gap is quadratic in the error of a log program; with its default step fraction 0.99 it stalls earlier
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
         "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10, "max_step_fraction": 0.9},
         "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11, "max_step_fraction": 0.9},

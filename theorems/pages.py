@@ -51,6 +51,7 @@ def _entry(item: Statement, known: WitnessRecord) -> str:
     )
     lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {item.proof}"] * bool(item.proof)
     lines.append(f"- status: {_status(item, known)}")
+    lines.append(f"- code: theorems/papers/{item.paper.lower()}/statements.py")
     for witness in known.witnesses:
         if witness["statement"] == item.id:
             without = f" without *{witness['without'].replace('_', ' ')}*" if witness["without"] else ""

@@ -30,7 +30,7 @@ class Statement:
 
     Attributes
     ----------
-    id : paper, number and part, such as "K.T3.envy-freeness"
+    id : paper, number and part, such as "K.T3.envy"
     text, place : the claim in a sentence, and where it stands
     quantifier : "all" = it holds for every case that satisfies the hypotheses; "some" = it names or asserts a case that violates
         the property ("does not satisfy"); "run" = about an algorithm, tried on traces; "one" = about the printed case alone

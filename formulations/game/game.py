@@ -1,7 +1,8 @@
 r"""The game of K: what alpha-pf-vds, ps-dsf and every algorithm for them share, in numbers without units.
 
-With y_ni = x_ni / gamma_ni (tasks as a fraction of monopoly), w_nir = gamma_ni d_nr / c_ir in [0, 1] with max_r w_nir = 1, the
-weighted virtual dominant share z_ni = x_n / (phi_n gamma_ni) (K 9, 16) and the marginal utility of server i (K 22)
+With y_ni = x_ni / gamma_ni (tasks as a fraction of what n could run if server i were its own), w_nir = gamma_ni d_nr / c_ir in
+[0, 1] with max_r w_nir = 1, the weighted virtual dominant share z_ni = x_n / (phi_n gamma_ni) (K 9, 16) and the marginal
+utility of server i (K 22)
 
     g_i'(z) = (A_i / z)^alpha_i + B_i / z            (A = 1, B = 0: z^-alpha, K 3.2)
 
@@ -15,7 +16,7 @@ kappa_ir = mu_ir^(1 / beta_i), (K 29) is y_ni complements the *excess*
 
     E_ni = (log sum_r w_nir kappa_ir^beta_i  -  log g_i'(z_ni)) / beta_i                                   (*)
 
-the logarithm of the share z_ni over the one at which server i would serve user n. For alpha -> infinity it becomes
+the logarithm of z_ni divided by the share at which server i starts to serve user n. For alpha -> infinity it becomes
 log z_ni + max over r with w_nir > 0 of log kappa_ir, which is PS-DSF by levels l_ir = 1 / kappa_ir (ps_dsf.py).
 
 **Residual.** The largest over the servers of the following, each in [0, 1].
@@ -27,7 +28,7 @@ hardly changes (a). For an arc: 1 - exp(E) where E < 0, min(y, 1 - exp(-E)) wher
 slack and of the largest 1 - exp(E) that results when the prices of r and of all resources with at least as much slack are set
 to 0. Prices come from the method where
 it has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
-*alpha = infinity*: Theorem 1 of P with nothing to choose, see `bottleneck_gap`.
+*alpha = infinity*: how far Theorem 1 of P is violated; it needs no prices (`bottleneck_gap`).
 
 A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
 q A_i and q B_i there, and a pool's parameters are those of one of its servers divided by q.

@@ -1,6 +1,6 @@
 r"""`ps-mfa`: K's Algorithm I (K 5.1), projected gradient descent on the merit function of Problem 3 (K 4.3).
 
-1. Start at equal parts, x_ni = phi_n / sum phi of what n could run alone, and lambda = 0.
+1. Start at equal parts, x_ni = (phi_n / sum_m phi_m) gamma_ni, and lambda = 0.
 2. Compute the gradient of Psi and the sets R_i of saturated resources.
 3. Project: the direction v = (v_x, v_lambda) of (K 46-48).
 4. Stop if |v| <= epsilon (K 54).
@@ -10,21 +10,22 @@ r"""`ps-mfa`: K's Algorithm I (K 5.1), projected gradient descent on the merit f
     s.t. sum_n x_ni d_nr <= c_ir,   lambda_ir >= 0 for r in R_i(x), the saturated resources,  lambda_ir = 0 for others  (K 38-40)
 
 with f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni (K 31). The direction and the step are, with
-beta_ir = -grad_x_i Psi . d_r,
+beta_ir = -grad_x_i Psi . d_r, the rate at which the load of r changes along -grad_x_i Psi, and U the unit step with U(0) = 1,
 
-    v_x of server i = -grad_x_i Psi projected onto {v | v.d_r <= 0 for r in R_i with lambda = 0, = 0 where lambda > 0}  (K 46)
+    v_x of server i = -grad_x_i Psi projected onto the v with v.d_r <= 0 for r in R_i with lambda_ir = 0,
+                      and v.d_r = 0 for r in R_i with lambda_ir > 0                                                     (K 46)
     v_lambda = -dPsi/dlambda + beta U(-beta dPsi/dlambda) for r in R_i, at lambda = 0 not below 0                       (K 47-48)
     x += eta v_x,  lambda += eta v_lambda   with eta such that Psi decreases, no capacity is exceeded, lambda >= 0      (K 49-53)
 
 **Units.** The numbers of game/game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
 geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient depend on the units, and in K's form
-the units of tasks and of prices decide how the two arguments of psi compare.
+a change of the units of tasks or prices changes which of the two arguments of psi dominates.
 
 **What K does not specify.** The start. eta: at most the step to the next full resource or zero price, and at most twice the
 last eta; halved until Psi decreases by at least 1e-4 of the decrease that its slope predicts (Armijo's rule). (K 51) asks for any
 decrease, which does not imply convergence to a stationary point. epsilon: the accuracy; where |v| <= epsilon but the residual is
-too large, epsilon is divided by 10. Saturated: load within FULL_TOLERANCE of 1, or lambda > 0, whose
-loads the projection keeps.
+too large, epsilon is divided by 10. Saturated: load within FULL_TOLERANCE of 1, or lambda > 0 (the
+projection keeps such a load unchanged).
 
 **Corrections of errors in K.**
 (a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which

@@ -1,4 +1,4 @@
-r"""The rounds of an edited lexicographic mechanism (formulations/editing.py).
+r"""The rounds of an edited lexicographic mechanism (`Edited` in formulations/mechanism.py).
 
 1. Everybody is active.
 2. Solve the edited round; it gives tasks x, the level g and the dual prices y of "fairness", which add up to 1 over active users.

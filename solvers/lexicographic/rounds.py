@@ -1,15 +1,20 @@
 r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMMF, DRFH, DRF and TSF.
 
 1. Everybody is active.
-2. Solve the round (formulations/lexicographic/round.py): the largest g that every active user can have while the others keep
-   their levels; it gives tasks x and dual prices p.
-3. Bound by how much each active share can still rise above g: the bound (*) of bound.py at p.
-4. Fix the users for whom the bound is 0 up to the tolerance, and always the one for whom it is least: at least one user pays
-   (y_n > 0), so every round fixes somebody. Degenerate prices cost another round, and never fix anybody wrongly.
-5. Keep prices that prove the round (faces.py), and go on with 2 on the face of this round until nobody is active.
+2. Solve the round (formulations/lexicographic/round.py): the largest g such that every active user has a weighted share of at
+   least g and the others keep their levels. It gives tasks x and dual prices p of the capacities.
+3. From p and weak duality, bound how far each active share can rise above g, relative to g: the bound (*) of
+   formulations/lexicographic/bound.py.
+4. Fix the users for whom the bound is at most the tolerance, at their present share. Some user with a positive dual of its
+   fairness constraint has the bound 0 in exact arithmetic; where rounding leaves every bound above the tolerance, those within
+   twice the least are fixed, so that every round fixes somebody. With degenerate duals a user that can rise no further may have
+   a positive bound; it is then fixed in a later round of the same level.
+5. Keep prices that prove the level of this round (faces.py). Restrict the next linear program to the optimal face of this one,
+   and go on with 2 until nobody is active.
 
-A user that happens to be at its own limit above g is not fixed: others may still need what it has. Z's printed test of saturation
-protects only users fixed in earlier rounds and then never ends (tests/solvers/test_leximin.py); this one protects everybody.
+The rise is measured from g: a user that holds more than g, even one at its own max_tasks, is not fixed, because others may
+still need what it has. Z's printed test of saturation protects only users fixed in earlier rounds and then never ends
+(tests/solvers/test_leximin.py); this one protects everybody.
 """
 
 from dataclasses import replace
@@ -62,9 +67,9 @@ def solve_rounds(
         x = feasible(instance, x)
         v = rate * (instance.arcs.owner @ x)
         g = max(v[now.active].min(), 1e-300)
-        slack = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
-        slack[~now.active] = np.inf
-        fixed = slack <= max(tolerance, 2.0 * slack.min())  # 4.
+        rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
+        rise[~now.active] = np.inf
+        fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.
         proof = lifted(instance, prices.ravel(), now, proofs)  # 5.
         # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
         level = np.where(now.active | now.on_face, v, np.minimum(v, now.level))

@@ -38,8 +38,11 @@ def test_done_mechanisms_are_those_that_exist():
 
 
 def test_every_solver_is_listed_with_its_route():
-    rows = [row for _, row in table("Solvers") if row.count("|") == 4]
-    assert sorted(re.findall(r"`([^`]+)`", row.split("|")[1])[0] for row in rows) == sorted(METHODS)
+    rows = [row for _, row in table("Solvers") if row.count("|") == 5]
+    listed = {re.findall(r"`([^`]+)`", row.split("|")[1])[0]: row.split("|")[3].strip() for row in rows}
+    assert sorted(listed) == sorted(METHODS)
+    for key, file in listed.items():
+        assert file.removesuffix(".py").split("/") == type(METHODS[key]).__module__.split(".")[2:], key
 
 
 def test_the_marks_are_what_the_methods_compute():
