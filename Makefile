@@ -1,5 +1,5 @@
 # make bench : the comparison of the solvers, in one command      make test : the whole test suite, with coverage
-# make lint  : style, types, dead code, imports                   make test-lowest : the suite with the lowest versions
+# make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make statements : write docs/STATEMENTS.md again
 # make clean : forget the environments
 
@@ -18,7 +18,7 @@ test: .venv/test.stamp
 	$(BIN)/pytest -n 2 --cov --cov-report=
 
 test-lowest: .venv-lowest/stamp
-	$(LOWEST)/pytest -n 2
+	$(LOWEST)/pytest -n 2 tests/models tests/formulations tests/solvers tests/analysis tests/interface
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
