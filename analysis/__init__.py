@@ -14,6 +14,7 @@
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.analysis, not as analysis: it is mapped into fairalloc")
 
+from fairalloc.analysis import plots
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
 from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
 from fairalloc.analysis.solution_set import SolutionSet, solution_set
@@ -33,5 +34,6 @@ __all__ = [
     "check",
     "check_mechanism",
     "parse_certificate",
+    "plots",
     "solution_set",
 ]

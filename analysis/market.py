@@ -45,6 +45,7 @@ from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.tables import Grid
 
 __all__ = ["PricedAllocation", "equilibrium", "market"]
 
@@ -64,6 +65,17 @@ class PricedAllocation:
 
     allocation: Allocation
     prices: Floats
+
+    def __repr__(self) -> str:
+        instance = self.allocation.instance
+        return f"<market of {instance.name or 'instance'}: {instance.N} users, residual {self.residual:.1e}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the prices of the resources of every server."""
+        instance = self.allocation.instance
+        rows = [[s, *(f"{p:.6g}" for p in prices)] for s, prices in zip(instance.servers, self.prices, strict=True)]
+        columns = ["price on", *instance.resources]
+        return Grid(repr(self).strip("<>"), columns, rows, right=range(1, len(columns))).head()._repr_html_()
 
     @property
     def budgets(self) -> Floats:

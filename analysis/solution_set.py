@@ -27,6 +27,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction
+from fairalloc.models.tables import Grid
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -103,6 +104,14 @@ class SolutionSet:
             return max(sum((u / q for u, q in zip(v, d.unit, strict=True)), Fraction(0)) for v in self.vertices)
         loads = (d.loads([u / q for u, q in zip(v, d.unit, strict=True)]) for v in self.vertices)
         return max(sum(load, Fraction(0)) / d.R for load in loads)
+
+    def __repr__(self) -> str:
+        return f"<solution set of {str(self).splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: each piece with its vertices."""
+        head, *lines = str(self).splitlines()
+        return Grid(head, ["piece", "vertices"], [line.split(": ", 1) for line in lines])._repr_html_()
 
     def __str__(self) -> str:
         kinds = {0: "point", 1: "segment", 2: "polygon"}

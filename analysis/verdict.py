@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairalloc.models.tables import Grid
+
 __all__ = ["Verdict"]
+
+_WORDS = {True: "holds", False: "fails", None: "not decided"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,14 @@ class Verdict:
     sentence: str
     method: str
     witness: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<verdict {self.property}: {_WORDS[self.holds]}, margin {self.margin:.3g}: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict as a table of one row."""
+        cells = [self.property, _WORDS[self.holds], f"{self.margin:.3g}", self.sentence, self.method]
+        return Grid("", ["property", "finding", "margin", "sentence", "decided by"], [cells])._repr_html_()
 
     def __bool__(self) -> bool:
         return self.holds is True

@@ -7,8 +7,8 @@ from pathlib import Path
 from fairalloc.analysis.plots.profiles import performance_profiles, svg_element
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.report import MethodRow, Summary, mechanism_cells, milliseconds, percent, phases
+from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page
-from fairalloc.runs.tables import Grid
 
 __all__ = ["write_page"]
 

@@ -6,7 +6,7 @@ One summary is about one suite in one environment under one setting; the other r
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
-from fairalloc.runs.tables import Grid, width
+from fairalloc.models.tables import Grid, width
 
 __all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
 
@@ -88,6 +88,14 @@ class Summary:
     def rows(self) -> list[MethodRow]:
         """The methods, most successful first, then fastest."""
         return _rows(self.records)
+
+    def __repr__(self) -> str:
+        return f"<summary of suite {self.setting.suite}: {self.counts}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the comparison that `print_summary` prints."""
+        tables = _method_table(self.rows), _mechanism_table(self)
+        return replace(tables[0], title=repr(self).strip("<>"))._repr_html_() + tables[1]._repr_html_()
 
     @cached_property
     def by_mechanism(self) -> dict[str, list[MethodRow]]:

@@ -5,7 +5,8 @@
 array([10., 10.])
 """
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
@@ -18,6 +19,12 @@ from fairalloc.models.jsonio import read_instance, write_allocation, write_insta
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.files import read_allocation
+
+if TYPE_CHECKING:
+    from fairalloc.analysis import plots
+    from fairalloc.models import generators, traces
+
+__version__ = "0.1.0"
 
 __all__ = [
     "EXAMPLES",
@@ -44,12 +51,25 @@ __all__ = [
     "cvxpy_tasks",
     "example",
     "expand",
+    "generators",
     "market",
     "mechanism",
+    "plots",
     "pyomo_tasks",
     "read_allocation",
     "read_instance",
     "solve",
+    "traces",
     "write_allocation",
     "write_instance",
 ]
+
+_MODULES = {"generators": "fairalloc.models.generators", "plots": "fairalloc.analysis.plots", "traces": "fairalloc.models.traces"}
+"""Modules that are imported where they are first used."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(_MODULES[name])
+        raise AttributeError(f"module 'fairalloc' has no attribute {name!r}")

@@ -24,7 +24,7 @@ from fairalloc.cli_output import ReaderGone, complain, emit, prepare_streams
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.published import EXAMPLES
-from fairalloc.runs.tables import Grid
+from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 
 INTERNAL = 70

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from fairalloc.cli_output import emit
-from fairalloc.runs.tables import printable, width
+from fairalloc.models.tables import printable, width
 from fairalloc.solvers import ACCURACY
 
 __all__ = ["add_commands"]

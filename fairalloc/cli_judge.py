@@ -12,8 +12,8 @@ from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import parse_allocation
+from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
-from fairalloc.runs.tables import Grid, printable
 
 __all__ = ["add_commands"]
 

@@ -11,7 +11,7 @@ import sys
 from typing import TextIO
 
 from fairalloc.models.errors import FairallocError
-from fairalloc.runs.tables import printable
+from fairalloc.models.tables import printable
 
 __all__ = ["ReaderGone", "complain", "emit", "prepare_streams"]
 

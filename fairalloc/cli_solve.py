@@ -16,7 +16,7 @@ from fairalloc.cli_output import complain, emit
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import allocation_document
-from fairalloc.runs.tables import Grid, printable
+from fairalloc.models.tables import Grid, printable
 from fairalloc.solvers import ACCURACY, solve
 
 __all__ = ["add_commands"]
@@ -148,7 +148,7 @@ def _latex(results: Iterable[Result], _: bool) -> Iterator[str]:
             yield "% " + _line(f"{result.instance}: {result.error}") + "\n"
             continue
         title = f"{result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}"
-        yield _users(result, title).latex()
+        yield result.grid(title, result.instance.N).latex()
 
 
 def _table(results: Iterable[Result], _: bool) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _line(text: str) -> str:
 def _tables(result: Allocation) -> str:
     t = result.times
     state = result.termination + (f" ({result.message})" if result.message else "")
-    users = _users(result)
+    users = result.grid(most=result.instance.N)
     more = len(users.rows) - ROWS
     lines = [
         _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
@@ -192,18 +192,6 @@ def _cell(fact: Any) -> str:
     if isinstance(fact, tuple):
         return ", ".join("/".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in fact)
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
-
-
-def _users(allocation: Allocation, title: str = "") -> Grid:
-    """User, tasks, and tasks by server where the servers fit on a page."""
-    instance = allocation.instance
-    servers = instance.servers if 1 < instance.K <= 6 else ()
-    rows = []
-    for n, user in enumerate(instance.users):
-        spread = [f"{allocation.by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
-        rows.append([user, f"{allocation.tasks[n]:.6g}", *spread])
-    columns = ["user", "tasks", *(f"on {s}" for s in servers)]
-    return Grid(title, columns, rows, right=range(1, len(columns)))
 
 
 FORMATS: dict[str, Callable[[Iterable[Result], bool], Iterator[str]]] = {

@@ -11,8 +11,8 @@ from typing import Any
 
 from fairalloc.cli_output import emit
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.runs.tables import FORMATS, Grid, printable
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses

@@ -5,7 +5,7 @@ the same methods share a column.
 """
 
 from fairalloc.formulations import MECHANISMS
-from fairalloc.runs.tables import Grid
+from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 
 __all__ = ["MARK", "coverage"]

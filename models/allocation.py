@@ -4,18 +4,19 @@ Why a method stopped (`termination`), whether it returned a point (`x`) and how 
 (`residuals`) are three separate facts. Everything else is computed again from the instance and x, never read from a solver.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.tables import Grid
 
 __all__ = ["Allocation", "Times"]
 
@@ -84,6 +85,9 @@ class Allocation:
     bundles: Floats | None = None
     x_exact: tuple[Fraction, ...] | None = None
 
+    drawn_by: ClassVar[list[Callable[["Allocation"], Any]]] = []
+    """What `plot` calls: this room imports no figures."""
+
     def __post_init__(self) -> None:
         arcs = len(self.instance.arcs)
         x = _floats(self.x, "x")
@@ -97,6 +101,59 @@ class Allocation:
         for name, shape in (("prices", (-1, self.instance.K, self.instance.R)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(_floats(value, name), name, shape)))
+
+    def __repr__(self) -> str:
+        what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
+        judged = f", residual {self.residual:.1e}" if self.residuals else ""
+        some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], self.tasks, strict=False)]
+        more = ", ..." if self.instance.N > 6 else ""
+        return f"<allocation of {what}, {self.termination}{judged}\n tasks: {', '.join(some)}{more}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the first line of the text says, and the table of tasks."""
+        return self.grid(repr(self).split("\n")[0].removeprefix("<"))._repr_html_()
+
+    def grid(self, title: str = "", most: int = 20) -> Grid:
+        """The tasks of each user, also by server where there are 2 to 6: the first `most` users."""
+        instance = self.instance
+        servers = instance.servers if 1 < instance.K <= 6 else ()
+        rows = []
+        for n, user in enumerate(instance.users):
+            spread = [f"{self.by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
+            rows.append([user, f"{self.tasks[n]:.6g}", *spread])
+        columns = ["user", "tasks", *(f"on {s}" for s in servers)]
+        return Grid(title, columns, rows, right=range(1, len(columns))).head(most)
+
+    def to_frame(self, what: str = "tasks") -> Any:
+        """A DataFrame of pandas.
+
+        Parameters
+        ----------
+        what : "tasks", users x servers; "used", resource that each user takes on each server, (user, server) x resources; or
+            "load", used parts of the capacities, servers x resources
+
+        Raises
+        ------
+        NotInstalled : pandas is missing
+        UnknownName : `what` is something else
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise NotInstalled("data frames need pandas: pip install pandas") from None
+        users, servers, resources = self.instance.users, self.instance.servers, self.instance.resources
+        if what == "tasks":
+            return pd.DataFrame(self.by_server, pd.Index(users, name="user"), pd.Index(servers, name="server"))
+        if what == "used":
+            index = pd.MultiIndex.from_product([users, servers], names=["user", "server"])
+            return pd.DataFrame(self.used.reshape(-1, len(resources)), index, pd.Index(resources, name="resource"))
+        if what == "load":
+            return pd.DataFrame(self.load, pd.Index(servers, name="server"), pd.Index(resources, name="resource"))
+        raise UnknownName(no_such("frame", what, ("tasks", "used", "load")))
+
+    def plot(self) -> Any:
+        """A figure of what each user takes of every server (analysis/plots/bars.py, which sets what draws it)."""
+        return type(self).drawn_by[0](self)
 
     @property
     def _bundle_shape(self) -> tuple[int, int, int]:

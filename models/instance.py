@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
 from fairalloc.models.labelled import plain_arguments
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational, row
+from fairalloc.models.tables import Grid
 
 __all__ = ["Arcs", "ExactData", "Instance"]
 
@@ -208,6 +209,22 @@ class Instance:
     def __repr__(self) -> str:
         sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {len(self.arcs)} arcs"
         return f"Instance({self.name + ': ' if self.name else ''}{sizes})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the servers and the users."""
+        servers = [
+            [s, f"{q}", *(f"{v:g}" for v in c)] for s, q, c in zip(self.servers, self.counts, self.capacities, strict=True)
+        ]
+        columns = ["server", "count", *self.resources]
+        first = Grid(repr(self), columns, servers, right=range(1, len(columns))).head()
+        users = [
+            [u if v == 0 else "", f"{w:g}" if v == 0 else "", f"{most:g}" if v == 0 else "", *(f"{x:g}" for x in d)]
+            for u, w, most, demand in zip(self.users, self.weights, self.max_tasks, self.demands, strict=True)
+            for v, d in enumerate(demand)
+        ]
+        columns = ["user", "weight", "max_tasks", *self.resources]
+        second = Grid("A task takes", columns, users, right=range(1, len(columns))).head()
+        return first._repr_html_() + second._repr_html_()
 
     # ---- reading ----------------------------------------------------------------------------------------------
 

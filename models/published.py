@@ -28,6 +28,9 @@ class Example:
     note: str = ""
     configured: tuple[tuple[str, Mapping[str, Any], tuple[Fraction, ...]], ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<example {self.name}: {self.place}>"
+
     @property
     def name(self) -> str:
         """The instance's name, which the command line accepts in place of a file."""

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fairalloc.runs.tables import Grid
+from fairalloc.models.tables import Grid
 
 __all__ = ["Section", "page", "table_section"]
 

@@ -173,6 +173,9 @@ class Method(ABC):
     canonical: bool = True
     faces: bool = True
 
+    def __repr__(self) -> str:
+        return f"<method {self.id}: {self.kind}>"
+
     @abstractmethod
     def computes(self, mechanism: Mechanism) -> bool:
         """Whether the method can compute this mechanism."""

@@ -14,8 +14,8 @@ it is not violated, but is without a hypothesis, that is named: "✓; needs simp
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.runs.tables import Grid
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement

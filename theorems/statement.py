@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError
+from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 
@@ -116,6 +117,14 @@ class Finding:
     verdict: Verdict | None = None
     needed: Mapping[str, Case] = field(default_factory=dict)
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<finding {self.statement}: {self.status}, {self.trials} trials: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the finding as a table of one row."""
+        cells = [self.statement, self.status, str(self.trials), self.sentence]
+        return Grid("", ["statement", "status", "trials", "finding"], [cells])._repr_html_()
 
     def document(self) -> dict[str, Any]:
         """The finding as a JSON document that `parse_finding` reads back."""

@@ -24,7 +24,7 @@ STEP = Fraction(1, 10**15)
 """The value at x is rounded down to a multiple of this."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BoundsCertificate(Certificate):
     """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb.
 

@@ -19,6 +19,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import ExactArcs, Rationals
+from fairalloc.models.tables import Grid
 
 __all__ = ["SCHEMA", "Certificate", "Refuted", "check_prices", "dual_bound", "feasible", "require", "short"]
 
@@ -68,6 +69,14 @@ class Certificate(ABC):
     def document(self) -> dict[str, Any]:
         """The certificate as a JSON document; rationals are strings, users and arcs are numbered as in the instance."""
         return {"schema": SCHEMA, "kind": self.kind, **_plain(self)}
+
+    def __repr__(self) -> str:
+        return f"<certificate of {self}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what is proved."""
+        cells = [self.mechanism, self.claim, self.about]
+        return Grid("", ["mechanism", "proved", "compared with"], [cells])._repr_html_()
 
     def __str__(self) -> str:
         return f"{self.mechanism}: {self.claim}" + (f"; {self.about}" if self.about else "")

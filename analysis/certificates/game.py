@@ -39,7 +39,7 @@ VISIBLE = Fraction(1, 10**16)
 """Each price in a certificate is at least this part of what some user pays; smaller ones are left out."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LevelsCertificate(Certificate):
     """Exact PS-DSF tasks.
 
@@ -68,7 +68,7 @@ class LevelsCertificate(Certificate):
         require(self.kappa == right, "a level is not the largest share that its resource serves")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ResidualCertificate(Certificate):
     """A bound on the residual of formulations/game/game.py at rational tasks.
 

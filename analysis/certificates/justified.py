@@ -17,7 +17,7 @@ from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 __all__ = ["JustifiedCertificate", "justified"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JustifiedCertificate(Certificate):
     """Why the complaint of each user is not justified.
 

@@ -26,7 +26,7 @@ from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 __all__ = ["LeximinCertificate"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LeximinCertificate(Certificate):
     """One layer of prices for each round, see (*)."""
 

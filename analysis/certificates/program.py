@@ -23,7 +23,7 @@ from fairalloc.models.rationals import Rationals, exact_arcs
 __all__ = ["ProgramCertificate"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProgramCertificate(Certificate):
     """Equal values of a linear program and its dual.
 

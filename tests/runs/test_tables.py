@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.runs.tables import Grid
 
 NASTY = ["a & b", "50 %", "$x_1^2$", "#{1}~\\", "<script>", "[bold]x[/]", "a|b", "two\nlines"]
 ROWS = [[text, str(k)] for k, text in enumerate(NASTY)]

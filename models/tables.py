@@ -4,11 +4,12 @@ import csv
 import io
 import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.table import Table
 
 __all__ = ["FORMATS", "Grid", "printable", "width"]
 
@@ -65,8 +66,11 @@ class Grid:
     links: dict[tuple[int, int], str] | None = None
     right: Collection[int] = ()
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> "Table":
         """The cells alone, without a title, for a console of the package rich; none of them is read as markup."""
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table(box=None, pad_edge=False, header_style="bold")
         for k, column in enumerate(self.columns):
             table.add_column(Text(printable(column)), justify="right" if k in self.right else "left", overflow="fold")
@@ -76,6 +80,8 @@ class Grid:
 
     def text(self) -> str:
         """For a terminal, as wide as it is."""
+        from rich.console import Console
+
         out = io.StringIO()
         console = Console(file=out, width=width(), highlight=False, markup=False)
         if self.title:
@@ -101,16 +107,37 @@ class Grid:
         body = [begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
         return "\n".join([*title, *body, *map(_comment, self.notes)]) + "\n"
 
+    def html(self) -> str:
+        """A table element and its notes, without a title; everything is escaped."""
+        lines = ["<table>"]
+        if any(self.columns):
+            lines.append(f"<thead><tr>{''.join(self._cell('th', text, k) for k, text in enumerate(self.columns))}</tr></thead>")
+        lines.append("<tbody>")
+        for i, row in enumerate(self.rows):
+            cells = (self._cell("td", text, k, (self.links or {}).get((i, k), "")) for k, text in enumerate(row))
+            lines.append(f"<tr>{''.join(cells)}</tr>")
+        lines += ["</tbody></table>", *(f"<p>{escape(note)}</p>" for note in self.notes)]
+        return "\n".join(lines) + "\n"
+
+    def _cell(self, tag: str, text: str, column: int, anchor: str = "") -> str:
+        inside = f'<a href="#{escape(anchor)}">{escape(text)}</a>' if anchor else escape(text)
+        return f"<{tag}{' class=right' if column in self.right else ''}>{inside}</{tag}>"
+
+    def head(self, most: int = 20) -> "Grid":
+        """The first rows, and a note on how many there are more."""
+        more = len(self.rows) - most
+        return self if more <= 0 else replace(self, rows=self.rows[:most], notes=[*self.notes, f"... and {more} more rows"])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the title and the table."""
+        return (f"<p>{escape(self.title)}</p>\n" if self.title else "") + self.html()
+
     def csv(self) -> str:
         """The columns and the rows, without title and notes."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows([printable(cell) for cell in row] for row in (self.columns, *self.rows))
         return out.getvalue()
-
-    def link(self, row: int, column: int) -> str:
-        """The anchor to which a cell leads, or ""."""
-        return (self.links or {}).get((row, column), "")
 
 
 def _tex(cell: str) -> str:

@@ -1,0 +1,123 @@
+"""What users see of objects: short texts, tables in notebooks, data frames, figures."""
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import fairalloc as fa
+from fairalloc.analysis import solution_set
+
+WANG = fa.example("wang-fig2").instance
+ANSWER = fa.solve(WANG, "drfh")
+MANY = fa.Instance([[1]] * 30, [[30]], users=[f"<b>{n}</b>" for n in range(30)])
+
+
+def seen():
+    pool = fa.example("wang-pool").instance
+    return {
+        "instance": WANG,
+        "allocation": ANSWER,
+        "given": fa.Allocation(MANY, [1] * 30),
+        "verdict": fa.check(ANSWER, "pareto"),
+        "certificate": fa.certify(WANG, "drfh"),
+        "market": fa.market(pool, fa.solve(pool, "nb")),
+        "solutions": solution_set(fa.example("dolev-fig3").instance),
+    }
+
+
+class Cells(HTMLParser):
+    """The texts of the cells of all tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.inside = [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in ("p", "table", "thead", "tbody", "tr", "th", "td")
+        self.inside = tag in ("th", "td")
+        if self.inside:
+            self.found.append("")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.found[-1] += data
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+
+@pytest.mark.parametrize("name", list(seen()))
+def test_texts_are_short(name):
+    text = repr(seen()[name])
+    assert len(text.splitlines()) <= 3
+    assert len(text) <= 260
+    assert " object at 0x" not in text
+
+
+@pytest.mark.parametrize("name", list(seen()))
+def test_notebooks_get_tables_without_foreign_markup(name):
+    cells = Cells(seen()[name]._repr_html_()).found
+    assert len(cells) >= 4
+
+
+def test_the_texts_say_what_counts():
+    assert repr(ANSWER).splitlines()[1] == " tasks: u1 10, u2 10>"
+    assert repr(ANSWER).startswith("<allocation of wang-fig2: drfh by highs:leximin, optimal, residual ")
+    assert "fails" in repr(fa.check(fa.Allocation(WANG, [5, 1, 1, 5]), "pareto"))
+    assert repr(fa.certify(WANG, "drfh")) == "<certificate of drfh: lexicographic max-min fair, rounds at 5/7>"
+    assert repr(fa.METHODS["exact"]) == "<method exact: exact>"
+    assert "drfh" in repr(fa.mechanism("drfh"))
+    assert repr(fa.example("wang-fig2")).startswith("<example wang-fig2: ")
+
+
+def test_long_tables_are_cut_and_say_so():
+    html = fa.Allocation(MANY, [1] * 30)._repr_html_()
+    assert "... and 10 more rows" in html
+    assert "<b>" not in html
+    assert "&lt;b&gt;0&lt;/b&gt;" in html
+    assert Cells(ANSWER._repr_html_()).found[-4:] == ["u2", "10", "0", "10"]
+
+
+def test_data_frames_have_the_names():
+    pytest.importorskip("pandas")
+    tasks = ANSWER.to_frame()
+    assert tasks.loc["u2", WANG.servers[1]] == pytest.approx(10)
+    used = ANSWER.to_frame("used")
+    assert used.loc[("u1", WANG.servers[0])].tolist() == pytest.approx(ANSWER.used[0, 0].tolist())
+    assert ANSWER.to_frame("load").to_numpy() == pytest.approx(ANSWER.load)
+    with pytest.raises(fa.UnknownName, match="there is no frame 'loads' "):
+        ANSWER.to_frame("loads")
+    doubled = fa.Instance(fa.Allocation(WANG, [10, 1, 1, 10]).to_frame(), [[20, 20]])
+    assert (doubled.users, doubled.resources) == (WANG.users, WANG.servers), "a table of tasks is a table like any other"
+
+
+def test_data_frames_need_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(fa.NotInstalled, match="data frames need pandas: pip install pandas"):
+        ANSWER.to_frame()
+
+
+def test_the_bars_are_the_loads():
+    pytest.importorskip("matplotlib")
+    bars = ANSWER.plot().axes[0].patches
+    heights = np.array([bar.get_height() for bar in bars]).reshape(WANG.N, WANG.K * WANG.R)
+    assert heights.sum(axis=0) == pytest.approx(ANSWER.load.ravel())
+    assert fa.plots.allocation(ANSWER).axes[0].get_ylabel() == "part of the capacity"
+    with pytest.raises(fa.InstanceError, match="must be an Allocation"):
+        fa.plots.allocation(WANG)
+
+
+def test_modules_are_there_and_nothing_heavy_comes_with_them():
+    code = (
+        "import sys, fairalloc as fa; "
+        "print(sorted({'matplotlib', 'pandas', 'rich', 'fairalloc.models.traces'} & set(sys.modules))); "
+        "print(fa.traces.__name__, fa.generators.__name__, fa.plots.__name__)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\nfairalloc.models.traces fairalloc.models.generators fairalloc.analysis.plots\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        fa.nothing  # noqa: B018
