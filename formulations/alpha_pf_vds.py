@@ -9,6 +9,9 @@ with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B
 equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 it is the nb allocation, for alpha = infinity on
 all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lemma 2); methods say which equilibrium they take.
 
+With finite tasks (x_n <= M_n) and several variants of a user: game/game.py (L), where servers take min(x_n, M_n) for x_n. For
+alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants need finite alpha.
+
 Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server
 (alpha = 1 or A = 0) the concave program nb.py. `form` chooses others:
 "printed" (game/merit.py) and, in Pyomo, "ncp" and "ncp-printed" (game/ncp.py).
@@ -144,6 +147,8 @@ def best_response(
     here, elsewhere = np.flatnonzero(game.server == i), _elsewhere(instance, tasks_elsewhere)
     if not len(here):
         raise NotApplicable(f"nobody may use server {server!r}")
+    if np.any(np.isfinite(instance.max_tasks)) or not instance.single_variant:
+        raise NotApplicable("a best response as a program is written for users without limits and with one demand vector")
     if not game.finite[i]:
         raise NotApplicable(f"a best response by maximization is for finite alpha, but alpha is inf for server {server!r}")
     x = cp.Variable(len(here), nonneg=True, name="x")

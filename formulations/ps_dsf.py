@@ -4,9 +4,14 @@ x is feasible, and for every user n and eligible server i some resource r that n
 
     sum_m x_mi d_mr = c_ir      and      z_ni >= z_mi  for all m with x_mi d_mr > 0,        z_ni = x_n / (phi_n gamma_ni)
 
+**Finite tasks** (x_n <= M_n, not in P). Only users with x_n < M_n need bottlenecks; all who have tasks count in (13). That is P's
+Definition 2 with x_n <= M_n among the constraints. The proof of P's Theorem 1 holds: who is at its limit cannot be increased, and
+for the others nothing changes, since what (13) takes from is released, never added. Such x exist (game/game.py).
+
 **Levels.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
 
-    0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0
+    0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0          (x_n < M_n)
+    x_ni > 0   implies   z_ni - min over r with d_nr > 0 of l_ir <= 0               (x_n = M_n)
 
 (=> l_ir = the largest z_mi with x_mi d_mr > 0 at a saturated r. <= if r attains n's minimum, it is saturated, and every m with
 x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
@@ -18,26 +23,26 @@ x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are 
 x_n need not be unique; the example `two-answers` in models/published.py has two PS-DSF allocations with different x_n.
 
 **Mixed-integer program.** With u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n (so z_ni = (u_n / G_n) / c_ni) and
-binaries used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i):
+binaries used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i), satisfied_n (only where M_n is finite, else 0):
 
-    sum_n w_nir x_ni / gamma_ni >= saturated_ir           x_ni / gamma_ni <= used_ni         sum_r bottleneck_nir = 1
-    bottleneck_nir <= saturated_ir
+    sum_n w_nir x_ni / gamma_ni >= saturated_ir           x_ni / gamma_ni <= used_ni         u_n / M_n >= satisfied_n
+    bottleneck_nir <= saturated_ir                        sum_r bottleneck_nir + satisfied_n = 1
     u_n / G_n - c_ni l_ir >= -M_nir (1 - bottleneck_nir)        ("above": z_ni >= the level of its bottleneck)
     u_n / G_n - c_ni l_ir <=  m_nir (1 - used_ni)               ("below": who uses i has z_ni <= every level)
 
 No constant is a guess. Let Phi_n be the weight of all users who share a server with n, n included. Then for every answer
 
-    phi_n / Phi_n  <=  u_n / G_n  <=  1
+    a_n = min(phi_n / Phi_n, M_n / G_n)  <=  u_n / G_n  <=  min(1, M_n / G_n) = b_n
 
-*Right*: x_nj <= gamma_nj. *Left*: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of x_mj / gamma_mj
-over the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m / x_m); so
-gamma_nj <= (x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. This is K (41) with the sum over the
-users who share a server with n. The level of a full resource that attains somebody's minimum is the z_mi of some user m of it,
-and the level of any other may be any number above all of these, so
+*Right*: x_nj <= gamma_nj. *Left*, for x_n < M_n: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of
+x_mj / gamma_mj over the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m /
+x_m); so gamma_nj <= (x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. This is K (41) with the sum
+over the users who share a server with n. The level of a full resource that attains somebody's minimum is the z_mi of some user m
+of it, and the level of any other may be any number above all of these, so
 
-    lo_ir = min over m with w_mir > 0 of (phi_m / Phi_m) / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of 1 / c_mi
+    lo_ir = min over m with w_mir > 0 of a_m / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of b_m / c_mi
 
-and M_nir = max(c_ni hi_ir - phi_n / Phi_n, 0), m_nir = max(1 - c_ni lo_ir, 0). All
+and M_nir = max(c_ni hi_ir - a_n, 0), m_nir = max(b_n - c_ni lo_ir, 0). All
 numbers are of order one in every unit of tasks. The program has no objective; add one to choose among the solutions.
 
 It is for small instances (docs/DESIGN-NOTES.md). With an integer feasibility tolerance of 1e-9, as for HiGHS in
@@ -52,7 +57,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.game import Game, game_domain
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -69,12 +74,19 @@ class PsDsf(Equilibrium):
     source = "P Def 2, Theorem 1"
     integer = True
 
+    def domain(self, instance: Instance) -> Instance:
+        """The instance itself; InstanceError where a user has several demand vectors."""
+        return game_domain(instance, self.id)
+
     def write_game(self, instance: Instance) -> Game:
         """The game at alpha = infinity."""
         return Game(instance, np.inf)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`."""
+        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`.
+
+        Where users have limits also the binary "satisfied" of these users.
+        """
         import cvxpy as cp
 
         arcs, part = instance.arcs, LevelBounds(self.game(instance))
@@ -85,12 +97,19 @@ class PsDsf(Equilibrium):
         saturated = cp.Variable(instance.K * instance.R, boolean=True, name="saturated")
         bottleneck = cp.Variable(len(part.arc), boolean=True, name="bottleneck")
         share = cp.multiply(1.0 / part.G[part.user], u[part.user]) - cp.multiply(part.c, level[part.row])
+        limited, chosen, limits = np.flatnonzero(np.isfinite(instance.max_tasks)), part.owner @ bottleneck, []
+        if len(limited):
+            satisfied = cp.Variable(len(limited), boolean=True, name="satisfied")
+            chosen += arcs.owner[limited].T @ satisfied
+            part_run = cp.multiply(1.0 / instance.max_tasks[limited], u[limited])
+            limits = [(part_run <= 1).set_label("limit"), (part_run >= satisfied).set_label("at_limit_where_satisfied")]
         constraints = [
             (arcs.load @ x <= 1).set_label("capacity"),
+            *limits,
             (arcs.owner @ x - u == 0).set_label("tasks"),
             (arcs.load @ x >= saturated).set_label("full_where_saturated"),
             (cp.multiply(1.0 / arcs.gamma, x) <= used).set_label("users"),
-            (part.owner @ bottleneck == 1).set_label("one_bottleneck"),
+            (chosen == 1).set_label("one_bottleneck"),
             (bottleneck <= saturated[part.row]).set_label("at_saturated"),
             (share >= -cp.multiply(part.above, 1 - bottleneck)).set_label("above"),
             (share <= cp.multiply(part.below, 1 - used[part.arc])).set_label("below"),
@@ -111,6 +130,9 @@ class PsDsf(Equilibrium):
         model.used = pyo.Var(list(model.x), domain=pyo.Binary)
         model.saturated = pyo.Var(keys, domain=pyo.Binary)
         model.bottleneck = pyo.Var(pairs, domain=pyo.Binary)
+        limits = {n: M for n, M in zip(users, instance.max_tasks.tolist(), strict=True) if np.isfinite(M)}
+        model.satisfied = pyo.Var(list(limits), domain=pyo.Binary)
+        satisfied = dict.fromkeys(users, 0.0) | dict(model.satisfied.items())
         used, level = list(model.used.values()), list(model.level.values())
         load = {key: 0 if row is None else row for key, row in zip(keys, linear_rows(arcs.load, x), strict=True)}
         tasks = dict(zip(users, linear_rows(arcs.owner, x), strict=True))
@@ -122,7 +144,8 @@ class PsDsf(Equilibrium):
         model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
         model.full_where_saturated = pyo.Constraint(keys, rule=lambda m, *key: load[key] >= m.saturated[key])
         model.users = pyo.Constraint(list(model.x), rule=lambda m, *arc: m.x[arc] / gamma[arc] <= m.used[arc])
-        model.one_bottleneck = pyo.Constraint(list(model.x), rule=lambda _, *arc: choices[arc] == 1)
+        model.one_bottleneck = pyo.Constraint(list(model.x), rule=lambda _, *arc: choices[arc] + satisfied[arc[0]] == 1)
+        model.at_limit_where_satisfied = pyo.Constraint(list(limits), rule=lambda m, n: m.u[n] / limits[n] >= m.satisfied[n])
         model.at_saturated = pyo.Constraint(pairs, rule=lambda m, *pair: m.bottleneck[pair] <= m.saturated[pair[1:]])
         above = {pair: float(part.above[p]) for pair, p in place.items()}
         below = {pair: float(part.below[p]) for pair, p in place.items()}
@@ -165,14 +188,16 @@ class LevelBounds:
         at = np.zeros((instance.N, instance.K), dtype=bool)
         at[game.user, game.server] = True
         meets = (at.astype(float) @ at.T) > 0
-        least = (instance.weights / (meets @ instance.weights))[self.user]
+        limits = instance.max_tasks / self.G
+        least = np.minimum(instance.weights / (meets @ instance.weights), limits)[self.user]  # a_n
+        most = np.minimum(1.0, limits)[self.user]  # b_n
         self.low, self.high = np.full(size, np.inf), np.zeros(size)
         np.minimum.at(self.low, self.row, least / self.c)
-        np.maximum.at(self.high, self.row, 1.0 / self.c)
+        np.maximum.at(self.high, self.row, most / self.c)
         idle = ~np.isfinite(self.low)  # demanded by nobody there
         self.low[idle] = self.high[idle] = 1.0
         self.above = np.maximum(self.c * self.high[self.row] - least, 0.0)
-        self.below = np.maximum(1.0 - self.c * self.low[self.row], 0.0)
+        self.below = np.maximum(most - self.c * self.low[self.row], 0.0)
 
 
 mechanism = PsDsf()

@@ -9,7 +9,17 @@ agree (K Theorem 5), so Problem 2 is solved with g = log: the linear Fisher mark
 
     max   sum_n phi_n log x_n     s.t.  (K 19),  x >= 0
 
-whose equilibria are all PS-DSF, and x_n is unique. Time sharing never needs more than a divisible server has: since
+whose equilibria are all PS-DSF, and x_n is unique.
+
+**Finite tasks** (x_n <= M_n, not in K). With one price lambda_i a server (L) of game/game.py says: who has tasks has z_ni <= l_i,
+and who wants more has z_ni >= l_i, l_i = the inverse of g_i' at lambda_i. That too is the same for all g_i, so Theorem 5 holds.
+The market with x_n <= M_n (price q_n) gives one of the answers: phi_n / x_n = lambda_i / gamma_ni + q_n for x_ni > 0 makes z_ni =
+x_n / (phi_n gamma_ni) <= 1 / lambda_i, with = where q_n = 0. It is the Pareto optimal one; there may be others.
+
+**Several variants** are refused: side by side they take less time than one after the other, so the time of a task depends on what
+else its user runs, and (17) with one number for each arc does not say which tasks fit.
+
+Time sharing never needs more than a divisible server has: since
 d_nr gamma_ni <= c_ir, what is feasible in time is feasible.
 """
 
@@ -18,7 +28,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.game import Game, game_domain
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
@@ -43,11 +53,11 @@ class TimeShared(Equilibrium):
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose one resource is time; its arcs are those of the instance, in the same order."""
-        return time_shared(super().domain(instance))
+        return time_shared(self.home(instance))
 
     def home(self, instance: Instance) -> Instance:
-        """The allocation is given on the servers themselves."""
-        return super().domain(instance)
+        """The allocation is given on the servers themselves; InstanceError where a user has several demand vectors."""
+        return game_domain(instance, self.id)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """The concave program of nb on the time-shared instance."""
@@ -76,6 +86,7 @@ def time_shared(instance: Instance) -> Instance:
         [[1]] * instance.N,
         [[1]] * instance.K,
         weights=exact.weights,
+        max_tasks=exact.max_tasks,
         eligible=instance.eligible,
         demands_on=demands_on,
         name=instance.name,

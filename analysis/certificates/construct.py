@@ -169,12 +169,12 @@ def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], to
 
 
 def _of_game(item: Equilibrium, home: Instance, given: Allocation, tolerance: float) -> Certificate:
-    """Levels for PS-DSF, the bounds of nb where the game is that, else a bound on the residual."""
+    """Levels for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
     if not given.has_point or np.any(given.tasks <= 0):
         raise Refuted("a user has no task")
     if not isinstance(item, AlphaPfVds):
         return _levels(item, home, given, tolerance)
-    if item.is_bargaining(home):
+    if item.is_bargaining(home) and not np.any(np.isfinite(home.max_tasks)):
         return replace(_bounded(given, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)")
     game = item.game(home)
     if not game.finite.any():

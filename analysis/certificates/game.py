@@ -1,17 +1,19 @@
 r"""Certificates of the game (formulations/game/game.py): PS-DSF by exact levels, any other alpha by a bound on the residual.
 
-**Levels.** x is PS-DSF iff every arc reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest z_mi that a full resource
-serves, and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
+**Levels.** x is PS-DSF iff every arc of a user below its limit reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest
+z_mi that a full resource serves, and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
 
 **Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks near it, rational kappa
 and an upper bound on the residual of game.py. The bound is computed from exp and log in ball arithmetic, whose balls contain
 the exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
 
     gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
-    levels  the larger of 1 - q_n and min(y_n, 1 - 1 / q_n),                    q_n = (P_n / g_n)^(1 / beta)
-    slack   min(slack_r, 1 - q_n without the prices of r and of all resources with as much slack)
+    levels  the larger of min(t_n, 1 - q_n) and min(y_n, 1 - 1 / q_n),          q_n = (P_n / g_n)^(1 / beta)
+    slack   min(slack_r, t_n, 1 - q_n without the prices of r and of all resources with as much slack)
 
-and on a server with alpha = infinity the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains
+with t_n = 1 - x_n / M_n, 1 without a limit. A user with t_n <= SATISFIED counts in `gain` as satisfied, in return for a bound of
+at least t_n: its g_n is at most what it pays, P_n, times the largest g_m / P_m of the others. On a server with alpha = infinity
+it is the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains
 the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be doubles, each price must be a part of
 at least VISIBLE of what some user pays, and A and B must each be such a part of some user's marginal utility g_n.
 """
@@ -34,6 +36,9 @@ __all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate
 
 STEP = Fraction(1, 10**24)
 """The numbers of a residual certificate are rounded to multiples of this."""
+
+SATISFIED = Fraction(1, 10**12)
+"""The part of its limit up to which a user counts as satisfied in `gain`."""
 
 VISIBLE = Fraction(1, 10**16)
 """Each price in a certificate is at least this part of what some user pays; smaller ones are left out."""
@@ -144,6 +149,7 @@ def residual_proof(
     require(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
     require(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
     require(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
+    require(instance.single_variant, "a user has several demand vectors, for which there is no certificate")
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     require(all(u > 0 for u in tasks), "a user has no task")
@@ -168,12 +174,13 @@ def residual_proof(
 
 @dataclass(frozen=True)
 class ExactServer:
-    """One server in rationals: parts w (n, r), parts of a monopoly y (n,), shares z (n,), slack (r,)."""
+    """One server in rationals: parts w (n, r), parts of a monopoly y (n,), shares z (n,), slack (r,), t_n as `wanted` (n,)."""
 
     w: list[list[Fraction]]
     y: list[Fraction]
     z: list[Fraction]
     slack: list[Fraction]
+    wanted: list[Fraction]
 
     @classmethod
     def of(
@@ -200,7 +207,9 @@ class ExactServer:
         w = [[load.get(i * R + r, Fraction(0)) * g for r in range(R)] for load, g in zip(loads, gamma, strict=True)]
         y = [x[a] / g for a, g in zip(here, gamma, strict=True)]
         used = [sum((row[r] * part for row, part in zip(w, y, strict=True)), Fraction(0)) for r in range(R)]
-        return cls(w, y, z, [1 - value for value in used])
+        tasks, limits = arcs.tasks(x), arcs.limits
+        left = [Fraction(1) if limit is None else 1 - u / limit for u, limit in zip(tasks, limits, strict=True)]
+        return cls(w, y, z, [1 - value for value in used], [left[arcs.user[a]] for a in here])
 
     def bottleneck_gap(self) -> Fraction:
         """The gap of Theorem 1 (formulations/game/game.py) in rationals."""
@@ -210,7 +219,7 @@ class ExactServer:
             envied = (min(self.y[m], 1 - self.z[n] / self.z[m]) for m in users if self.w[m][r] and self.z[m] > self.z[n])
             return max([self.slack[r], *envied])
 
-        return max(min(missing(n, r) for r, part in enumerate(self.w[n]) if part) for n in users)
+        return max(min(self.wanted[n], *(missing(n, r) for r, part in enumerate(self.w[n]) if part)) for n in users)
 
     def finite_gap(self, alpha: Fraction, A: Fraction, B: Fraction, kappa: Rationals) -> tuple[Fraction, list[Fraction]]:
         """A bound on the gap at a server with finite alpha.
@@ -232,16 +241,18 @@ class ExactServer:
             visible = any(_upper(pair[k] / own) > VISIBLE for pair, own in zip(terms, g, strict=True))
             require(visible, f"nobody notices the coefficient {'AB'[k]} of a server")
         q = self._ratios(mu, g, beta)
-        require(all(value is not None for value in q), "a server has no price for one of its users")
+        priced = all(value is not None or t <= SATISFIED for value, t in zip(q, self.wanted, strict=True))
+        require(priced, "a server has no price for one of its users")
         require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
-        for value, part in zip(q, self.y, strict=True):
-            gaps += [_upper(1 - value), min(part, _upper(1 - 1 / value))]
+        for value, part, t in zip(q, self.y, self.wanted, strict=True):
+            gaps += [t] if value is None else [min(t, _upper(1 - value)), min(part, _upper(1 - 1 / value))]
         for slack in self.slack:
             fuller = [m if other < slack else as_ball(Fraction(0)) for m, other in zip(mu, self.slack, strict=True)]
             lost = [Fraction(1) if v is None else _upper(1 - v) for v in self._ratios(fuller, g, beta)]
-            gaps.append(min(slack, max(lost)))
-        return max(Fraction(0), *gaps), [point_as_fraction(value.mid()) // STEP * STEP for value in q]
+            gaps.append(min(slack, max(min(t, v) for t, v in zip(self.wanted, lost, strict=True))))
+        ratios = [Fraction(0) if value is None else point_as_fraction(value.mid()) // STEP * STEP for value in q]
+        return max(Fraction(0), *gaps), ratios
 
     def _ratios(self, mu: list[Any], g: list[Any], beta: Fraction) -> list[Any]:
         """(n,) (P / g)^(1 / beta), None where P is 0."""
@@ -258,10 +269,14 @@ class ExactServer:
         )
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
-        value = sum((as_ball(part) * own for part, own in zip(self.y, g, strict=True)), as_ball(Fraction(0)))
-        prices = self._prices(mu)
-        total = sum(mu, as_ball(Fraction(0)))
-        return max(_upper(1 - value / (own / p * total)) for own, p in zip(g, prices, strict=True))
+        satisfied = [t <= SATISFIED for t in self.wanted]
+        prices, total = self._prices(mu), sum(mu, as_ball(Fraction(0)))
+        gaps = [t for t, out in zip(self.wanted, satisfied, strict=True) if out]
+        for factor in [own / p for own, p, out in zip(g, prices, satisfied, strict=True) if not out]:
+            worth = [own.min(factor * p) if out else own for own, p, out in zip(g, prices, satisfied, strict=True)]
+            value = sum((as_ball(part) * own for part, own in zip(self.y, worth, strict=True)), as_ball(Fraction(0)))
+            gaps.append(_upper(1 - value / (factor * total)))
+        return max(gaps)
 
 
 def _power(base: Fraction, exponent: Fraction) -> Any:

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.game.game import Game, monopolies
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -32,10 +32,9 @@ class Equilibrium(Mechanism):
         return last
 
     def domain(self, instance: Instance) -> Instance:
-        """One demand vector a user and no limits; InstanceError otherwise, or where a parameter does not fit the servers."""
-        result = game_domain(instance, self.id)
-        self.game(result)
-        return result
+        """The instance itself; InstanceError where the game is not defined on it, or a parameter does not fit the servers."""
+        self.game(instance)
+        return instance
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Tasks in units of the best server; the weights stay, for prices are levels and those have the weights' scale."""
@@ -62,7 +61,7 @@ def deviation(instance: Instance, x: Floats) -> Floats:
     tasks = np.bincount(arcs.user, x, instance.N)
     least = np.full(instance.K, np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):  # no point, no deviation: nan
-        z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
+        z = tasks[arcs.user] / (instance.weights[arcs.user] * monopolies(instance))
         np.minimum.at(least, arcs.server, z)
         each = np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)
     result: Floats = each.astype(float)

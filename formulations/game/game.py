@@ -19,15 +19,54 @@ kappa_ir = mu_ir^(1 / beta_i), (K 29) is y_ni complements the *excess*
 the logarithm of z_ni divided by the share at which server i starts to serve user n. For alpha -> infinity it becomes
 log z_ni + max over r with w_nir > 0 of log kappa_ir, which is PS-DSF by levels l_ir = 1 / kappa_ir (ps_dsf.py).
 
-**Residual.** The largest over the servers of the following, each in [0, 1].
+**Finite tasks** (not in K and P). A user that runs its x_n = M_n tasks is *satisfied*: more tasks are worth nothing to it, so
+server i maximises (K 12) with min(x_n, M_n) for x_n. Given the others it gives user n at most M_n - sum over j != i of x_nj. Its
+multiplier eta_ni of that belongs to server i alone, and where it is eliminated (K 29) becomes
+
+    x_n < M_n:   0 <= y_ni  complements  E_ni >= 0                    x_n = M_n:   y_ni > 0  implies  E_ni <= 0               (L)
+
+A satisfied user complains nowhere, and no server gives it tasks that are worth less to the server than they cost. For alpha =
+infinity (L) is P's Definition 2 with x_n <= M_n among the constraints: only users below their limits need a bottleneck, while
+every user who has tasks somewhere counts as envied (P 13).
+*Without limits* nobody is satisfied and (L) is (K 29). An equilibrium without limits stays one under limits that it obeys.
+*Existence.* With the others fixed, server i maximises a strictly concave function of (x_ni)_n over a polytope that does not
+depend on them, up to min(., M_n); the least maximiser gives nobody more than it wants. It is unique, and continuous in the
+others' tasks (Berge; for alpha >= 1 the function is -inf where a share is 0, so shares stay positive. For alpha = infinity it is
+the max-min fair point, and a direction in which a limit point z could be improved is feasible at all points near z of the same
+polytope, so it would improve these too). So a fixed point exists (Brouwer), and in it x_n <= M_n: who gives a user tasks gives at
+most what the others left.
+*Whose multiplier.* The total x_n <= M_n is a constraint that the servers share. If they had to have one multiplier eta_n (a
+normalised equilibrium, Rosen 1965), multiplying one server's objective by 2 would change the answer, though it changes nothing
+that the server wants: users 1 and 2 alone on servers 1 and 2 of capacity 1, user 3 on both with M_3 = 1/2, all demands 1, alpha =
+1. A common eta gives user 3 its tasks half from each server; with U_1 doubled, rho = 2, eta = rho (2 - 1 / (1 - x_31)) = 2 - 1 /
+(1 - x_32) gives another answer. (L) has no such weights, but many answers: here every x_31 + x_32 = 1/2 with x_31, x_32 >= 0.
+The multipliers eta_ni = sigma_n g_i'(z_ni) with one sigma_n in [0, 1] for all servers are a choice among them that does not
+depend on the scale of the objectives. Then E_ni + h_n, h_n = -log(1 - sigma_n) / beta, replaces E_ni in (K 29), which for
+alpha-fair servers with one alpha >= 1 says: *the equilibrium without limits in which the users at their limits have smaller
+weights, phi_n exp(-h_n)*. For alpha = 1 it is the nb allocation with limits (eta_ni = sigma_n phi_n gamma_ni / x_n is in
+proportion to gamma_ni, and so is the multiplier of nb's row x_n <= M_n in the condition for x_ni), so K's Theorem 2 holds for
+this choice, and Pareto optimality with it; for (L) alone it does not. `continuation` and the merit problem compute this choice.
+
+**Several variants** (not in K and P), finite alpha. gamma_ni are the most tasks that user n can run alone on server i, variants
+side by side (a linear program; the best single variant would change when a mixture of two variants is added as a third). Server
+i maximises (K 12) over its x_nvi, so everything above holds for arcs (n, v, i) with w_nvir = gamma_ni d_nvr / c_ir and the same
+g_i'(z_ni) for every v; w may exceed 1, but not on a best mixture. With one variant this is K. Existence as above: (x_ni)_n is
+unique and continuous, and it lies in a polytope.
+*alpha = infinity is refused with variants*, since the levels say too little there. One user on one server (1, 1) with variants
+(1, 1/2) and (1/2, 1): x = (1, 0) fills the first resource, which both variants need and on which nobody has a larger share. It is
+a bottleneck for both, and P (13) holds, but (2/3, 2/3) gives the user 4/3 tasks. Definition 2 itself does exclude x; it needs a
+price vector in place of each bottleneck, and equilibria for alpha -> infinity have its limits, but no levels tell them apart.
+
+**Residual.** The largest over the servers of the following, each in [0, 1], with t_n = 1 - x_n / M_n (1 without a limit).
 *Finite alpha*: the larger of two numbers.
 (a) The relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni g_i'(z_ni)), bounded
-above by weak duality with the prices.
+above by weak duality with the prices. Satisfied users count with what they pay, if that is less than g_i'; a user counts as
+satisfied up to any t_n, but then (a) is at least t_n.
 (b) How far the levels are from (K 28-29). It is needed because for large alpha a user with a large share has a tiny g_i' and so
-hardly changes (a). For an arc: 1 - exp(E) where E < 0, min(y, 1 - exp(-E)) where E > 0. For a resource r: the smaller of its
-slack and of the largest 1 - exp(E) that results when the prices of r and of all resources with at least as much slack are set
-to 0. Prices come from the method where
-it has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
+hardly changes (a). For an arc: min(t_n, 1 - exp(E)) where E < 0, min(y, 1 - exp(-E)) where E > 0. For a resource r: the smaller
+of its slack and of the largest min(t_n, 1 - exp(E)) that results when the prices of r and of all resources with at least as much
+slack are set to 0. Prices come from the method where it has any; where they prove too little, a linear program for each server
+finds its own (`recovered_prices`).
 *alpha = infinity*: how far Theorem 1 of P is violated; it needs no prices (`bottleneck_gap`).
 
 A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
@@ -36,6 +75,8 @@ q A_i and q B_i there, and a pool's parameters are those of one of its servers d
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -46,9 +87,9 @@ from scipy.optimize import linprog
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, is_vector
+from fairalloc.models.numbers import Floats, frozen, is_vector
 
-__all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "recovered_prices"]
+__all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "monopolies", "recovered_prices"]
 
 PROVED = 1e-9
 """Where the residual is below this, no linear program looks for better prices."""
@@ -58,38 +99,61 @@ SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
 prices for each threshold prove a bound, and the least bound is the residual."""
 
 
+SATISFIED_THRESHOLDS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
+"""Up to which t_n a user counts as satisfied in (a) of the residual; (a) is then at least the largest such t_n."""
+
+
 def game_domain(instance: Instance, name: str) -> Instance:
-    """The instance itself; InstanceError where a user has several demand vectors or a limit on its tasks."""
+    """The instance itself; InstanceError where a user has several demand vectors."""
     for user, demand in zip(instance.users, instance.demands, strict=True):
         if len(demand) > 1:
             raise NotApplicable(f"{name} needs one demand vector for each user, but user {user!r} has {len(demand)}")
-    for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
-        raise NotApplicable(f"{name} knows no limits, but user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}")
     return instance
 
 
+@lru_cache(maxsize=8)
+def monopolies(instance: Instance) -> Floats:
+    """(A,) gamma_ni of each arc: the most tasks that its user could run alone on its server, variants side by side (K 8)."""
+    arcs, result = instance.arcs, instance.arcs.gamma.copy()
+    if instance.single_variant:
+        return frozen(result)
+    load = arcs.load.tocsc()
+    pair = arcs.user * instance.K + arcs.server
+    order = np.argsort(pair, kind="stable")
+    for here in np.split(order, np.flatnonzero(np.diff(pair[order])) + 1):
+        if len(here) > 1:
+            unit = arcs.gamma[here]
+            rows = load[:, here].toarray()[arcs.server[here[0]] * instance.R :][: instance.R] * unit
+            result[here] = -linprog(-unit, A_ub=rows, b_ub=np.ones(instance.R), method="highs-ds").fun
+    return frozen(result)
+
+
 class Game:
-    """The arrays of one game. a runs over the arcs (n, i), i over servers, r over resources.
+    """The arrays of one game. a runs over the arcs (n, v, i), i over servers, r over resources.
 
     Attributes
     ----------
     user, server : (A,) int
     gamma, unit : (A,) tasks of a monopoly (K 8), and phi_n gamma_ni
-    w : (A, R) part of the resource that a monopoly uses, largest 1
+    w : (A, R) part of the resource that gamma_ni tasks on the arc use; the largest is 1 where the user has one variant
+    limits : (N,) M_n, inf where there is none
     alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22)
     finite : (K,) bool, whether alpha is
     """
 
     def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0) -> None:
         arcs = instance.arcs
-        self.instance, self.user, self.server, self.gamma = instance, arcs.user, arcs.server, arcs.gamma
-        self.unit = instance.weights[arcs.user] * arcs.gamma
+        self.instance, self.user, self.server, self.gamma = instance, arcs.user, arcs.server, monopolies(instance)
+        self.unit = instance.weights[arcs.user] * self.gamma
+        self.limits = instance.max_tasks
         self.w = np.zeros((len(arcs), instance.R))
         load = arcs.load.tocoo()
-        self.w[load.col, load.row % instance.R] = load.data * arcs.gamma[load.col]
+        self.w[load.col, load.row % instance.R] = load.data * self.gamma[load.col]
         self.alpha = per_server(alpha, instance, "alpha")
         self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
         self._check()
+        if np.isinf(self.alpha).any():
+            game_domain(instance, "a game with alpha = inf")
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
 
@@ -116,6 +180,11 @@ class Game:
     def shares(self, tasks: Floats) -> Floats:
         """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
         result: Floats = tasks[self.user] / self.unit
+        return result
+
+    def wanted(self, tasks: Floats) -> Floats:
+        """(N,) t_n: the part of its limit that each user still wants at tasks (N,); 1 where there is no limit."""
+        result: Floats = np.maximum(1.0 - tasks / self.limits, 0.0)
         return result
 
     def load(self, y: Floats) -> Floats:
@@ -201,9 +270,10 @@ class Game:
         return result
 
     def shrunk(self, x: Floats) -> Floats:
-        """(A,) the tasks with every overloaded server scaled down to fit: bounds need a feasible point."""
+        """(A,) the tasks with overloaded servers, then users above their limits, scaled down: bounds need a feasible point."""
         over = np.maximum(self.load(self.fractions(x)).max(axis=1), 1.0)
-        result: Floats = x / over[self.server]
+        x = x / over[self.server]
+        result: Floats = x / np.maximum(self.tasks(x) / self.limits, 1.0)[self.user]
         return result
 
 
@@ -268,7 +338,8 @@ def by_server(game: Game, values: Floats, reduce: np.ufunc, start: float) -> Flo
 def definition_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     """(K,) an upper bound on the relative gain left by (K 16), proved by prices kappa^beta.
 
-    Scaled up until they cover every g_i', prices bound the maximum by their sum (capacities are 1).
+    Scaled up until they cover every g_i' of users that are not satisfied, prices bound the maximum by their sum, for capacities
+    are 1.
 
     Parameters
     ----------
@@ -280,17 +351,29 @@ def definition_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     -------
     (K,) in [0, 1]; 0 for a server without arcs, 1 where the prices prove nothing
     """
+    wanted = game.wanted(game.tasks(x))[game.user]
+    result = _gain_left(game, x, kappa, np.zeros(len(x), bool))
+    for threshold in SATISFIED_THRESHOLDS if np.any(np.isfinite(game.limits)) else ():
+        satisfied = wanted <= threshold
+        still = by_server(game, np.where(satisfied, wanted, 0.0), np.maximum, 0.0)
+        result = np.minimum(result, np.maximum(still, _gain_left(game, x, kappa, satisfied)))
+    return result
+
+
+def _gain_left(game: Game, x: Floats, kappa: Floats, satisfied: NDArray[np.bool_]) -> Floats:
+    """(K,) `definition_gap` with these arcs (A,) as those of satisfied users; 0 for a server that has no others."""
     log_g = game.log_marginal(game.shares(game.tasks(x)))
-    top = by_server(game, log_g, np.maximum, -np.inf)
-    with np.errstate(over="ignore"):
-        value = by_server(game, game.fractions(x) * np.exp(log_g - top[game.server]), np.add, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log_mu = game.beta[:, None] * np.log(np.maximum(kappa, 0.0))
-        factor = by_server(game, log_g - game.log_price(kappa), np.maximum, -np.inf)
+        log_p = game.log_price(kappa)
+        factor = by_server(game, np.where(satisfied, -np.inf, log_g - log_p), np.maximum, -np.inf)
+        worth = np.where(satisfied, np.minimum(log_g, factor[game.server] + log_p), log_g)
+        top = by_server(game, worth, np.maximum, -np.inf)
+        value = by_server(game, game.fractions(x) * np.exp(worth - top[game.server]), np.add, 0.0)
         log_bound = factor + np.logaddexp.reduce(log_mu, axis=1) - top
         gap = 1.0 - value * np.exp(-log_bound)
-    used = np.isin(np.arange(game.instance.K), game.server)
-    result: Floats = np.where(used, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
+    some = np.isin(np.arange(game.instance.K), game.server[~satisfied])
+    result: Floats = np.where(some, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
     return result
 
 
@@ -308,13 +391,14 @@ def level_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     (K,) in [0, 1]; 0 for a server without arcs
     """
     y, tasks = game.fractions(x), game.tasks(x)
-    E = game.excess(tasks, kappa)
-    arcs = np.where(E < 0, -np.expm1(np.minimum(E, 0.0)), np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
+    E, wanted = game.excess(tasks, kappa), game.wanted(tasks)[game.user]
+    short = np.minimum(wanted, -np.expm1(np.minimum(E, 0.0)))
+    arcs = np.where(E < 0, short, np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
     result = by_server(game, arcs, np.maximum, 0.0)
     slack = np.maximum(1.0 - game.load(y), 0.0)
     for r in range(game.instance.R):
         fuller = np.where(slack < slack[:, r, None], kappa, 0.0)
-        lost = -np.expm1(np.minimum(game.excess(tasks, fuller), 0.0))
+        lost = np.minimum(wanted, -np.expm1(np.minimum(game.excess(tasks, fuller), 0.0)))
         result = np.maximum(result, np.minimum(slack[:, r], by_server(game, lost, np.maximum, 0.0)))
     return result
 
@@ -326,7 +410,8 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 
         max over n  min over r with w_nr > 0  of the larger of slack_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
 
-    It has y_mi and not w_mr y_mi: the definition changes discontinuously where w_mr becomes 0, so a user with a large y_mi and a
+    with t_n in its place where that is less: a satisfied user needs no bottleneck. It has y_mi and not w_mr y_mi: the definition
+    changes discontinuously where w_mr becomes 0, so a user with a large y_mi and a
     tiny w_mr is not close to one with w_mr = 0.
 
     Parameters
@@ -343,14 +428,15 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
     if not len(here):
         return 0.0
     w, y = game.w[here], game.fractions(x)[here]
-    z = game.shares(game.tasks(x))[here]
+    tasks = game.tasks(x)
+    z = game.shares(tasks)[here]
     slack = np.maximum(1.0 - y @ w, 0.0)
     above = np.maximum(1.0 - z[:, None] / z, 0.0)  # [n, m]
     worst = np.ones(len(here))
     for r in range(w.shape[1]):
         envied = np.minimum(np.where(w[:, r] > 0, y, 0.0), above).max(axis=1)
         worst = np.where(w[:, r] > 0, np.minimum(worst, np.maximum(slack[r], envied)), worst)
-    return float(worst.max())
+    return float(np.minimum(worst, game.wanted(tasks)[game.user[here]]).max())
 
 
 def recovered_candidates(game: Game, x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
@@ -384,7 +470,8 @@ def recovered_prices(
 
         min  sum_r slack_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 
-    is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. Users with
+    is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. A satisfied
+    user has no row, and costs y_n times what it pays beyond 1, if anything: v_n >= sum_r B_nr nu_r - 1, v_n >= 0. Users with
     y <= threshold have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one
     resource, and for large alpha a user with a large share whose y is 1e-9 by rounding would put it hundreds of magnitudes
     too low.
@@ -394,40 +481,55 @@ def recovered_prices(
     game : the game
     x : (A,) feasible tasks with at least one task for every user
     servers : indices of the servers whose prices are wanted; their alpha is finite
-    threshold : the fraction of a monopoly up to which a user counts as not served
+    threshold : the fraction of a monopoly up to which a user counts as not served, and the t_n up to which as satisfied
     allowed : (K, R) which resources may have a price; None = all
 
     Returns
     -------
     kappa : (K, R), 0 for other servers and where there are no such prices
     """
-    y = game.fractions(x)
-    log_g = game.log_marginal(game.shares(game.tasks(x)))
+    y, tasks = game.fractions(x), game.tasks(x)
+    log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold
     kappa = np.zeros((game.instance.K, game.instance.R))
     for i in servers:
         here = game.server == i
         some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
-        kappa[i] = _prices(
-            game.w[here], np.where(y[here] > threshold, y[here], 0.0), y[here], log_g[here], float(game.beta[i]), some
-        )
+        prices = OneServer(game.w[here], np.where(y[here] > threshold, y[here], 0.0), y[here], log_g[here], satisfied[here])
+        kappa[i] = prices.least_violating(float(game.beta[i]), some)
     return kappa
 
 
-def _prices(w: Floats, served: Floats, y: Floats, log_g: Floats, beta: float, allowed: NDArray[np.bool_]) -> Floats:
-    """(R,) kappa of one server with the users' w (m, R), served part and y (m,), log g' (m,)."""
-    priced = (w * served[:, None] > 0).any(axis=0) & allowed
-    if not priced.any():
-        return np.zeros(w.shape[1])
-    with np.errstate(divide="ignore"):
-        log_b = np.log(w[:, priced]) - log_g[:, None]
-    scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
-    b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
-    slack = np.maximum(1.0 - y @ w[:, priced], 0.0)
-    cost = slack + served @ b
-    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    answer = linprog(cost, A_ub=-b, b_ub=-np.ones(len(b)), method="highs-ds", options=options)
-    kappa = np.zeros(w.shape[1])
-    if answer.x is not None:
+@dataclass(frozen=True)
+class OneServer:
+    """The m arcs of one server for `recovered_prices`: w (m, R), the served part, y, log g' and who is satisfied (m,)."""
+
+    w: Floats
+    served: Floats
+    y: Floats
+    log_g: Floats
+    satisfied: NDArray[np.bool_]
+
+    def least_violating(self, beta: float, allowed: NDArray[np.bool_]) -> Floats:
+        """(R,) kappa, 0 for resources that are not allowed (R,)."""
+        w, served = self.w, self.served
+        kappa = np.zeros(w.shape[1])
+        priced = (w * served[:, None] > 0).any(axis=0) & allowed
+        if not priced.any() or self.satisfied.all():
+            return kappa
         with np.errstate(divide="ignore"):
-            kappa[priced] = np.exp((np.log(np.maximum(answer.x, 0.0)) - scale) / beta)
-    return kappa
+            log_b = np.log(w[:, priced]) - self.log_g[:, None]
+        scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
+        b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
+        wanting, paying = ~self.satisfied, self.satisfied & (served > 0)
+        slack = np.maximum(1.0 - self.y @ w[:, priced], 0.0)
+        cost = np.concatenate([slack + served[wanting] @ b[wanting], served[paying]])
+        rows = np.block(
+            [[-b[wanting], np.zeros((wanting.sum(), paying.sum()))], [b[paying], -np.eye(int(paying.sum()))]],
+        )
+        sides = np.where(np.arange(len(rows)) < wanting.sum(), -1.0, 1.0)
+        options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=options)
+        if answer.x is not None:
+            with np.errstate(divide="ignore"):
+                kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / beta)
+        return kappa

@@ -20,6 +20,11 @@ point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni h
 
     E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
 
+A user with a limit M_n has the multiplier sigma_n of game.py, the part of g_i' that its limit pays for on every server:
+
+    F_ni = (log(sum_r w_nir exp(beta_i level_ir) + sigma_n g_i')  -  log g_i') / beta_i    in the place of E_ni, and in the merit
+    SCALE sum_n psi_FB(sigma_n, 1 - u_n / M_n)^2 / 2
+
 u and slack keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and slack
 have no sign constraints: psi_FB = 0 implies their signs. With constraints x >= 0 an interior-point method keeps every x about
 sqrt(its tolerance) above 0, because the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which
@@ -45,7 +50,16 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["finite_game", "merit_cvxpy", "merit_pyomo", "printed_cvxpy", "printed_merit", "printed_pyomo"]
+__all__ = [
+    "finite_game",
+    "left_pyomo",
+    "merit_cvxpy",
+    "merit_pyomo",
+    "printed_cvxpy",
+    "printed_merit",
+    "printed_pyomo",
+    "unlimited_game",
+]
 
 RELAXATION = 1e-8
 SCALE = 1e2
@@ -62,12 +76,24 @@ def finite_game(game: Game) -> Game:
     return game
 
 
+def unlimited_game(game: Game) -> Game:
+    """The game itself, for the models as printed; InstanceError where some alpha is inf or a user has a limit."""
+    for n in np.flatnonzero(np.isfinite(game.limits))[:1]:
+        user, limit = game.instance.users[n], game.limits[n]
+        raise NotApplicable(f"the models as printed have no limits, but user {user!r} has max_tasks {limit:g}")
+    return finite_game(game)
+
+
 class StartingPoint:
-    """The equal partition, where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), slack (K, R)."""
+    """Where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), slack (K, R).
+
+    It is the equal partition, with the tasks of users above 0.7 of their limits scaled down to that.
+    """
 
     def __init__(self, game: Game) -> None:
         instance = game.instance
-        self.x = instance.arcs.gamma / instance.N
+        x = instance.arcs.gamma / instance.N
+        self.x = x * np.minimum(1.0, 0.7 * game.limits / game.tasks(x))[game.user]
         self.u = game.tasks(self.x)
         self.slack = 1.0 - game.load(game.fractions(self.x))
         wanted = game.log_marginal(game.shares(self.u)) / game.beta[game.server]
@@ -94,7 +120,10 @@ class MarginalTerms:
 
 
 def merit_cvxpy(game: Game) -> "cp.Problem":
-    """Variables "x", "u" (tasks of each user), "kappa", "level", "slack" (K, R); constraints "capacity", "tasks", "levels"."""
+    """Variables "x", "u" (tasks of each user), "kappa", "level", "slack" (K, R); constraints "capacity", "tasks", "levels".
+
+    Where users have limits also the variable "sigma", one for each of these users.
+    """
     import cvxpy as cp
 
     instance, arcs, start = finite_game(game).instance, game.instance.arcs, StartingPoint(game)
@@ -104,11 +133,16 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
     x.value, u.value, slack.value = start.x, start.u, start.slack
     level.value, kappa.value = start.log_kappa, np.exp(start.log_kappa)
 
-    E = _excess_cvxpy(game, u, level, start)
+    limited = np.flatnonzero(np.isfinite(game.limits))
+    sigma = cp.Variable(len(limited), nonneg=True, name="sigma", value=np.full(len(limited), 0.3)) if len(limited) else None
+    E = _excess_cvxpy(game, u, level, start, sigma)
     k = np.exp(-start.log_kappa)
     fb_users = _fischer_burmeister(cp.multiply(1.0 / game.gamma, x), E)
     fb_prices = _fischer_burmeister(cp.multiply(k, kappa), slack)
     objective = SCALE / 2 * (cp.sum(cp.square(fb_users)) + cp.sum(cp.square(fb_prices)))
+    if sigma is not None:
+        fb_limits = _fischer_burmeister(sigma, 1 - cp.multiply(1.0 / game.limits[limited], u[limited]))
+        objective += SCALE / 2 * cp.sum(cp.square(fb_limits))
     constraints = [
         (arcs.load @ x + cp.vec(slack, order="C") == 1).set_label("capacity"),
         (arcs.owner @ x - u == 0).set_label("tasks"),
@@ -123,24 +157,38 @@ def _fischer_burmeister(a: Any, b: Any) -> Any:
     return cp.power(cp.square(a) + cp.square(b), 0.5) - a - b
 
 
-def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint) -> Any:
-    """E (A,)."""
+def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: Any) -> Any:
+    """F (A,), which is E without limits.
+
+    Parameters
+    ----------
+    game : the game
+    u, level : variables (N,), (K, R)
+    start : has the units k_i
+    sigma : the variable of the users with limits, or None
+    """
     import cvxpy as cp
 
     instance, marginal, beta = game.instance, MarginalTerms(game), game.beta[game.server]
     at = sp.csr_array((np.ones(len(beta)), (np.arange(len(beta)), game.server)), shape=(len(beta), instance.K))
     powers = cp.exp(cp.multiply(np.repeat(game.beta[:, None], instance.R, axis=1), level - start.log_kappa))
-    log_price = cp.log(cp.sum(cp.multiply(game.w, at @ powers), axis=1) + TINY)
     log_z = instance.arcs.owner.T @ cp.log(u) - np.log(game.unit)
     log_g = marginal.constant - cp.multiply(marginal.slope, log_z)
     if len(marginal.mixed):
         pick = sp.csr_array(sp.eye_array(len(beta)))[marginal.mixed]
         log_g += pick.T @ cp.log(cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B)
-    return cp.multiply(1.0 / beta, log_price - log_g) + start.log_kappa[game.server, 0]
+    own = start.log_kappa[game.server, 0]
+    price = cp.sum(cp.multiply(game.w, at @ powers), axis=1) + TINY
+    if sigma is not None:
+        limited = np.isfinite(game.limits)
+        arcs = np.flatnonzero(limited[game.user])
+        pick = sp.csr_array(sp.eye_array(len(beta)))[arcs]
+        price += pick.T @ cp.multiply(sigma[(np.cumsum(limited) - 1)[game.user[arcs]]], cp.exp(pick @ (log_g - beta * own)))
+    return cp.multiply(1.0 / beta, cp.log(price) - log_g) + own
 
 
 def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
-    """Variables `x`, `u`, `kappa`, `level`, `slack`, constraints `capacity`, `tasks`, `levels`, by the instance's names."""
+    """Variables `x`, `u`, `kappa`, `level`, `slack`, `sigma`, constraints `capacity`, `tasks`, `levels`, by names."""
     import pyomo.environ as pyo
 
     instance, start = finite_game(game).instance, StartingPoint(game)
@@ -159,8 +207,16 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     E = excess_pyomo(game, model, power, start)
     users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
     prices = sum(_fb(k[key], model.slack[key]) ** 2 for key in keys)
-    model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices))
+    model.del_component(model.limit)
+    limits = sum(_fb(model.sigma[n], left) ** 2 for n, left in left_pyomo(game, model).items())
+    model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices + limits))
     return model
+
+
+def left_pyomo(game: Game, model: "pyo.ConcreteModel") -> dict[str, Any]:
+    """1 - u_n / M_n, one expression for each user with a limit, by its name."""
+    limits = dict(zip(game.instance.users, game.limits.tolist(), strict=True))
+    return {n: 1 - model.u[n] / limits[n] for n in model.sigma}
 
 
 def _fb(a: Any, b: Any) -> Any:
@@ -168,7 +224,7 @@ def _fb(a: Any, b: Any) -> Any:
 
 
 def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.ConcreteModel":
-    """`pyomo_tasks` with `u`, `tasks`, and variables on (server, resource).
+    """`pyomo_tasks` with `u`, `tasks`, `sigma` (of users with limits), and variables on (server, resource).
 
     Parameters
     ----------
@@ -186,6 +242,9 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.Conc
     model, users = pyomo_tasks(instance), instance.users
     keys = [(i, r) for i in instance.servers for r in instance.resources]
     model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
+    model.sigma = pyo.Var(
+        [n for n, M in zip(users, game.limits, strict=True) if np.isfinite(M)], bounds=(0, None), initialize=0.3
+    )
     for name, values in prices.items():
         first = dict(zip(keys, values.ravel().tolist(), strict=True))
         model.add_component(name, pyo.Var(keys, domain=pyo.Reals if signed else pyo.NonNegativeReals, initialize=first))
@@ -198,12 +257,12 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.Conc
 
 
 def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: StartingPoint) -> list[Any]:
-    """E of game.py, one expression for each arc.
+    """F, which is E of game.py where users have no limits, one expression for each arc.
 
     Parameters
     ----------
     game : the game
-    model : with `x` and `u`; gets the expressions `power`, `log_u` and `excess`
+    model : with `x`, `u` and `sigma`; gets the expressions `power`, `log_u` and `excess`
     power : {(i, r): an expression for (kappa_ir / k_i)^beta_i}
     start : has the units k_i
 
@@ -215,10 +274,13 @@ def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[in
 
     model.power = pyo.Expression(list(power), rule=lambda _, i, r: power[i, r])  # named expressions are written once
     log_g, place = log_marginal_pyomo(game, model), {arc: a for a, arc in enumerate(model.x)}
-    result = []
+    users, result = game.instance.users, []
     for a, i in enumerate(game.server.tolist()):
         price = sum(float(game.w[a, r]) * model.power[i, r] for r in np.flatnonzero(game.w[a]).tolist())
-        result.append((pyo.log(price + TINY) - log_g[a]) / float(game.beta[i]) + float(start.log_kappa[i, 0]))
+        beta, own, n = float(game.beta[i]), float(start.log_kappa[i, 0]), users[game.user[a]]
+        if n in model.sigma:
+            price = price + model.sigma[n] * pyo.exp(log_g[a] - beta * own)
+        result.append((pyo.log(price + TINY) - log_g[a]) / beta + own)
     model.excess = pyo.Expression(list(model.x), rule=lambda _, *arc: result[place[arc]])
     return list(model.excess.values())
 
@@ -279,7 +341,7 @@ def printed_cvxpy(game: Game, relaxation: float = RELAXATION) -> "cp.Problem":
     """Variables "x", "u", "lam" (K, R), parameter "relaxation"; constraints "capacity", "tasks", "saturated"."""
     import cvxpy as cp
 
-    instance, arcs, start = finite_game(game).instance, game.instance.arcs, StartingPoint(game)
+    instance, arcs, start = unlimited_game(game).instance, game.instance.arcs, StartingPoint(game)
     marginal, pools = MarginalTerms(game), game.instance.pools
     x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
     lam = cp.Variable((instance.K, instance.R), nonneg=True, name="lam")
@@ -307,7 +369,7 @@ def printed_pyomo(game: Game, relaxation: float = RELAXATION) -> "pyo.ConcreteMo
     """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
     import pyomo.environ as pyo
 
-    model = pyomo_named(finite_game(game), lam=printed_start(game, StartingPoint(game)))
+    model = pyomo_named(unlimited_game(game), lam=printed_start(game, StartingPoint(game)))
     x = list(model.x.values())
     for variable in x:
         variable.domain = pyo.Reals

@@ -5,6 +5,8 @@ r"""The equilibrium as a nonlinear complementarity problem (K 4.1, (28)-(31)), w
     0 <= kappa_ir        complements   slack_ir = 1 - sum_n w_nir x_ni / gamma_ni >= 0                           (K 28, 30)
     0 <= x_ni            complements   E_ni >= 0,   the logarithm of both sides of (K 29), see merit.py         (K 29, 31)
 
+and for users with limits, with F_ni of merit.py in the place of E_ni,  0 <= sigma_n  complements  1 - u_n / M_n >= 0.
+
 **As printed** (`levels=False`), in tasks and prices, whose terms have the scale of z^-alpha: fit for small alpha.
 
     0 <= lambda_ir       complements   f_ir(x_i) = c_ir - sum_n x_ni d_nr >= 0                                  (K 28, 30)
@@ -26,9 +28,11 @@ from fairalloc.formulations.game.merit import (
     StartingPoint,
     excess_pyomo,
     finite_game,
+    left_pyomo,
     printed_functions,
     printed_start,
     pyomo_named,
+    unlimited_game,
 )
 
 if TYPE_CHECKING:
@@ -38,14 +42,15 @@ __all__ = ["as_nlp", "ncp_pyomo"]
 
 
 def ncp_pyomo(game: Game, levels: bool = True) -> "pyo.ConcreteModel":
-    """Complementarity conditions `prices` (K 28, by server and resource) and `users` (K 29, by arc), named as in merit.py.
+    """Complementarity conditions `prices` (K 28, by server and resource), `users` (K 29, by arc) and `limits`, as in merit.py.
 
     Variables `x`, `u` (tasks of each user) and `kappa` or `lam`; constraints `capacity`, `tasks`.
     """
-    return _levels(finite_game(game)) if levels else _printed(finite_game(game))
+    return _levels(finite_game(game)) if levels else _printed(unlimited_game(game))
 
 
 def _levels(game: Game) -> "pyo.ConcreteModel":
+    from pyomo.mpec import Complementarity, complements
 
     instance, start = game.instance, StartingPoint(game)
     model = pyomo_named(game, kappa=np.exp(start.log_kappa))
@@ -61,6 +66,8 @@ def _levels(game: Game) -> "pyo.ConcreteModel":
         power[i, r] = (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i])
     E = excess_pyomo(game, model, power, start)
     _conditions(model, {key: (model.kappa[key], row) for key, row in slack.items()}, E)
+    left = left_pyomo(game, model)
+    model.limits = Complementarity(list(left), rule=lambda m, n: complements(m.sigma[n] >= 0, left[n] >= 0))
     return model
 
 

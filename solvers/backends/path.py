@@ -27,13 +27,14 @@ EXECUTABLE = "pathampl"
 
 
 class PathSession(PyomoSession):
-    """The conditions in levels; the capacities are conditions already."""
+    """The conditions in levels; capacities and limits are conditions already."""
 
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002, ARG002
         """formulations/game/ncp.py."""
         assert isinstance(self.mechanism, Equilibrium)
         model = ncp_pyomo(self.mechanism.game(self.instance))
         model.capacity.deactivate()
+        model.limit.deactivate()
         return model
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:

@@ -9,6 +9,7 @@ r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (
 The unknowns are x on the arcs with tasks and the levels l_ir of full resources:
 
     sum_m x_mi d_mr = c_ir          for full (i, r),          sum_j x_nj = phi_n gamma_ni l_ir      for n at the level of (i, r)
+    sum_j x_nj = M_n                for users at their limits, who need no level
 
 They may have many solutions: x on arcs is not unique in general, and x_n for ps-dsf not always.
 """
@@ -42,11 +43,14 @@ def unit(instance: Instance, arcs: ExactArcs) -> Rationals:
 def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
     """(K R,) kappa = 1 / level for the tasks x (A,), 0 where a resource is not full; None where x is not PS-DSF.
 
-    A full resource has the largest share of those it serves as its level, and every arc must reach one level of what it demands.
+    A full resource has the largest share of those it serves as its level, and every arc of a user below its limit must reach one
+    level of what it demands.
     """
     arcs = exact_arcs(instance)
     tasks, loads, units = arcs.tasks(x), arcs.loads(x), unit(instance, arcs)
     if any(value < 0 for value in x) or any(load > 1 for load in loads) or any(u == 0 for u in tasks):
+        return None
+    if any(limit is not None and u > limit for u, limit in zip(tasks, arcs.limits, strict=True)):
         return None
     shares = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
     largest = [Fraction(0)] * arcs.rows
@@ -54,7 +58,12 @@ def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
         for row, _ in load if value else ():
             largest[row] = max(largest[row], share)
     full = [load == 1 for load in loads]
-    reached = (any(full[row] and share >= largest[row] for row, _ in load) for share, load in zip(shares, arcs.load, strict=True))
+    wanting = [u != limit for u, limit in zip(tasks, arcs.limits, strict=True)]
+    reached = (
+        any(full[row] and share >= largest[row] for row, _ in load)
+        for n, share, load in zip(arcs.user, shares, arcs.load, strict=True)
+        if wanting[n]
+    )
     return tuple(1 / z if here else Fraction(0) for z, here in zip(largest, full, strict=True)) if all(reached) else None
 
 
@@ -71,11 +80,12 @@ def exact_levels(instance: Instance, x: Floats) -> Rationals | None:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The arcs that are served, the rows (i, r) that are full, and pairs (arc, row) of arcs at the level of a row."""
+    """Arcs that are served, rows (i, r) that are full, pairs (arc, row) of arcs at the level of a row, users at their limits."""
 
     served: tuple[int, ...]
     full: tuple[int, ...]
     at: tuple[tuple[int, int], ...]
+    held: tuple[int, ...]
 
 
 def _read(instance: Instance, x: Floats, tolerance: float) -> Pattern:
@@ -89,10 +99,13 @@ def _read(instance: Instance, x: Floats, tolerance: float) -> Pattern:
     row, col = load.row[ours], load.col[ours]
     level = np.zeros(len(full))
     np.maximum.at(level, row, z[col])
-    near = z[col] >= level[row] * (1 - tolerance)
+    held = tasks >= instance.max_tasks * (1 - tolerance)
+    near = (z[col] >= level[row] * (1 - tolerance)) & ~held[arcs.user[col]]
     rows = np.flatnonzero(full & (level > 0))
     pairs = sorted(zip(col[near].tolist(), row[near].tolist(), strict=True))
-    return Pattern(tuple(np.flatnonzero(served).tolist()), tuple(rows.tolist()), tuple(pairs))
+    return Pattern(
+        tuple(np.flatnonzero(served).tolist()), tuple(rows.tolist()), tuple(pairs), tuple(np.flatnonzero(held).tolist())
+    )
 
 
 def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats) -> Rationals | None:
@@ -115,6 +128,10 @@ def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats) -> R
         size = units[a]
         mine = {place[b]: fmpq(1) for b in of[arcs.user[a]]}
         equations.append({**mine, column[row]: fmpq(-size.numerator, size.denominator)})
+    for n in pattern.held:
+        limit = arcs.limits[n]
+        assert limit is not None
+        equations.append({place[b]: fmpq(1) for b in of.get(n, [])} | {width: fmpq(limit.numerator, limit.denominator)})
     entries = [equation.get(k, 0) for equation in equations for k in range(width + 1)]
     reduced, rank = fmpq_mat(len(equations), width + 1, entries).rref()
     value = [Fraction(0)] * first + [_simple(float(x[a])) for a in pattern.served]

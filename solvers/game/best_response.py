@@ -14,15 +14,18 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
     0 <= mu_r  complements  1 - sum_n w_nr y_n >= 0
     0 <= y_n   complements  q_n - g'(z_n) >= 0,           q_n = sum_r w_nr mu_r
 
+A user with a limit has z_n <= m_n, m_n = M_n / (phi_n gamma_ni), and for z_n = m_n only y_n > 0 implies q_n - g'(z_n) <= 0.
+
 **2b for alpha = infinity: water filling** (`water_filling`). The level L rises from 0, and every user who is not stopped has
-z_n = max(b_n, L). The load of r is then piecewise linear in L, with a kink at every b_n, and is 1 first at
+z_n = max(b_n, min(L, m_n)). The load of r is then piecewise linear in L, with a kink at every b_n and m_n, and is 1 first at
 
-    L_r = (1 - load of the stopped + sum over others n with b_n < L_r of w_nr phi_n b_n) / (sum over the same n of w_nr phi_n)
+    L_r = (1 - load of the stopped + sum over others n of w_nr phi_n b_n [b_n < L_r] - w_nr phi_n m_n [m_n < L_r])
+          / (sum over the others with b_n < L_r <= m_n of w_nr phi_n)
 
-found from prefix sums in the order of b. The least L_r is the next event: r is full, is a bottleneck for all users who need it
-and are not stopped (P Def 3: they have z_n >= L_r, and who uses r has z_m <= L_r), and these are stopped. There are at most R
-events and no iteration, so with Fractions the answer is exact. Prices are kappa_r = 1 / L_r. The same holds where there is one
-resource only, for every alpha (K Theorem 5).
+found from prefix sums in the order of the kinks. The least L_r is the next event: r is full, is a bottleneck for all users who
+need it and are not stopped (P Def 3: those below their limits have z_n >= L_r, and who uses r has z_m <= L_r), and these are
+stopped. There are at most R events and no iteration, so with Fractions the answer is exact. Prices are kappa_r = 1 / L_r. The
+same holds where there is one resource only, for every alpha (K Theorem 5).
 
 **2b for finite alpha: Newton's method on the dual** (`ServerDual`). Given prices the users' answers are explicit, z_n = max(b_n,
 h(q_n)) with h the inverse of g', so the unknowns are R prices. The dual of Problem 1 is convex in mu, with gradient 1 - load(mu).
@@ -57,7 +60,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays
+from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, plain_users
 from fairalloc.solvers.method import Answer, Limits
 
 __all__ = ["ServerDual", "rational_sweeps", "water_filling"]
@@ -67,12 +70,14 @@ TIE_TOLERANCE = 1e-13
 """Levels that differ relatively by less are one event; in rationals the tolerance is 0."""
 FULL_TOLERANCE = 1e-13
 """A load within this of 1 is full: a hundred times the rounding error of a sum over users."""
+FLAT = 1e-15
+"""A slope of the load that is smaller than this part of the steepest is the rounding error of 0."""
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
 """Step 4: the sweeps end by themselves before EXACT_SWEEPS, there are at most EXACT_ARCS arcs, and the rational sweeps stop
 where a denominator has more than EXACT_BITS bits."""
 
 
-def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE) -> tuple[Any, Any]:
+def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE, most: Any = None) -> tuple[Any, Any]:
     """One server's PS-DSF answer given the others.
 
     Parameters
@@ -81,6 +86,7 @@ def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE
     phi : (m,) weights
     b : (m,) shares from the other servers
     tie_tolerance : levels that differ relatively by less are one event; 0 for Fractions
+    most : (m,) the shares that users want at most, inf without a limit; None = nobody has a limit
 
     Returns
     -------
@@ -91,32 +97,48 @@ def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE
     >>> water_filling(np.array([[1.0, 0.5], [0.5, 1.0]]), np.ones(2), np.array([0.0, 0.5]))
     (array([0.83333333, 0.33333333]), array([0.83333333,        inf]))
     """
-    order = np.argsort(b, kind="stable")
-    w, phi, b = w[order], phi[order], b[order]
+    wanted = np.full(len(b), np.inf, dtype=b.dtype) if most is None else np.maximum(most, b)
+    ends = np.flatnonzero(wanted < np.inf)
+    kinks = np.concatenate([b, wanted[ends].astype(b.dtype)])
+    order = np.argsort(kinks, kind="stable")
+    kinks, who = kinks[order], np.concatenate([np.arange(len(b)), ends])[order]
+    sign = np.concatenate([np.ones(len(b), int), -np.ones(len(ends), int)])[order]
     y, free = phi * 0, np.ones(len(b), bool)
-    levels, used, level = np.full(w.shape[1], np.inf, dtype=object), w.sum(axis=0) * 0, b[0] * 0
+    levels, used, level = np.full(w.shape[1], np.inf, dtype=object), w.sum(axis=0) * 0, kinks[0] * 0
     while free.any():
         rate = np.where(free[:, None], w, 0) * phi[:, None]
         needed = (rate > 0).any(axis=0)
-        reached = [_reached(rate[:, r], b, used[r], level) if needed[r] else np.inf for r in range(w.shape[1])]
+        reached = [_reached(rate[who, r] * sign, kinks, used[r], level) if needed[r] else np.inf for r in range(w.shape[1])]
         level = min(reached)
+        if level == np.inf:  # everybody has all that it wants
+            y = np.where(free, phi * (wanted - b), y).astype(y.dtype)
+            break
         full = np.array([v <= level * (1 + tie_tolerance) for v in reached])
         stopped = free & (w[:, full] > 0).any(axis=1)
-        y = np.where(stopped, phi * np.maximum(level - b, b * 0), y)
+        y = np.where(stopped, phi * np.maximum(np.minimum(level, wanted) - b, b * 0), y).astype(y.dtype)
         used = (w * y[:, None]).sum(axis=0)
         levels[full] = level
         free &= ~stopped
-    back = np.argsort(order)
-    return y[back], levels.astype(y.dtype)
+    return y, levels.astype(y.dtype)
 
 
-def _reached(rate: Any, b: Any, used: Any, level: Any) -> Any:
-    """The first level L, not below the present one, with used + sum_n rate_n (L - b_n)^+ = 1, for b in rising order."""
-    slope, offset = np.cumsum(rate), np.cumsum(rate * b)
-    before = used + b * (slope - rate) - (offset - rate * b)  # the load when the level is b_n
+def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
+    """The first level L, not below the present one, at which used + sum of rate (L - kink)^+ = 1; inf where there is none.
+
+    Parameters
+    ----------
+    rate : by how much the slope of the load rises at each kink; negative where a user has all that it wants
+    kinks : in rising order
+    used : the load of those who are stopped
+    level : the present one
+    """
+    slope, offset = np.cumsum(rate), np.cumsum(rate * kinks)
+    before = used + kinks * (slope - rate) - (offset - rate * kinks)  # the load when the level is at the kink
     k = int((before < 1).sum()) - 1
-    if k < 0 or not slope[k] > 0:
+    if k < 0:
         return level
+    if not slope[k] > (0 if rate.dtype == object else FLAT * rate.max()):  # nobody rises before the next kink
+        return max(kinks[k + 1], level) if k + 1 < len(kinks) else np.inf
     return max((1 - used + offset[k]) / slope[k], level)
 
 
@@ -158,14 +180,15 @@ class ServerDual:
         """(m,) y and log q at prices u."""
         log_q = np.logaddexp.reduce(self.log_w + u, axis=1)
         with np.errstate(over="ignore"):
-            return self.server.phi * np.maximum(np.exp(self.inverse(log_q)) - b, 0.0), log_q
+            z = np.minimum(np.exp(self.inverse(log_q)), self.server.most)
+        return self.server.phi * np.maximum(z - b, 0.0), log_q
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
         """Y (m,) and the server's kappa (R,), from the kappa of its last turn (zeros: from water filling)."""
         with np.errstate(divide="ignore"):
             u = self.beta * np.log(kappa)
             if not kappa.any():
-                u = self.log_marginal(np.log(water_filling(self.server.w, self.server.phi, b)[1]))
+                u = self.log_marginal(np.log(water_filling(self.server.w, self.server.phi, b, most=self.server.most)[1]))
         for _ in range(200):
             y, log_q = self.demand(u, b)
             violation = self.violation(y, u)
@@ -215,8 +238,10 @@ class ServerDual:
         """
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
-        worth = np.where(y > 0, phi * z / self.elasticity(np.log(np.where(y > 0, z, 1.0))), 0.0)
-        part = np.exp(self.log_w[:, priced] + u[priced] - log_q[:, None])
+        moves = (y > 0) & (z < self.server.most * (1.0 - FULL_TOLERANCE))
+        worth = np.where(moves, phi * z / self.elasticity(np.log(np.where(moves, z, 1.0))), 0.0)
+        with np.errstate(invalid="ignore"):  # nobody who pays nothing moves
+            part = np.nan_to_num(np.exp(self.log_w[:, priced] + u[priced] - log_q[:, None]))
         matrix = (w[:, priced] * worth[:, None]).T @ part
         step = np.zeros_like(u)
         try:
@@ -237,10 +262,11 @@ class ServerDual:
         rest = np.where(np.arange(len(u)) == r, -np.inf, u)
         log_rest = np.logaddexp.reduce(self.log_w[here] + rest, axis=1)
         log_w, w, phi, b = self.log_w[here, r], self.server.w[here, r], self.server.phi[here], b[here]
+        most = self.server.most[here]
 
         def excess(value: float) -> float:
             with np.errstate(over="ignore"):
-                z = np.exp(self.inverse(np.logaddexp(log_rest, log_w + value)))
+                z = np.minimum(np.exp(self.inverse(np.logaddexp(log_rest, log_w + value))), most)
             return float(min(w @ (phi * np.maximum(z - b, 0.0)), 1e6)) - 1.0
 
         if excess(-np.inf) <= 0:
@@ -298,7 +324,7 @@ class BestResponseSession(GameSession):
         if i in self.duals:
             y, self.kappa[i] = self.duals[i].answer(b, self.kappa[i])
         else:
-            y, level = water_filling(server.w, server.phi, b)
+            y, level = water_filling(server.w, server.phi, b, most=server.most)
             self.kappa[i] = self._kappa(i, level)
         return float(server.put(y, self.x, tasks))  # 2c
 
@@ -338,11 +364,15 @@ def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np
         for row, part in load:
             w[a, row % instance.R] = part * gamma[a]
     weights, alone = np.array(instance.exact.weights, dtype=object), np.array(gamma, dtype=object)
+    limits = np.array([np.inf if limit is None else limit for limit in arcs.limits], dtype=object)
     here = [np.flatnonzero(game.server == i) for i in range(instance.K)]
-    servers = [ServerArrays(i, a, game.user[a], w[a], weights[game.user[a]], alone[a]) for i, a in enumerate(here) if len(a)]
+    most = limits[game.user] / (weights[game.user] * alone)
+    servers = [
+        ServerArrays(i, a, game.user[a], w[a], weights[game.user[a]], alone[a], most[a]) for i, a in enumerate(here) if len(a)
+    ]
     x, tasks = (np.full(size, Fraction(0), dtype=object) for size in (len(gamma), instance.N))
     for _ in range(sweeps):
-        change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0)[0], x, tasks) for s in servers)
+        change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0, s.most)[0], x, tasks) for s in servers)
         if change == 0:
             return tuple(x)
         if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
@@ -356,6 +386,10 @@ class BestResponse(GameMethod):
     id = "best-response"
     session = BestResponseSession
     canonical = False  # y, w and z have no units, and rationals should stay what they are
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
+        """One demand vector for each user."""
+        return plain_users(self.id, instance, limits=True)
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """The sweeps; where they ended after finitely many, once more in rationals."""

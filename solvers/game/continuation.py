@@ -18,10 +18,12 @@ Zhang 1994). With the guess P of the arcs in use and Q of the resources with a p
 
     E_ni = 0 for P,    slack_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
 
+(for a user at its limit x_n = M_n instead of its E_ni = 0, which need not hold)
 reaches rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > slack).
 The steps are those of least norm: where prices or tasks are not unique the equations are dependent.
 
-An equilibrium need not be unique; this one is the end of the path from an equal partition.
+An equilibrium need not be unique; this one is the end of the path from an equal partition. For users at their limits it has the
+multipliers in proportion to g_i' that formulations/game/game.py explains.
 """
 
 from dataclasses import dataclass
@@ -71,13 +73,14 @@ class PathFollowing:
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
         self.weights = [
-            1.0 / np.sqrt(max(mask.sum(), 1)) for mask in (self.levels.arc, self.levels.row, self.levels.arc, self.levels.row)
+            1.0 / np.sqrt(max(mask.sum(), 1)) for mask in 2 * (self.levels.arc, self.levels.row) + 2 * (self.levels.limited,)
         ]
         self.length, self.budget = 1.0, session.done + MAX_STEPS
         arc, row = self.levels.arc, self.levels.row
         self._cap(np.log(tau))
         y, k = equal(self.levels)
-        self.now = CentralPathPoint(y, k, np.where(arc, 0.3, 1.0), np.where(row, 0.3, 1.0), float(np.log(tau)))
+        ones, h = np.ones(self.levels.N), np.where(self.levels.limited, 0.3, 0.0)
+        self.now = CentralPathPoint(y, k, np.where(arc, 0.3, 1.0), np.where(row, 0.3, 1.0), h, 0.3 * ones, float(np.log(tau)))
 
     def follow(self) -> None:
         """To the end, or until PathLost."""
@@ -107,7 +110,7 @@ class PathFollowing:
         self.levels.cap(max(self.first, 0.3 * np.exp(-theta)))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
-        """(N, K) the change of E with log tau, because alpha changes with it."""
+        """(N, C) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
         self._cap(newton.point.theta - step)
         before = self.levels.derivatives(newton.point.y, newton.point.k).excess
@@ -130,7 +133,7 @@ class PathFollowing:
         return newton
 
     def _inner(self, one: Change, other: Change) -> float:
-        """Inner product in which each of the four groups counts alike."""
+        """Inner product in which each of the groups counts alike."""
         parts = zip(one.all, other.all, self.weights, strict=True)
         return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
 
@@ -177,25 +180,26 @@ class PathFollowing:
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> bool:
         """Step 5 with the guess from the tangent, then with that from the point; whether the residual is small enough."""
         levels, point = self.levels, newton.point
-        stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5)
-        large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s)
+        stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5), levels.limited & (along.h < 0.5)
+        large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
         self.session.look(point.y, point.k, tau=point.tau)
-        for arcs, rows in (stay, large):
+        for guess in (stay, large):
             if not self.session.reached:
-                newton_on_active_arcs(self.session, point.y, point.k, arcs, rows)
+                newton_on_active_arcs(self.session, point.y, point.k, *guess)
         self._cap(point.theta)
         return self.session.reached
 
 
-def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans) -> None:
+def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
     """Newton's method on the equations of the arcs and prices in use (step 5); the session keeps the best point.
 
     Parameters
     ----------
     session : judges the points
-    y, k : (N, K) and (K, R) where to start
-    arcs, rows : (N, K) and (K, R), the guess of the arcs in use and of the resources with a price
+    y, k : (N, C) and (K, R) where to start
+    arcs, rows : (N, C) and (K, R), the guess of the arcs in use and of the resources with a price
+    held : (N,) the guess of the users who are at their limits
     """
     levels = session.levels
     for _ in range(8):
@@ -203,37 +207,47 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
         if not arcs.any(axis=1).all() or arcs.sum() > MAX_STRONG_ARCS:
             return
         try:
-            y, k = _least_step(levels, y, k, arcs, rows)
+            y, k = _least_step(levels, y, k, arcs, rows, held)
         except (LinAlgError, ValueError):  # numbers out of range
             return
         if session.look(y, k) <= session.target:
             return
         with np.errstate(invalid="ignore"):
-            excess = levels.derivatives(y, k).excess
-            arcs = levels.arc & (levels.N * y > np.nan_to_num(excess, nan=-np.inf))
+            excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        left = levels.left(levels.tasks(y))
+        held = (held & ~np.any((y > 0) & (excess > np.maximum(left, 0.0)[:, None]), axis=1)) | (left < 0)
+        arcs = np.where(held[:, None], arcs & (y > 0), levels.arc & (levels.N * y > excess))
         rows = levels.row & (k > levels.slack(y))
 
 
-def _least_step(levels: LevelEquations, y: Floats, k: Floats, arcs: Booleans, rows: Booleans) -> tuple[Floats, Floats]:
-    """The Newton step of least norm, relative to y and to k."""
+def _least_step(
+    levels: LevelEquations, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans
+) -> tuple[Floats, Floats]:
+    """The Newton step of least norm, relative to y and to k.
+
+    Parameters
+    ----------
+    levels, y, k, arcs, rows, held : as for `newton_on_active_arcs`
+    """
     at = levels.derivatives(y, k)
-    (n, i), (j, r) = np.nonzero(arcs), np.nonzero(rows)
-    own = np.maximum(y[n, i], 1e-6 / levels.N)
-    same_user = (n[:, None] == n) * np.outer(at.pull[n, i] / at.tasks[n], levels.gamma[n, i] * own)
-    here = i[:, None] == j
+    (n, c), (j, r), (b,) = np.nonzero(arcs), np.nonzero(rows), np.nonzero(held)
+    own, free = np.maximum(y[n, c], 1e-6 / levels.N), ~held[n]
+    same_user = (n[:, None] == n) * np.outer(at.pull[n, c] / at.tasks[n], levels.gamma[n, c] * own)
+    here = levels.server[c][:, None] == j
     J = np.block(
         [
-            [same_user, np.where(here, at.share[n, i][:, r], 0.0)],
-            [np.where(here, levels.w[n, i][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
+            [same_user[free], np.where(here, at.share[n, c][:, r], 0.0)[free]],
+            [np.where(here, levels.w[n, c][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
+            [(b[:, None] == n) * (levels.gamma[n, c] * own / levels.limits[n]), np.zeros((len(b), len(j)))],
         ]
     )
-    right = np.concatenate([-at.excess[n, i], levels.slack(y)[j, r]])
+    right = np.concatenate([-at.excess[n, c][free], levels.slack(y)[j, r], levels.left(at.tasks)[b]])
     across = np.maximum(np.abs(J).max(axis=1), 1e-300)
     J /= across[:, None]
     down = np.maximum(np.abs(J).max(axis=0), 1e-9)
     step = lstsq(J / down, right / across, cond=1e-12, lapack_driver="gelsy")[0] / down
     y, k = y.copy(), k.copy()
-    y[n, i] = np.maximum(y[n, i] + own * step[: len(n)], 0.0)
+    y[n, c] = np.maximum(y[n, c] + own * step[: len(n)], 0.0)
     k[j, r] *= np.exp(np.clip(step[len(n) :], -3.0, 3.0))
     return y, k
 

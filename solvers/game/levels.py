@@ -1,4 +1,6 @@
-r"""The equations (K 28-29) on (user, server, resource) grids in numbers of order one, shared by the Newton methods for the game.
+r"""The equations (K 28-29) on (user, column, resource) grids in numbers of order one, shared by the Newton methods for the game.
+
+A column c stands for a server i and a variant v, c = i V + v, with V = 1 where every user has one demand vector; below it is i.
 
 Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels kappa_ir as multiples of a unit of each server.
 
@@ -7,6 +9,10 @@ Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels 
     slack_ir(y) = 1 - sum_n w_nir y_ni                                               0 <= k_ir  complements  slack_ir >= 0
 
     d E_ni = sum_r share_nir d log k_ir + pull_ni d log x_n,   share: r's part of the price, pull: the elasticity of g' over beta
+
+A user with a limit M_n has an h_n >= 0, and E_ni + h_n is in the place of E_ni (formulations/game/game.py):
+
+    left_n(y) = 1 - x_n / M_n                                                        0 <= h_n  complements  left_n >= 0
 
 `cap` sets an upper bound on every alpha, so that alpha = infinity can be reached through finite values. Without a bound, E has
 on the servers in `sharp` the maximum of the levels itself.
@@ -39,7 +45,7 @@ TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
 
 @dataclass(frozen=True)
 class Derivatives:
-    """E (N, K) with `tasks` x_n (N,), `pull` (N, K) and `share` (N, K, R); 0 where there is no arc."""
+    """E (N, C) with `tasks` x_n (N,), `pull` (N, C) and `share` (N, C, R); 0 where there is no arc."""
 
     excess: Floats
     tasks: Floats
@@ -52,25 +58,33 @@ class LevelEquations:
 
     Attributes
     ----------
-    arc : (N, K) bool, whether the user is eligible there
+    V, C : variants, columns K V
+    server : (C,) int
+    arc : (N, C) bool, whether the user may run the variant there
     row : (K, R) bool, whether anybody wants the resource there
-    w, gamma : (N, K, R), (N, K); gamma in units of the user's best server, `best` (N,)
+    w, gamma : (N, C, R), (N, C); gamma in units of the user's best server, `best` (N,)
+    limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
     """
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.N, self.K, self.R = game.instance.N, game.instance.K, game.instance.R
-        at = (game.user, game.server)
-        self.arc = np.zeros((self.N, self.K), bool)
+        variant = game.instance.arcs.variant
+        self.V = int(variant.max()) + 1
+        self.C, self.server = self.K * self.V, np.repeat(np.arange(self.K), self.V)
+        self.at = at = (game.user, game.server * self.V + variant)
+        self.arc = np.zeros((self.N, self.C), bool)
         self.arc[at] = True
-        self.w = np.zeros((self.N, self.K, self.R))
+        self.w = np.zeros((self.N, self.C, self.R))
         self.w[at] = game.w
-        self.row = (self.w > 0).any(axis=0)
-        gamma = np.zeros((self.N, self.K))
+        self.row = self.by_server((self.w > 0).any(axis=0)[None])[0] > 0
+        gamma = np.zeros((self.N, self.C))
         gamma[at] = game.gamma
         self.best = gamma.max(axis=1)
         self.gamma = gamma / self.best[:, None]
+        self.limits = game.limits / self.best
+        self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
             self.log_a, self.log_b = np.log(game.A), np.log(game.B)
@@ -78,6 +92,12 @@ class LevelEquations:
         self.unit = np.ones(self.K)
         self.sharp = np.zeros(self.K, bool)
         self.cap(np.inf)
+
+    def by_server(self, values: Any) -> Floats:
+        """(M, K, ..) sums over the variants of each server of values (M, C, ..)."""
+        if self.V == 1:
+            return np.asarray(values)
+        return np.asarray(values).reshape(len(values), self.K, self.V, *values.shape[2:]).sum(axis=2)
 
     def cap(self, most: float) -> None:
         """Bound every alpha; without a bound, alpha = inf is the maximum of the levels itself."""
@@ -88,7 +108,8 @@ class LevelEquations:
     def scale(self, y: Floats) -> None:
         """Count kappa in what a level is worth at y on each server."""
         log_g = self._marginal(self.tasks(y))[0]
-        self.unit = np.exp(np.where(self.arc, log_g, 0.0).sum(axis=0) / np.maximum(self.arc.sum(axis=0), 1))
+        total = self.by_server(np.where(self.arc, log_g, 0.0)).sum(axis=0)
+        self.unit = np.exp(total / np.maximum(self.by_server(self.arc.astype(float)).sum(axis=0), 1))
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""
@@ -97,7 +118,16 @@ class LevelEquations:
 
     def slack(self, y: Floats) -> Floats:
         """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
-        result: Floats = np.where(self.row, 1.0 - np.einsum("nir,ni->ir", self.w, y), 0.0)
+        result: Floats = np.where(self.row, 1.0 - self.load(y), 0.0)
+        return result
+
+    def load(self, y: Floats) -> Floats:
+        """(K, R) the sums of w y."""
+        return self.by_server(np.einsum("ncr,nc->cr", self.w, y)[None])[0]
+
+    def left(self, tasks: Floats) -> Floats:
+        """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
+        result: Floats = 1.0 - tasks / self.limits
         return result
 
     def derivatives(self, y: Floats, k: Floats) -> Derivatives:
@@ -113,32 +143,33 @@ class LevelEquations:
         """Log g' / beta, and its elasticity / beta."""
         with np.errstate(all="ignore"):
             log_z = np.where(self.arc, np.log(tasks)[:, None] - self.log_unit, 0.0)
-            other = self.log_b - log_z
-            log_g = np.logaddexp(self.alpha * (self.log_a - log_z), other)
-            elasticity = self.alpha + (1.0 - self.alpha) * np.exp(other - log_g)
-        return log_g / self.beta, np.where(self.arc, elasticity / self.beta, 0.0)
+            alpha, beta, other = self.alpha[self.server], self.beta[self.server], self.log_b[self.server] - log_z
+            log_g = np.logaddexp(alpha * (self.log_a[self.server] - log_z), other)
+            elasticity = alpha + (1.0 - alpha) * np.exp(other - log_g)
+        return log_g / beta, np.where(self.arc, elasticity / beta, 0.0)
 
     def _price(self, k: Floats) -> tuple[Floats, Floats]:
         """Log of a task's price / beta, and each resource's part of the price."""
         with np.errstate(all="ignore"):
-            log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
-            terms = self.beta[:, None] * log_k + self.log_w
+            log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])[self.server]
+            beta = self.beta[self.server]
+            terms = beta[:, None] * log_k + self.log_w
             most = terms.max(axis=2)
             part = np.exp(terms - np.where(np.isfinite(most), most, 0.0)[:, :, None])
             total = part.sum(axis=2)
-            log_p = (most + np.log(total)) / self.beta
+            log_p = (most + np.log(total)) / beta
             share = np.nan_to_num(part / total[:, :, None])
         if self.sharp.any():
             levels = np.where(self.w > 0, log_k, -np.inf)
             highest = np.arange(self.R) == levels.argmax(axis=2)[:, :, None]
-            log_p = np.where(self.sharp, levels.max(axis=2), log_p)
-            share = np.where(self.sharp[:, None], highest & self.arc[:, :, None], share)
+            sharp = self.sharp[self.server]
+            log_p = np.where(sharp, levels.max(axis=2), log_p)
+            share = np.where(sharp[:, None], highest & self.arc[:, :, None], share)
         return log_p, share
 
     def x(self, y: Floats) -> Floats:
         """(A,) feasible tasks."""
-        at = (self.game.user, self.game.server)
-        return self.game.shrunk(np.maximum(y[at], 0.0) * self.game.gamma)
+        return self.game.shrunk(np.maximum(y[self.at], 0.0) * self.game.gamma)
 
     def kappa(self, k: Floats) -> Floats:
         """(K, R) levels; 0 where nobody wants the resource."""
@@ -218,7 +249,7 @@ class NewtonSession(Session):
 
         Parameters
         ----------
-        y, k : (N, K) and (K, R)
+        y, k : (N, C) and (K, R)
         facts : for the trace
         """
         gap = self.levels.gap(y, k)
@@ -229,7 +260,9 @@ class NewtonSession(Session):
 
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
-    """The start: 0.7 of an equal partition, and every level at its unit."""
-    y = np.where(levels.arc, 0.7 / levels.N, 0.0)
+    """The start: 0.7 of an equal partition, or of the limit where that is less, and every level at its unit."""
+    ways = levels.by_server(levels.arc.astype(float))[:, levels.server]
+    y = np.where(levels.arc, 0.7 / levels.N / np.maximum(ways * levels.w.max(axis=2), 1.0), 0.0)
+    y *= np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y))[:, None]
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))

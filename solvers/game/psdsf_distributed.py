@@ -30,15 +30,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.psdsf_algorithm_1 import TIED, server_procedure
-from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays, servers_of
+from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays, plain_users, servers_of
 
 __all__ = ["Event", "TaskHistory", "cluster", "section_v", "simulate"]
 
@@ -119,7 +119,13 @@ class ServerSystem:
         if not here.any():
             return None
         return ServerArrays(
-            server.index, server.arcs[here], server.user[here], server.w[here], server.phi[here], server.gamma[here]
+            server.index,
+            server.arcs[here],
+            server.user[here],
+            server.w[here],
+            server.phi[here],
+            server.gamma[here],
+            server.most[here],
         )
 
 
@@ -149,10 +155,13 @@ def simulate(
     Raises
     ------
     InstanceError : an unknown or ambiguous name, a negative time, or a horizon, period or offset out of range
+    NotApplicable : a user has a limit or several demand vectors
     """
     timeline = sorted(events, key=lambda event: event.time)
     _check(instance, timeline, horizon, period)
-    system = ServerSystem(Game(game_domain(instance, "ps-dsf"), np.inf))
+    if reason := plain_users("the distributed algorithm", instance):
+        raise NotApplicable(reason)
+    system = ServerSystem(Game(instance, np.inf))
     first = spread(instance.K, period, seed) if offsets is None else np.asarray(offsets, float)
     if first.shape != (instance.K,) or not np.all((first > 0) & (first <= period)):
         raise InstanceError(f"offsets are {offsets!r}, but they must be {instance.K} numbers in (0, {period:g}]")

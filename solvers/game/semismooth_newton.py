@@ -20,6 +20,7 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, Linearization
+from fairalloc.solvers.game.session import plain_users
 from fairalloc.solvers.method import Limits, Method, Session
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
@@ -58,7 +59,7 @@ def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
 
 
 def finite_games(name: str, mechanism: Mechanism, instance: Instance) -> str:
-    """One sentence where a server has alpha = inf, which a method does not know; else "".
+    """One sentence where a server has alpha = inf, or a user a limit or several variants, which a method does not know; else "".
 
     Parameters
     ----------
@@ -67,6 +68,8 @@ def finite_games(name: str, mechanism: Mechanism, instance: Instance) -> str:
     instance : the problem
     """
     assert isinstance(mechanism, Equilibrium)
+    if reason := plain_users(name, instance):
+        return reason
     domain = mechanism.domain(instance)
     for i in np.flatnonzero(~mechanism.game(domain).finite)[:1]:
         return f"{name} needs a finite alpha on every server, but server {domain.servers[i]!r} has alpha inf"

@@ -19,7 +19,16 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
 
-__all__ = ["ForFilling", "ForFiniteAlpha", "GameMethod", "GameSession", "ServerArrays", "finite_alpha", "servers_of"]
+__all__ = [
+    "ForFilling",
+    "ForFiniteAlpha",
+    "GameMethod",
+    "GameSession",
+    "ServerArrays",
+    "finite_alpha",
+    "plain_users",
+    "servers_of",
+]
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,7 @@ class ServerArrays:
     arcs, user : (m,) int
     w : (m, R) part of the resource that a monopoly uses
     phi, gamma : (m,) weights, and tasks of a monopoly (K 8)
+    most : (m,) the share z at which a user has all the tasks that it wants, inf where there is no limit
     """
 
     index: int
@@ -40,6 +50,7 @@ class ServerArrays:
     w: Any
     phi: Any
     gamma: Any
+    most: Any
 
     def elsewhere(self, x: Any, tasks: Any) -> Any:
         """(m,) b_n of tasks x (A,) on arcs with totals tasks (N,)."""
@@ -69,12 +80,12 @@ class ServerArrays:
 
 def servers_of(game: Game) -> list[ServerArrays]:
     """The servers that have arcs, in order."""
-    weights = game.instance.weights
+    weights, most = game.instance.weights, game.shares(game.limits)
     result = []
     for i in range(game.instance.K):
         here = np.flatnonzero(game.server == i)
         user = game.user[here]
-        result.append(ServerArrays(i, here, user, game.w[here], weights[user], game.gamma[here]))
+        result.append(ServerArrays(i, here, user, game.w[here], weights[user], game.gamma[here], most[here]))
     return [server for server in result if len(server.arcs)]
 
 
@@ -148,25 +159,43 @@ class GameMethod(Method):
 
 
 class ForFiniteAlpha(GameMethod):
-    """For Problem 1 where alpha is finite."""
+    """For Problem 1 where alpha is finite; users have one demand vector and no limits, as in K."""
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Problem 1."""
         return isinstance(mechanism, AlphaPfVds)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Finite alpha."""
-        return finite_alpha(self.id, mechanism, instance)
+        """Finite alpha, users as in K."""
+        return plain_users(self.id, instance) or finite_alpha(self.id, mechanism, instance)
 
 
 class ForFilling(GameMethod):
-    """For games in which every server fills: alpha = inf everywhere, or one resource; in units of the user."""
+    """For games in which every server fills: alpha = inf everywhere, or one resource; in units of the user; users as in P."""
 
     canonical = False
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Alpha = inf everywhere, or one resource."""
-        return all_filling(self.id, mechanism, instance)
+        """Alpha = inf everywhere, or one resource; users as in P."""
+        return plain_users(self.id, instance) or all_filling(self.id, mechanism, instance)
+
+
+def plain_users(method: str, instance: Instance, limits: bool = False) -> str:
+    """Why a method for users with one demand vector and, unless `limits`, without limits does not apply; else "".
+
+    Parameters
+    ----------
+    method : its id, for the message
+    instance : the problem
+    limits : whether users may have limits
+    """
+    for user, demand in zip(instance.users, instance.demands, strict=True):
+        if len(demand) > 1:
+            return f"{method} needs one demand vector for each user, but user {user!r} has {len(demand)}"
+    for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
+        what = f"user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}"
+        return "" if limits else f"{method} is for users without limits, but {what}"
+    return ""
 
 
 def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:

@@ -346,6 +346,9 @@ def test_methods_say_what_they_compute():
     assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt", "highs"}
 
 
+LIMITED = FIG1.replace(max_tasks=[1, None, None, None])
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -362,7 +365,10 @@ def test_methods_say_what_they_compute():
         (lambda: best_response(FIG1, "s1", [0, 0, 0, -1.0]), "one finite number >= 0"),
         (lambda: best_response(FIG1, "s1", [0, 0, 0, "a"]), "an entry of tasks_elsewhere is 'a'"),
         (lambda: best_response(FIG1, "s1", [0] * 4, alpha="inf"), "is for finite alpha"),
-        (lambda: mechanism("ps-dsf").cvxpy(FIG1.replace(max_tasks=[1, None, None, None])), "knows no limits"),
+        (lambda: configured(alpha=2).cvxpy(LIMITED, form="printed"), "the models as printed have no limits, but user 'u1'"),
+        (lambda: configured(alpha=2).pyomo(LIMITED, form="printed"), "the models as printed have no limits, but user 'u1'"),
+        (lambda: configured(alpha=2).pyomo(LIMITED, form="ncp-printed"), "the models as printed have no limits, but user 'u1'"),
+        (lambda: best_response(LIMITED, "s1", [0] * 4), "is written for users without limits"),
     ],
 )
 def test_wrong_parameters_are_refused(call, sentence):

@@ -319,12 +319,12 @@ def test_any_planted_game_has_no_residual(seed, alpha, ties):
     assert residual(game) <= RECOVERED
 
 
-@pytest.mark.parametrize("name", ["alpha-pf-vds", "ps-dsf", "ps-dsf-tdm"])
-def test_the_game_knows_no_variants_and_no_limits(name):
+@pytest.mark.parametrize("name", ["ps-dsf", "ps-dsf-tdm"])
+def test_these_games_know_no_variants(name):
     with pytest.raises(NotApplicable, match="one demand vector for each user, but user 'u1' has 2"):
         mechanism(name).domain(Instance([[[1], [2]]], [[3]]))
-    with pytest.raises(NotApplicable, match="knows no limits, but user 'u1' has max_tasks 2"):
-        mechanism(name).domain(Instance([[1]], [[3]], max_tasks=[2]))
+    with pytest.raises(NotApplicable, match="a game with alpha = inf needs one demand vector for each user, but user 'u1' has 2"):
+        mechanism("alpha-pf-vds").configure(alpha="inf").domain(Instance([[[1], [2]]], [[3]]))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_the_procedure_ends_where_filling_does_and_its_minimum_rises(seed):
     start /= max((start @ w).max(), 1.0)
     instance = Instance([[1.0]], [[1.0]])
     (server,) = servers_of(Game(instance, np.inf))
-    server = server.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)))
+    server = server.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)), np.full(len(b), np.inf))
     y, minima = server_procedure(server, b, start)
     np.testing.assert_allclose(y, water_filling(w, phi, b)[0], atol=EXACT)
     assert np.all(np.diff(minima) > 0)
@@ -184,7 +184,7 @@ def test_a_market_clears(seed, parameters):
     alpha, A, B = parameters
     w, phi, b = floats(*one_server(seed))
     (one,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
-    server = one.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)))
+    server = one.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)), np.full(len(b), np.inf))
     dual = ServerDual(server, alpha, A, B)
     y, kappa = dual.answer(b, np.zeros(w.shape[1]))
     load, z = y @ w, b + y / phi

@@ -188,8 +188,14 @@ def test_the_trace_ends_at_the_target(method):
 # ---- the pieces -----------------------------------------------------------------------------------------------------
 
 
-def levels_of(alpha=(0.5, 3.0, 20.0), A=1.0, B=(0.0, 0.5, 1.0)):
-    instance = generators.placement(5, 3, 3, 2)
+WIDER = {
+    "max_tasks": [None, 0.5, None, 0.1, 2.0],
+    "demands": [[1, 2, 1], [[1, 1, 2], [2, 0, 1]], [0, 1, 1], [[1, 1, 1], [0, 3, 0], [1, 0, 2]], [2, 1, 0]],
+}
+
+
+def levels_of(alpha=(0.5, 3.0, 20.0), A=1.0, B=(0.0, 0.5, 1.0), **changes):
+    instance = generators.placement(5, 3, 3, 2).replace(**changes)
     return LevelEquations(mechanism(GAME).configure(alpha=list(alpha), A=A, B=list(B)).game(instance))
 
 
@@ -204,16 +210,17 @@ def test_the_derivatives_are_those_of_the_equations():
 
 
 @pytest.mark.parametrize("strong", [0.0, 3.0, np.inf])
-def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, monkeypatch):
-    """And they solve the linearised equations, as differences show."""
+@pytest.mark.parametrize("wider", [False, True])
+def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, wider, monkeypatch):
+    """And they solve the linearised equations, as differences show; with limits and variants too."""
     monkeypatch.setattr(central_path, "STRONG", strong)
-    levels = levels_of()
+    levels = levels_of(**WIDER) if wider else levels_of()
     y, k = equal(levels)
     rng = np.random.default_rng(1)
     spread = [rng.uniform(0.3, 3.0, shape) for shape in (y.shape, k.shape)]
-    point = CentralPathPoint(
-        y * spread[0], k * spread[1], np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0), np.log(0.1)
-    )
+    h, t = np.where(levels.limited, 0.4, 0.0), np.full(levels.N, 0.2)
+    e, s = np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0)
+    point = CentralPathPoint(y * spread[0], k * spread[1], e, s, h, t, np.log(0.1))
     newton = CentralPathNewton(levels, point)
     assert newton.strong.any() == (strong < np.inf)
     step = newton.correction()
@@ -221,6 +228,9 @@ def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, monkeypat
     moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta))
     np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, -newton.change_of_t(), atol=DIFFERENCES)
+    limits = (moved.point.h * moved.point.t - point.h * point.t) / small
+    np.testing.assert_allclose(limits[levels.limited], (0.1 - point.h * point.t)[levels.limited], atol=DIFFERENCES)
     products = (moved.point.y * moved.point.e - point.y * point.e) / small
     np.testing.assert_allclose(products[levels.arc], (0.1 / levels.N - point.y * point.e)[levels.arc], atol=DIFFERENCES)
 
