@@ -394,6 +394,14 @@ def test_the_page_needs_no_network_and_is_the_same_twice(tmp_path: Path) -> None
     assert summary.layers == pytest.approx({"one:highs": 2.0})
 
 
+def test_a_summary_is_a_short_text_and_tables_in_a_notebook(tmp_path: Path) -> None:
+    summary = fake_run(tmp_path / "r", "highs", "one:highs")
+    assert repr(summary) == f"<summary of suite {summary.setting.suite}: {summary.counts}>"
+    html = summary._repr_html_()
+    assert html.count("<table>") == html.count("</table>") == 2
+    assert "<td>one:highs</td>" in html
+
+
 def test_the_table_fits_100_columns(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "one:highs", "lies", "raises")
     long = tuple(replace(r, method=r.method.replace("one", "cvxpy-clarabel"), solve=12345.6) for r in summary.records)

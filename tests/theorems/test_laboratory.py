@@ -685,6 +685,12 @@ def test_what_follows_from_a_definition_needs_no_statement():
     assert grid.rows[1][2] == "", "that tsf is envy-free is no matter of definition"
 
 
+def test_a_finding_is_a_short_text_and_a_table_in_a_notebook():
+    held = Finding("K.x", "held", "no <b> found", 40, {})
+    assert repr(held) == "<finding K.x: held, 40 trials: no <b> found>"
+    assert "<td>no &lt;b&gt; found</td>" in held._repr_html_()
+
+
 def test_witnesses_serve_related_statements():
     """What violates a property of a mechanism is tried on all statements about it, and a single user who misreports is a
     coalition.
