@@ -10,19 +10,32 @@ if not __name__.startswith("fairalloc."):
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fairalloc.benchmarks.page import write_page
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import measure
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, all_suites
+from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, SuiteCase, find_suite, suite_of
 
-__all__ = ["BenchmarkError", "Suite", "SuiteCase", "Summary", "all_suites", "print_summary", "report", "run", "write_page"]
+__all__ = [
+    "SUITES",
+    "BenchmarkError",
+    "Suite",
+    "SuiteCase",
+    "Summary",
+    "find_suite",
+    "print_summary",
+    "report",
+    "run",
+    "suite_of",
+    "write_page",
+]
 
 
 def run(
-    suite_id: str,
+    suite: str | Suite,
     records: str | Path,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[Any] | None = None,
     accuracy: str = "mid",
     time_limit: float = 20.0,
     memory_mb: int = 4096,
@@ -36,12 +49,12 @@ def run(
 
     Parameters
     ----------
-    suite_id
-        "first", "layers", .. or the name of an importable module that defines SUITE
+    suite
+        "first", "layers", .. or one of your own: a `Suite`, FILE.py, FILE.py:NAME or a module that defines SUITE
     records
         file to add the rows to, made if it is not there
     methods
-        ids; None takes those the suite names, or all that are available
+        ids, or methods themselves; None takes those the suite names, or all that are available
     accuracy
         "low", "mid" or "high", for every method alike
     time_limit
@@ -60,7 +73,7 @@ def run(
     BenchmarkError : an unknown suite or method, a method that is missing, a bad limit, a case that cannot be built
     """
     asked, before, added = measure(
-        suite_id,
+        suite,
         records,
         methods=methods,
         accuracy=accuracy,

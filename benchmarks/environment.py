@@ -7,10 +7,12 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from fairalloc.solvers.method import Method
 
 __all__ = ["describe", "identity"]
 
@@ -26,8 +28,9 @@ _MEASURED = (
 _NOT_MEASURED = ("dev", "plots", "test")
 
 
-def describe(solvers: ModuleType) -> dict[str, Any]:
-    """Versions, machine and methods, as written to the records; the machine's name only as a hash."""
+def describe(solvers: ModuleType, own: Iterable[Method] = ()) -> dict[str, Any]:
+    """Versions, machine and methods, with those of one's own, as written to the records; the machine's name only as a hash."""
+    methods = (*solvers.METHODS.values(), *own)
     return {
         "fairalloc": _version("fairalloc"),
         "source": _source_hash(),
@@ -37,7 +40,7 @@ def describe(solvers: ModuleType) -> dict[str, Any]:
         "cpu": _cpu(),
         "cores": os.cpu_count(),
         "node": hashlib.sha256(platform.node().encode()).hexdigest()[:12],
-        "methods": {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m)} for m in solvers.METHODS.values()},
+        "methods": {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m)} for m in methods},
     }
 
 

@@ -5,9 +5,11 @@
 3. solve each of the others in a process of its own, one after the other, and write its row before the next starts
 """
 
+import hashlib
 import importlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -20,16 +22,17 @@ from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.runs.objects import is_in_file, is_packed, packed
 from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
 
 __all__ = ["measure"]
 
 
 def measure(
-    suite_id: str,
+    asked: str | Suite,
     records: str | Path,
     *,
-    methods: Sequence[str] | None,
+    methods: Sequence[Any] | None,
     accuracy: str,
     time_limit: float,
     memory_mb: int,
@@ -41,33 +44,61 @@ def measure(
 
     Parameters
     ----------
-    suite_id, records, methods, accuracy, time_limit, memory_mb, repeats, progress, solvers : as for `fairalloc.benchmarks.run`
+    asked : the suite, or its name
+    records, methods, accuracy, time_limit, memory_mb, repeats, progress, solvers : as for `fairalloc.benchmarks.run`
 
     Returns
     -------
     The first job of the plan, and how many rows were there and were added
     """
-    suite, api = find_suite(suite_id), importlib.import_module(solvers)
+    suite, api = find_suite(asked), importlib.import_module(solvers)
+    name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
     _check(api, accuracy, time_limit, memory_mb, repeats)
     chosen = _choose(api, methods or suite.methods)
-    details = environment.describe(api)
+    own = {method.id: method for method in chosen if method not in api.METHODS.values()}
+    there = _There(_reference(asked), {key: packed(method) for key, method in own.items()}, solvers)
+    details = environment.describe(api, own.values()) | {"own": there.digest}
     here = environment.identity(details)
     settings = {"accuracy": accuracy, "time_limit": float(time_limit), "memory_mb": memory_mb, "environment": here}
     with BenchmarkStore(records) as store, Pool("fairalloc.benchmarks.worker") as pool:
         store.add_environment(here, details)
-        described = {case.name: _described(pool, suite_id, case, solvers) for case in suite.cases}
-        jobs = list(_plan(suite_id, suite, described, chosen, repeats, settings))
+        described = {case.name: _described(pool, name, case, chosen, there) for case in suite.cases}
+        jobs = list(_plan(name, suite, described, chosen, repeats, settings))
         if not jobs:
-            raise NotApplicable(f"no method of {', '.join(m.id for m in chosen)} computes a mechanism of the suite {suite_id!r}")
+            raise NotApplicable(f"no method of {', '.join(m.id for m in chosen)} computes a mechanism of the suite {name!r}")
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
         with _bar(progress) as bar:
             task = bar.add_task("", total=len(left))
             for job in left:
                 bar.update(task, description=f"{job.method} {job.case}")
-                store.add(_record(job, _solved(pool, job, solvers), api.ACCURACY[accuracy]))
+                store.add(_record(job, _solved(pool, job, there), api.ACCURACY[accuracy]))
                 bar.advance(task)
     return jobs[0], len(jobs) - len(left), len(left)
+
+
+@dataclass(frozen=True)
+class _There:
+    """What a process is told: where it finds the suite, methods of one's own by id, and the module that solves."""
+
+    suite: str
+    methods: Mapping[str, str]
+    solvers: str
+
+    @property
+    def digest(self) -> str:
+        """Hash of all code of one's own, "" without any: what was measured with other code is not taken for this."""
+        file = Path(self.suite.partition(".py")[0] + ".py") if is_in_file(self.suite) else None
+        parts = [*self.methods.values(), self.suite if is_packed(self.suite) else file.read_text("utf-8") if file else ""]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12] if any(parts) else ""
+
+
+def _reference(asked: str | Suite) -> str:
+    """The suite as a text that means the same in another process, whatever its folder."""
+    if isinstance(asked, str) and is_in_file(asked):
+        file, colon, name = asked.rpartition(":") if not asked.endswith(".py") else (asked, "", "")
+        return f"{Path(file).resolve()}{colon}{name}"
+    return str(packed(asked))
 
 
 def _check(api: ModuleType, accuracy: str, time_limit: float, memory_mb: int, repeats: int) -> None:
@@ -80,15 +111,17 @@ def _check(api: ModuleType, accuracy: str, time_limit: float, memory_mb: int, re
             raise BenchmarkError(f"the {what} is {value}, but it must be positive")
 
 
-def _choose(api: ModuleType, wanted: Sequence[str]) -> list[Any]:
-    """The methods that were asked for, which must be there, or all that are there."""
+def _choose(api: ModuleType, wanted: Sequence[Any]) -> list[Any]:
+    """The methods that were asked for, by id or themselves, which must be there, or all that are there."""
     for name in wanted:
-        if name not in api.METHODS:
+        if isinstance(name, str) and name not in api.METHODS:
             raise UnknownName(no_such("method", name, api.METHODS))
-        if missing := api.METHODS[name].missing():
-            raise NotInstalled(f"the method {name!r} is not available: {missing}")
-    names = wanted or [name for name, method in api.METHODS.items() if not method.missing()]
-    return [api.METHODS[name] for name in dict.fromkeys(names)]
+    asked = [api.METHODS[item] if isinstance(item, str) else item for item in wanted]
+    for method in asked:
+        if missing := method.missing():
+            raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
+    chosen = asked or [method for method in api.METHODS.values() if not method.missing()]
+    return list({method.id: method for method in chosen}.values())
 
 
 def _plan(
@@ -131,17 +164,20 @@ def _bar(progress: bool) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))
 
 
-def _described(pool: Pool, suite: str, case: SuiteCase, solvers: str) -> tuple[str, list[str]]:
+def _described(pool: Pool, suite: str, case: SuiteCase, methods: Iterable[Any], there: _There) -> tuple[str, list[str]]:
     """The fingerprint of a case's instance, and the ids of the methods that compute its mechanism on it."""
-    answer = pool.ask(Task({"suite": suite, "case": case.name, "solvers": solvers}, PREPARATION))
+    asked = {method.id: there.methods.get(method.id) for method in methods}
+    request = {"suite": there.suite, "case": case.name, "solvers": there.solvers, "methods": asked}
+    answer = pool.ask(Task(request, PREPARATION))
     if isinstance(answer, NoAnswer):
         raise BenchmarkError(f"the case {case.name!r} of the suite {suite!r} cannot be built: {answer.sentence}")
     return str(answer["fingerprint"]), list(answer["methods"])
 
 
-def _solved(pool: Pool, job: Job, solvers: str) -> Document:
+def _solved(pool: Pool, job: Job, there: _There) -> Document:
     """What the worker measured, or the termination and the message of a process that was ended."""
-    answer = pool.ask(Task(asdict(job) | {"solvers": solvers}, job.deadline, job.memory_mb))
+    found = {"suite": there.suite, "solvers": there.solvers, "method": there.methods.get(job.method, job.method)}
+    answer = pool.ask(Task(asdict(job) | found, job.deadline, job.memory_mb))
     if not isinstance(answer, NoAnswer):
         return answer
     if answer.cause == "time":

@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable
 from functools import lru_cache, partial
 
-from fairalloc.benchmarks.suites.suite import find_suite
+from fairalloc.benchmarks.suites.suite import SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.jsonio import fingerprint
+from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
 
 __all__ = ["answer", "prepare"]
@@ -36,22 +37,27 @@ def answer(request: Document, restart: Callable[[], object]) -> Document:
 
 @lru_cache(maxsize=256)
 def _instance(suite: str, case: str) -> Instance:
-    return find_suite(suite).case(case).build()
+    return _case(suite, case).build()
+
+
+def _case(suite: str, case: str) -> SuiteCase:
+    return find_suite(unpacked(suite)).case(case)
 
 
 def _described(request: Document, instance: Instance) -> Document:
-    """The fingerprint of the case's instance, and the methods that compute its mechanism there."""
-    case = find_suite(request["suite"]).case(request["case"])
-    item = mechanism(case.mechanism).configure(**case.parameters)
+    """The fingerprint of the case's instance, and which of the methods compute its mechanism there."""
+    case = _case(request["suite"], request["case"])
+    item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
     methods = importlib.import_module(request["solvers"]).METHODS
-    fit = [key for key, method in methods.items() if method.computes(item) and not method.applies(item, instance)]
+    asked = {key: methods[key] if packed is None else unpacked(packed) for key, packed in request["methods"].items()}
+    fit = [key for key, method in asked.items() if method.computes(item) and not method.applies(item, instance)]
     return {"fingerprint": fingerprint(instance), "methods": fit}
 
 
 def _solved(job: Document, instance: Instance, restart: Callable[[], object]) -> Document:
     solve = importlib.import_module(job["solvers"]).solve
-    case = find_suite(job["suite"]).case(job["case"])
-    options = {"method": job["method"], "accuracy": job["accuracy"], "time_limit": job["time_limit"], **case.parameters}
+    case = _case(job["suite"], job["case"])
+    options = {"method": unpacked(job["method"]), "accuracy": job["accuracy"], "time_limit": job["time_limit"], **case.parameters}
     asked = partial(solve, mechanism=case.mechanism, **options)
     _warm_up(asked)
     restart()

@@ -129,9 +129,9 @@ def _property_rows() -> list[list[str]]:
 
 
 def _suite_rows() -> list[list[str]]:
-    from fairalloc.benchmarks import all_suites
+    from fairalloc.benchmarks import SUITES
 
-    return [[suite.id, str(len(suite.cases)), suite.title] for suite in all_suites().values()]
+    return [[suite.id, str(len(suite.cases)), suite.title] for suite in SUITES.values()]
 
 
 LISTS = {

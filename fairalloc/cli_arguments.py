@@ -10,12 +10,11 @@ from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.published import EXAMPLES, example
-from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import METHODS
 
 __all__ = [
     "DEFAULT",
-    "MECHANISM",
     "add_instance",
     "add_mechanism",
     "document",
@@ -27,8 +26,6 @@ __all__ = [
 
 DEFAULT = "drfh"
 """The mechanism where none is named."""
-
-MECHANISM = ObjectKind("mechanism", lambda item: item if isinstance(item, Mechanism) else None)
 
 
 def add_instance(command: argparse.ArgumentParser, several: bool = False) -> None:
@@ -69,13 +66,18 @@ def instance_named(name: str) -> Instance:
     raise UnknownName(no_such("file and no published example", name, names, "see fairalloc list examples"))
 
 
-def mechanism_named(name: str) -> Mechanism:
+def mechanism_named(name: Any) -> Mechanism:
     """The mechanism with this id or alias, or that of FILE.py:NAME."""
-    return load_object(name, MECHANISM) if is_in_file(name) else mechanism(name)
+    if isinstance(name, str) and is_in_file(name):
+        found: Mechanism = load_object(name, MECHANISM)
+        return found
+    return mechanism(name)
 
 
-def method_named(name: str | None) -> str | None:
-    """The method with this id; None = the fastest that is exact enough."""
+def method_named(name: str | None) -> Any:
+    """The method with this id, or that of FILE.py:NAME; None = the fastest that is exact enough."""
+    if name is not None and is_in_file(name):
+        return load_object(name, METHOD)
     if name is not None and name not in METHODS:
         raise UnknownName(no_such("method", name, METHODS))
     return name

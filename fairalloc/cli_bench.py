@@ -1,15 +1,20 @@
 """The commands `bench run` and `bench report`: compare solvers on a suite."""
 
 import argparse
+import glob
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from fairalloc.cli_arguments import DEFAULT, mechanism_named, method_named
 from fairalloc.cli_output import emit
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
+from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import ACCURACY
 
 __all__ = ["add_commands"]
@@ -19,9 +24,11 @@ def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
-    command.add_argument("suite", metavar="SUITE", help="see: fairalloc list suites")
+    command.add_argument("suite", metavar="SUITE", help="see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances")
+    text = "see: fairalloc list mechanisms; or FILE.py:NAME; for instances in files; default: drfh"
+    command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
     command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
-    command.add_argument("--method", action="append", metavar="ID", help="only these methods")
+    command.add_argument("--method", action="append", metavar="ID", help="only these methods; ids or FILE.py:NAME")
     command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
     command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
@@ -36,11 +43,13 @@ def add_commands(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
 
-    records = options.records or Path("results") / f"{options.suite}.sqlite"
+    suite = _suite(options)
+    name = suite if isinstance(suite, str) and not is_in_file(suite) else benchmarks.find_suite(suite).id
+    records = options.records or Path("results") / f"{name}.sqlite"
     summary = benchmarks.run(
-        options.suite,
+        suite,
         records=records,
-        methods=options.method,
+        methods=[method_named(method) for method in options.method or ()],
         accuracy=options.accuracy,
         time_limit=options.time_limit,
         memory_mb=options.memory,
@@ -52,6 +61,24 @@ def _run(options: argparse.Namespace) -> int:
     benchmarks.write_page(summary, page)
     emit(printable(f"records: {records}\nreport:  {page}\n"))
     return 0
+
+
+def _suite(options: argparse.Namespace) -> Any:
+    """A suite's name, or the suite of the instances in a folder or glob."""
+    from fairalloc import benchmarks
+
+    place = options.suite
+    if os.path.isdir(place):
+        files = sorted(Path(place).glob("*.json"))
+    elif glob.has_magic(place) or place.endswith(".json"):
+        files = sorted(map(Path, glob.glob(place)))
+    elif options.mechanism:
+        raise InstanceError(f"--mechanism is for instances in files, but the suite {place!r} has its own mechanisms")
+    else:
+        return place
+    if not files:
+        raise InstanceError(f"{place!r} holds no instances: there is no file that ends in .json")
+    return benchmarks.suite_of(files, [mechanism_named(name) for name in options.mechanism or [DEFAULT]])
 
 
 def _report(options: argparse.Namespace) -> int:

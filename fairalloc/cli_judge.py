@@ -6,20 +6,17 @@ import math
 from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, Failure, Property, certify, check, parse_certificate
-from fairalloc.analysis.properties.property import as_property
 from fairalloc.cli_arguments import add_instance, add_mechanism, document, instance_named, mechanism_named
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import parse_allocation
 from fairalloc.models.tables import Grid, printable
-from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
 
 __all__ = ["add_commands"]
 
 OWN = "the allocation's own"
-
-PROPERTY = ObjectKind("property", as_property)
 
 
 def add_commands(commands: Any) -> None:

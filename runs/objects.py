@@ -14,15 +14,30 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from inspect import isclass, isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import cloudpickle
 
+from fairalloc.analysis.properties.property import as_property
+from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+from fairalloc.solvers.registry import as_method
 
-__all__ = ["ObjectKind", "is_in_file", "load_object", "load_objects", "packed", "unpacked"]
+__all__ = [
+    "MECHANISM",
+    "METHOD",
+    "PROPERTY",
+    "ObjectKind",
+    "is_in_file",
+    "is_packed",
+    "load_object",
+    "load_objects",
+    "packed",
+    "unpacked",
+]
 
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 _PICKLED = "pickled:"
@@ -34,6 +49,11 @@ class ObjectKind:
 
     word: str
     read: Callable[[Any], Any | None]
+
+
+MECHANISM = ObjectKind("mechanism", lambda item: item if isinstance(item, Mechanism) else None)
+METHOD = ObjectKind("method", as_method)
+PROPERTY = ObjectKind("property", as_property)
 
 
 def is_in_file(text: str) -> bool:
@@ -58,7 +78,7 @@ def load_object(text: str, kind: ObjectKind) -> Any:
             raise InstanceError(f"{file} must define one {kind.word}, but it defines {which}")
         return next(iter(found.values()))
     if not hasattr(module, name):
-        own = [key for key in vars(module) if not key.startswith("_")]
+        own = [key for key in _own(module) if not key.startswith("_")]
         raise UnknownName(no_such("object", name, own, f"{file} defines {', '.join(own) or 'nothing'}"))
     result = kind.read(getattr(module, name))
     if result is None:
@@ -76,10 +96,11 @@ def load_objects(text: str, kind: ObjectKind) -> dict[str, Any]:
 
 
 def _own(module: ModuleType) -> dict[str, Any]:
-    """What the file made itself: no modules, and no functions and classes of other modules; each object under one name."""
+    """What the file made itself: no modules, no functions and classes of other modules; each object under its first name."""
     made: dict[int, tuple[str, Any]] = {}
     for key, item in vars(module).items():
-        if not isinstance(item, ModuleType) and getattr(item, "__module__", module.__name__) == module.__name__:
+        imported = isinstance(item, ModuleType) or ((isclass(item) or isfunction(item)) and item.__module__ != module.__name__)
+        if not imported:
             made.setdefault(id(item), (key, item))
     return dict(made.values())
 
@@ -133,6 +154,11 @@ def _cause(error: BaseException, path: Path) -> str:
 # ---- child processes -------------------------------------------------------------------------------------------------
 
 
+def is_packed(text: str) -> bool:
+    """Whether a text is an object that was packed."""
+    return text.startswith(_PICKLED)
+
+
 def packed(item: Any) -> Any:
     """A JSON value from which `unpacked` makes the item in another process: a text as it is, an object as its pickle.
 
@@ -140,7 +166,7 @@ def packed(item: Any) -> Any:
     ------
     InstanceError : the object cannot be pickled
     """
-    if item is None or (isinstance(item, str) and not item.startswith(_PICKLED)):
+    if isinstance(item, str) and not is_packed(item):
         return item
     try:
         return _PICKLED + base64.b64encode(cloudpickle.dumps(item)).decode()
@@ -150,7 +176,7 @@ def packed(item: Any) -> Any:
 
 def unpacked(text: Any) -> Any:
     """What was packed."""
-    return _unpickled(text) if isinstance(text, str) and text.startswith(_PICKLED) else text
+    return _unpickled(text) if isinstance(text, str) and is_packed(text) else text
 
 
 @cache

@@ -10,7 +10,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
 from fairalloc.solvers.method import Method
 
-__all__ = ["METHODS", "candidates", "methods_for"]
+__all__ = ["METHODS", "as_method", "candidates", "methods_for"]
 
 
 def _discover() -> dict[str, Method]:
@@ -29,13 +29,13 @@ def _add(found: dict[str, Method], item: Method) -> None:
     found[item.id] = item
 
 
-def _read(item: object) -> Method | None:
-    """A method, or one of a class of methods."""
+def as_method(item: object) -> Method | None:
+    """A method itself, or one that its class makes; None for anything else."""
     made = item() if isinstance(item, type) and issubclass(item, Method) else item
     return made if isinstance(made, Method) else None
 
 
-METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, _read, lambda item: (item.id,))
+METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, as_method, lambda item: (item.id,))
 """All methods by id, available or not."""
 
 FASTEST = (

@@ -3,14 +3,21 @@
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from fairalloc.formulations import Mechanism
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.jsonio import read_instance
+from fairalloc.models.registry import Registry
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 
-__all__ = ["BenchmarkError", "Suite", "SuiteCase", "all_suites", "find_suite"]
+__all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "register", "suite_of"]
 
 
 class BenchmarkError(InstanceError):
@@ -19,17 +26,18 @@ class BenchmarkError(InstanceError):
 
 @dataclass(frozen=True)
 class SuiteCase:
-    """One instance under one mechanism with its parameters; `build` is called where the case is solved, not before."""
+    """One instance under one mechanism (its id, or itself) with its parameters; `build` is called where the case is solved."""
 
     name: str
-    mechanism: str
+    mechanism: str | Mechanism
     build: Callable[[], Instance]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """The mechanism as records and reports name it, such as "alpha-pf-vds alpha=3"."""
-        return " ".join([self.mechanism, *(f"{name}={json.dumps(value)}" for name, value in self.parameters.items())])
+        item = self.mechanism if isinstance(self.mechanism, str) else self.mechanism.id
+        return " ".join([item, *(f"{name}={json.dumps(value)}" for name, value in self.parameters.items())])
 
 
 @dataclass(frozen=True)
@@ -52,11 +60,17 @@ class Suite:
         return next(case for case in self.cases if case.name == name)
 
 
-def all_suites() -> dict[str, Suite]:
+def _discover() -> dict[str, Suite]:
     """Every suite of this folder by its id."""
     package = importlib.import_module("fairalloc.benchmarks.suites")
     names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name != "suite")
     return register(_read(f"{package.__name__}.{name}") for name in names)
+
+
+SUITE = ObjectKind("suite", lambda item: item if isinstance(item, Suite) else None)
+
+SUITES: Registry[Suite] = Registry("suite", "fairalloc.suites", _discover, SUITE.read, lambda item: (item.id,))
+"""All suites by id."""
 
 
 def register(suites: Iterable[Suite]) -> dict[str, Suite]:
@@ -67,16 +81,43 @@ def register(suites: Iterable[Suite]) -> dict[str, Suite]:
     return {suite.id: suite for suite in found}
 
 
-def find_suite(name: str) -> Suite:
-    """The suite of this folder with that id, or the SUITE of an importable module given by a name with a dot or as module."""
-    suites = all_suites()
-    if name in suites:
-        return suites[name]
+def find_suite(name: str | Suite) -> Suite:
+    """A suite itself, or that with this id, that of FILE.py or FILE.py:NAME, or the SUITE of an importable module."""
+    if isinstance(name, Suite):
+        return name
+    if is_in_file(name):
+        found: Suite = load_object(name, SUITE)
+        return found
+    if name in SUITES:
+        return SUITES[name]
     try:
         return _read(name)
-    except ImportError:
-        rule = f"the suites are {', '.join(sorted(suites))}, or name a module that defines SUITE"
-        raise UnknownName(no_such("suite", name, suites, rule)) from None
+    except (ImportError, ValueError):
+        if name in sys.modules:
+            raise
+        rule = f"the suites are {', '.join(sorted(SUITES))}, or name a file FILE.py or a module that defines SUITE"
+        raise UnknownName(no_such("suite", name, SUITES, rule)) from None
+
+
+def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism]) -> Suite:
+    """A suite of instances in files, each under each mechanism.
+
+    Parameters
+    ----------
+    paths : JSON files, which are read where they are solved
+    mechanisms : ids, or mechanisms themselves
+
+    Returns
+    -------
+    The suite, with the cases FILE or, under several mechanisms, FILE-MECHANISM
+    """
+    cases = []
+    for path in paths:
+        for item in mechanisms:
+            label = item if isinstance(item, str) else item.id
+            name = Path(path).stem + (f"-{label}" if len(mechanisms) > 1 else "")
+            cases.append(SuiteCase(name, item, partial(read_instance, Path(path).resolve())))
+    return Suite("files", f"{len(paths)} instances in files", tuple(cases))
 
 
 def _read(module: str) -> Suite:

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fairalloc.benchmarks import BenchmarkError, Suite, SuiteCase, all_suites, metrics, print_summary, report, run
+from fairalloc.benchmarks import SUITES, BenchmarkError, Suite, SuiteCase, metrics, print_summary, report, run
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.benchmarks.report import percent
 from fairalloc.benchmarks.suites.suite import register
@@ -189,7 +189,7 @@ def test_duplicates_raise() -> None:
 
 
 def test_suite_first_has_what_was_promised() -> None:
-    cases = all_suites()["first"].cases
+    cases = SUITES["first"].cases
     of = {kind: [c for c in cases if c.name.startswith(f"{kind}/")] for kind in ("published", "generated", "real")}
     assert sum(map(len, of.values())) == len(cases) >= 30
     generated = {c.name.rsplit("/", 1)[0] for c in of["generated"]}
@@ -200,7 +200,7 @@ def test_suite_first_has_what_was_promised() -> None:
 
 
 def test_every_suite_can_be_built() -> None:
-    for suite in all_suites().values():
+    for suite in SUITES.values():
         assert all(isinstance(case.build(), Instance) for case in suite.cases)
 
 
