@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
+from fairalloc.export import export
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -51,7 +52,7 @@ __all__ = [
     "cvxpy_tasks",
     "example",
     "expand",
-    "generators",
+    "export",
     "market",
     "mechanism",
     "plots",

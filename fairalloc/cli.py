@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
-from fairalloc import __version__, cli_bench, cli_judge, cli_solve, cli_theorems
+from fairalloc import __version__, cli_bench, cli_export, cli_judge, cli_solve, cli_theorems
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli_output import ReaderGone, complain, emit, prepare_streams
 from fairalloc.formulations import MECHANISMS
@@ -41,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = _parser().parse_args(words)
             code: int = options.run(options)
     except FairallocError as error:
+        if error.__cause__ is not None and "--debug" in words:  # code of the caller's
+            traceback.print_exc()
         complain(str(error))
         return 2
     except ReaderGone:
@@ -101,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="mechanisms, methods, examples, properties, suites or statements")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
-    for module in (cli_solve, cli_judge, cli_bench, cli_theorems):
+    for module in (cli_solve, cli_judge, cli_export, cli_bench, cli_theorems):
         module.add_commands(commands)
     command = commands.add_parser("doctor", help="what is installed, which methods are available")
     command.set_defaults(run=_doctor)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import FairallocError, InstanceError, shown
 
 __all__ = ["Property", "as_property"]
 
@@ -44,7 +44,12 @@ class Property:
     def verdict(self, h: Holdings, tolerance: float) -> Verdict:
         """The verdict on an allocation with its bundles; `tolerance` is the largest violation that counts as rounding."""
         arguments = (h, tolerance) if _needed(self.function) == 2 else (h.allocation,)
-        found = self.function(*arguments)
+        try:
+            found = self.function(*arguments)
+        except (FairallocError, Unsolved):
+            raise
+        except Exception as error:
+            raise InstanceError(f"the property {self.name!r} failed: {type(error).__name__}: {error}") from error
         if isinstance(found, Verdict):
             return found
         if isinstance(found, bool | np.bool_):

