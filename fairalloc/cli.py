@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted; what was kept is kept")
         return 130
     except OSError as error:  # a file that cannot be read or written
-        if error.filename is None or "--debug" in words:
+        if error.errno is None or "--debug" in words:
             return _internal(error, "--debug" in words)
-        complain(f"{error.filename} cannot be used: {error.strerror}")
+        complain(f"{error.filename or 'a file'} cannot be used: {error.strerror}")
         return 2
     except MemoryError:
         complain("the memory of this machine does not suffice")

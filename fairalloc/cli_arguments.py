@@ -88,7 +88,7 @@ def parameters(texts: list[str]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier() or name == "self":
+        if not equals or not name.isidentifier():
             raise InstanceError(f"--param is {text!r}, but it must be name=value")
         if name in result:
             raise InstanceError(f"--param {name} is given twice")

@@ -57,7 +57,7 @@ class AlphaPfVds(Equilibrium):
     def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0) -> None:
         self.alpha, self.A, self.B = alpha, A, B
 
-    def configure(self, **parameters: Any) -> Mechanism:
+    def configure(self, /, **parameters: Any) -> Mechanism:
         """`alpha` > 0 or "inf", `A`, `B` >= 0: a number, one for each server, or {server: number}."""
         for name in parameters:
             if name not in NAMES:

@@ -46,7 +46,7 @@ class FairDominantShares(Mechanism):
     def __init__(self, alpha: float = 2.0) -> None:
         self.alpha = alpha
 
-    def configure(self, **parameters: Any) -> Mechanism:
+    def configure(self, /, **parameters: Any) -> Mechanism:
         """`alpha` > 0."""
         alpha = parameters.pop("alpha", self.alpha)
         for name in parameters:

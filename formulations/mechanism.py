@@ -119,7 +119,7 @@ class Mechanism:
         """
         return Edited(self, id, cvxpy, pyomo)
 
-    def configure(self, **parameters: Any) -> "Mechanism":
+    def configure(self, /, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; FairallocError for one that it does not have."""
         for name in parameters:
             raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
@@ -238,7 +238,7 @@ class Edited(Mechanism):
         edits = {"cvxpy": self.cvxpy_edit, "pyomo": self.pyomo_edit}
         return frozenset(layer for layer in self.base.layers if edits[layer] is not None)
 
-    def configure(self, **parameters: Any) -> Mechanism:
+    def configure(self, /, **parameters: Any) -> Mechanism:
         """The edit of the base with these parameters."""
         if not parameters:
             return self

@@ -179,7 +179,7 @@ class NoJustifiedComplaints(Mechanism):
         self.objective, self.target = objective, target
         self.integer = objective is not None  # a choice among all NJC allocations needs the MILP
 
-    def configure(self, **parameters: Any) -> Mechanism:
+    def configure(self, /, **parameters: Any) -> Mechanism:
         """`objective`: None or one of OBJECTIVES; `target`: tasks of each user, for "closest"."""
         objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
         for name in parameters:

@@ -89,6 +89,8 @@ class Allocation:
     """What `plot` calls: this room imports no figures."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.instance, Instance):
+            raise InstanceError(f"the instance of the allocation is {shown(self.instance)}, but it must be an Instance")
         arcs = len(self.instance.arcs)
         x = _floats(self.x, "x")
         if x.shape != (arcs,):
