@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
-from fairalloc.export import export
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -19,6 +18,7 @@ from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.export import export
 from fairalloc.solvers.files import read_allocation
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ __all__ = [
     "example",
     "expand",
     "export",
+    "generators",
     "market",
     "mechanism",
     "plots",

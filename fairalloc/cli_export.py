@@ -6,7 +6,7 @@ from typing import Any
 
 from fairalloc.cli_arguments import add_instance, add_mechanism, instance_named, mechanism_named, parameters
 from fairalloc.cli_output import emit
-from fairalloc.export import FORMATS, export
+from fairalloc.solvers.export import FORMATS, export
 
 __all__ = ["add_commands"]
 
