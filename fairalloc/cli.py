@@ -10,11 +10,13 @@
 """
 
 import argparse
+import os
 import platform
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
@@ -38,7 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             prepare_streams()
-            options = _parser().parse_args(words)
+            parser = _parser()
+            if "_ARGCOMPLETE" in os.environ:  # the shell asks for the rest of a word, and argcomplete answers and ends
+                import_module("argcomplete").autocomplete(parser)
+            options = parser.parse_args(words)
             code: int = options.run(options)
     except FairallocError as error:
         if error.__cause__ is not None and "--debug" in words:  # code of the caller's

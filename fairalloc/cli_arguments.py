@@ -3,9 +3,11 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any, TextIO
 
-from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
@@ -17,6 +19,7 @@ __all__ = [
     "DEFAULT",
     "add_instance",
     "add_mechanism",
+    "completed",
     "document",
     "instance_named",
     "mechanism_named",
@@ -32,15 +35,44 @@ def add_instance(command: argparse.ArgumentParser, several: bool = False) -> Non
     """The argument INSTANCE, or some of them."""
     text = "a JSON file, - for standard input, or a published name"
     if several:
-        command.add_argument("instances", nargs="+", metavar="INSTANCE", help=text)
+        completed(command.add_argument("instances", nargs="+", metavar="INSTANCE", help=text), _examples, files=True)
     else:
-        command.add_argument("instance", metavar="INSTANCE", help=text)
+        completed(command.add_argument("instance", metavar="INSTANCE", help=text), _examples, files=True)
 
 
 def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAULT, otherwise: str = DEFAULT) -> None:
-    """The option --mechanism; `otherwise` says what happens without it."""
+    """Add the option --mechanism.
+
+    Parameters
+    ----------
+    command : the parser that gets it
+    default : the id where none is given
+    otherwise : what the help says of that
+    """
     text = f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
-    command.add_argument("--mechanism", "-m", default=default, metavar="ID", help=text)
+    action = command.add_argument("--mechanism", "-m", default=default, metavar="ID", help=text)
+    completed(action, lambda: (name for item in MECHANISMS.values() for name in (item.id, *item.aliases)))
+
+
+def completed(action: argparse.Action, names: Callable[[], Iterable[str]], files: bool = False) -> None:
+    """Say what the shell completes an argument to.
+
+    Parameters
+    ----------
+    action : the argument
+    names : gives the names that there are, when they are asked for
+    files : whether it may be a file too
+    """
+
+    def complete(prefix: str, **_: Any) -> list[str]:
+        found = [name for name in names() if name.startswith(prefix)]
+        return [*found, *import_module("argcomplete.completers").FilesCompleter()(prefix)] if files else found
+
+    action.completer = complete  # type: ignore[attr-defined] # where argcomplete looks for it
+
+
+def _examples() -> list[str]:
+    return [item.name for item in EXAMPLES]
 
 
 def document(name: str) -> Any:
@@ -60,10 +92,9 @@ def instance_named(name: str) -> Instance:
     """The instance in a file or in standard input, or the published one of that name."""
     if name == "-" or os.path.exists(name):
         return parse_instance(document(name))
-    names = [item.name for item in EXAMPLES]
-    if name in names:
+    if name in _examples():
         return example(name).instance
-    raise UnknownName(no_such("file and no published example", name, names, "see fairalloc list examples"))
+    raise UnknownName(no_such("file and no published example", name, _examples(), "see fairalloc list examples"))
 
 
 def mechanism_named(name: Any) -> Mechanism:

@@ -5,12 +5,13 @@ import glob
 import io
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from fairalloc.cli_arguments import DEFAULT, mechanism_named, method_named
+from fairalloc.cli_arguments import DEFAULT, completed, mechanism_named, method_named
 from fairalloc.cli_output import emit
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
@@ -24,7 +25,8 @@ def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
-    command.add_argument("suite", metavar="SUITE", help="see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances")
+    text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"
+    completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
     text = "see: fairalloc list mechanisms; or FILE.py:NAME; for instances in files; default: drfh"
     command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
     command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
@@ -38,6 +40,12 @@ def add_commands(commands: Any) -> None:
     command.add_argument("records", type=Path, metavar="FILE")
     command.add_argument("--html", type=Path, metavar="FILE", help="default: beside the records")
     command.set_defaults(run=_report)
+
+
+def _suites() -> Iterable[str]:
+    from fairalloc import benchmarks
+
+    return benchmarks.SUITES
 
 
 def _run(options: argparse.Namespace) -> int:

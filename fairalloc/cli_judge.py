@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, Failure, Property, certify, check, parse_certificate
-from fairalloc.cli_arguments import add_instance, add_mechanism, document, instance_named, mechanism_named
+from fairalloc.cli_arguments import add_instance, add_mechanism, completed, document, instance_named, mechanism_named
 from fairalloc.cli_output import complain, emit
-from fairalloc.formulations import Mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import parse_allocation
 from fairalloc.models.tables import Grid, printable
@@ -25,7 +25,10 @@ def add_commands(commands: Any) -> None:
     add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
-    command.add_argument("--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}")
+    action = command.add_argument(
+        "--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}"
+    )
+    completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS))
     add_mechanism(command, None, OWN)
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)

@@ -11,13 +11,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from fairalloc.cli_arguments import add_instance, add_mechanism, instance_named, mechanism_named, method_named, parameters
+from fairalloc.cli_arguments import (
+    add_instance,
+    add_mechanism,
+    completed,
+    instance_named,
+    mechanism_named,
+    method_named,
+    parameters,
+)
 from fairalloc.cli_output import complain, emit
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.tables import Grid, printable
-from fairalloc.solvers import ACCURACY, solve
+from fairalloc.solvers import ACCURACY, METHODS, solve
 
 __all__ = ["add_commands"]
 
@@ -31,7 +39,7 @@ def add_commands(commands: Any) -> None:
     add_instance(command, several=True)
     add_mechanism(command)
     text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
-    command.add_argument("--method", metavar="ID", help=text)
+    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS)
     command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
     command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")

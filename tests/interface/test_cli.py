@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from importlib.resources import files
@@ -209,3 +210,30 @@ def test_the_installed_command_works_from_anywhere(tmp_path):
         f"{script} list examples | head -1", shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert piped.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("fairalloc so", ["solve"]),
+        ("fairalloc solve wang-f", ["wang-fig1", "wang-fig2"]),
+        ("fairalloc solve wang-fig2 -m ps", ["ps-dsf", "ps-dsf-tdm"]),
+        ("fairalloc solve wang-fig2 --method njc-m", ["njc-market", "njc-milp"]),
+        ("fairalloc check wang-fig2 a.json --property par", ["pareto"]),
+        ("fairalloc bench run lay", ["layers"]),
+    ],
+)
+def test_the_shell_completes_names(tmp_path, line, words):
+    pytest.importorskip("argcomplete")
+    asked = {
+        "_ARGCOMPLETE": "1",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+    }
+    places = os.pathsep.join([str(Path(cli_solve.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    code = "import sys; from fairalloc.cli import main; sys.exit(main())"
+    environment = os.environ | asked | {"PYTHONPATH": places, "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "words")}
+    subprocess.run([sys.executable, "-P", "-c", code], env=environment, cwd=tmp_path, capture_output=True, check=False)
+    assert (tmp_path / "words").read_text().split("\n") == words
