@@ -1,4 +1,4 @@
-r"""Per-server DRF: DRF on each server alone (W 3.4), the naive extension that DRFH is held against.
+r"""Per-server DRF: DRF on each server alone (W 3.4), the naive extension that DRFH is compared with.
 
     on every server i:  x_ni max_r d_nr / c_ir / phi_n is lexicographically max-min fair over the users of that server
 

@@ -1,4 +1,4 @@
-"""What a mechanism is: a definition that can be written as a model and held against an allocation."""
+"""What a mechanism is: a definition that can be written as a model, and that an allocation can be checked against."""
 
 from collections.abc import Mapping
 from copy import copy

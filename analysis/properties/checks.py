@@ -40,7 +40,7 @@ def check(
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
 ) -> Verdict:
-    """Hold an allocation against a property, on the allocation's own instance.
+    """Check a property of an allocation, on its own instance.
 
     Parameters
     ----------
