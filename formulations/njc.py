@@ -38,6 +38,12 @@ and of zeros for the q of others. Not all of these are below e_i > 0: x_i r_ij >
 So a fair allocation is found in polynomial time, which D leaves open. It is also where the trajectory of D 5.4 ends, see
 solvers/njc/ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
 
+**Placement** is refused. D has one pool, and (D 2) compares x_i r_ij with e_i for requests r_ij that are given. A user with two
+servers chooses where it takes what it needs: with servers 1 and 2 of capacity 1, user 1 on both and user 2 on server 1, e = 1/2
+each and all demands 1, user 1's request of server 1 may be anything from 0 to 1, and whether user 2 has a justified complaint
+about the 1/2 that it is left depends on it. Where every user has one server only, each resource of each server is a resource of
+D: such an instance can be written as one pool of K R resources with zero demands elsewhere.
+
 None of these needs the assumptions of D 5.1: a resource that cannot be filled is in no I, a user who asks for less than its
 entitlement of everything has l_i = 1, and a dominated resource may be full with others and justify a user.
 

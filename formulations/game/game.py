@@ -48,10 +48,11 @@ proportion to gamma_ni, and so is the multiplier of nb's row x_n <= M_n in the c
 this choice, and Pareto optimality with it; for (L) alone it does not. `continuation` and the merit problem compute this choice.
 
 **Several variants** (not in K and P), finite alpha. gamma_ni are the most tasks that user n can run alone on server i, variants
-side by side (a linear program; the best single variant would change when a mixture of two variants is added as a third). Server
-i maximises (K 12) over its x_nvi, so everything above holds for arcs (n, v, i) with w_nvir = gamma_ni d_nvr / c_ir and the same
-g_i'(z_ni) for every v; w may exceed 1, but not on a best mixture. With one variant this is K. Existence as above: (x_ni)_n is
-unique and continuous, and it lies in a polytope.
+side by side (a linear program; the best single variant would change when a mixture of two variants is added as a third). Server i
+maximises (K 12) over its x_nvi, so everything above holds for arcs (n, v, i) with w_nvir = gamma_ni d_nvr / c_ir and the same
+g_i'(z_ni) for every v; the variants of a satisfied user have one eta_ni, so those it uses are its cheapest; w may exceed 1, but
+not on a best mixture. With one variant this is K. Existence as above: (x_ni)_n is unique and continuous, and it lies in a
+polytope.
 *alpha = infinity is refused with variants*, since the levels say too little there. One user on one server (1, 1) with variants
 (1, 1/2) and (1/2, 1): x = (1, 0) fills the first resource, which both variants need and on which nobody has a larger share. It is
 a bottleneck for both, and P (13) holds, but (2/3, 2/3) gives the user 4/3 tasks. Definition 2 itself does exclude x; it needs a
@@ -63,10 +64,10 @@ price vector in place of each bottleneck, and equilibria for alpha -> infinity h
 above by weak duality with the prices. Satisfied users count with what they pay, if that is less than g_i'; a user counts as
 satisfied up to any t_n, but then (a) is at least t_n.
 (b) How far the levels are from (K 28-29). It is needed because for large alpha a user with a large share has a tiny g_i' and so
-hardly changes (a). For an arc: min(t_n, 1 - exp(E)) where E < 0, min(y, 1 - exp(-E)) where E > 0. For a resource r: the smaller
-of its slack and of the largest min(t_n, 1 - exp(E)) that results when the prices of r and of all resources with at least as much
-slack are set to 0. Prices come from the method where it has any; where they prove too little, a linear program for each server
-finds its own (`recovered_prices`).
+hardly changes (a). For an arc: min(t_n, 1 - exp(E)) where E < 0, and min(y, 1 - exp(-D)), D = E - min(0, the least E of the
+user's variants there), where D > 0. For a resource r: the smaller of its slack and of the largest min(t_n, 1 - exp(E)) that
+results when the prices of r and of all resources with at least as much slack are set to 0. Prices come from the method where it
+has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
 *alpha = infinity*: how far Theorem 1 of P is violated; it needs no prices (`bottleneck_gap`).
 
 A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
@@ -180,6 +181,15 @@ class Game:
     def shares(self, tasks: Floats) -> Floats:
         """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
         result: Floats = tasks[self.user] / self.unit
+        return result
+
+    def cheapest(self, values: Floats) -> Floats:
+        """(A,) the least of values (A,) over the variants of the arc's user on the arc's server."""
+        if self.instance.single_variant:
+            return values
+        least = np.full((self.instance.N, self.instance.K), np.inf)
+        np.minimum.at(least, (self.user, self.server), values)
+        result: Floats = least[self.user, self.server]
         return result
 
     def wanted(self, tasks: Floats) -> Floats:
@@ -367,7 +377,7 @@ def _gain_left(game: Game, x: Floats, kappa: Floats, satisfied: NDArray[np.bool_
         log_mu = game.beta[:, None] * np.log(np.maximum(kappa, 0.0))
         log_p = game.log_price(kappa)
         factor = by_server(game, np.where(satisfied, -np.inf, log_g - log_p), np.maximum, -np.inf)
-        worth = np.where(satisfied, np.minimum(log_g, factor[game.server] + log_p), log_g)
+        worth = np.where(satisfied, np.minimum(log_g, factor[game.server] + game.cheapest(log_p)), log_g)
         top = by_server(game, worth, np.maximum, -np.inf)
         value = by_server(game, game.fractions(x) * np.exp(worth - top[game.server]), np.add, 0.0)
         log_bound = factor + np.logaddexp.reduce(log_mu, axis=1) - top
@@ -393,7 +403,10 @@ def level_gap(game: Game, x: Floats, kappa: Floats) -> Floats:
     y, tasks = game.fractions(x), game.tasks(x)
     E, wanted = game.excess(tasks, kappa), game.wanted(tasks)[game.user]
     short = np.minimum(wanted, -np.expm1(np.minimum(E, 0.0)))
-    arcs = np.where(E < 0, short, np.minimum(y, -np.expm1(-np.maximum(E, 0.0))))
+    with np.errstate(invalid="ignore"):
+        dear = np.maximum(np.nan_to_num(E - np.minimum(game.cheapest(E), 0.0), nan=0.0, posinf=np.inf), 0.0)
+    arcs = np.where(E < 0, short, 0.0)
+    arcs = np.maximum(arcs, np.minimum(y, -np.expm1(-dear)))
     result = by_server(game, arcs, np.maximum, 0.0)
     slack = np.maximum(1.0 - game.load(y), 0.0)
     for r in range(game.instance.R):
@@ -471,7 +484,7 @@ def recovered_prices(
         min  sum_r slack_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 
     is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. A satisfied
-    user has no row, and costs y_n times what it pays beyond 1, if anything: v_n >= sum_r B_nr nu_r - 1, v_n >= 0. Users with
+    user has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free. Users with
     y <= threshold have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one
     resource, and for large alpha a user with a large share whose y is 1e-9 by rounding would put it hundreds of magnitudes
     too low.
@@ -494,20 +507,22 @@ def recovered_prices(
     for i in servers:
         here = game.server == i
         some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
-        prices = OneServer(game.w[here], np.where(y[here] > threshold, y[here], 0.0), y[here], log_g[here], satisfied[here])
+        served = np.where(y[here] > threshold, y[here], 0.0)
+        prices = OneServer(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])
         kappa[i] = prices.least_violating(float(game.beta[i]), some)
     return kappa
 
 
 @dataclass(frozen=True)
 class OneServer:
-    """The m arcs of one server for `recovered_prices`: w (m, R), the served part, y, log g' and who is satisfied (m,)."""
+    """The m arcs of one server for `recovered_prices`: w (m, R), the served part, y, log g', who is satisfied, user (m,)."""
 
     w: Floats
     served: Floats
     y: Floats
     log_g: Floats
     satisfied: NDArray[np.bool_]
+    user: NDArray[np.intp]
 
     def least_violating(self, beta: float, allowed: NDArray[np.bool_]) -> Floats:
         """(R,) kappa, 0 for resources that are not allowed (R,)."""
@@ -520,13 +535,10 @@ class OneServer:
             log_b = np.log(w[:, priced]) - self.log_g[:, None]
         scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
         b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
-        wanting, paying = ~self.satisfied, self.satisfied & (served > 0)
         slack = np.maximum(1.0 - self.y @ w[:, priced], 0.0)
-        cost = np.concatenate([slack + served[wanting] @ b[wanting], served[paying]])
-        rows = np.block(
-            [[-b[wanting], np.zeros((wanting.sum(), paying.sum()))], [b[paying], -np.eye(int(paying.sum()))]],
-        )
-        sides = np.where(np.arange(len(rows)) < wanting.sum(), -1.0, 1.0)
+        own = self.user[:, None] == np.unique(self.user[self.satisfied])  # whose eta an arc has
+        cost = np.concatenate([slack + served @ b, served @ own])
+        rows, sides = -np.hstack([b, own]), -np.ones(len(b))
         options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
         answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=options)
         if answer.x is not None:

@@ -1,0 +1,114 @@
+"""The game with several variants for each user and finite alpha: definition, two unrelated ways to compute it, refusals."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tolerances import BARGAINING, EQUILIBRIUM, RESIDUAL, ROUNDING, VISIBLE
+
+from fairalloc.analysis import certify
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.game.game import monopolies
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.errors import NotApplicable
+from fairalloc.solvers import solve
+
+GAME = "alpha-pf-vds"
+TWO_WAYS = [[1, "1/2"], ["1/2", 1]]
+
+
+def game_with_variants(seed, users=5, servers=3, resources=3):
+    """Users with one to three variants, some with limits; zero demands, placement, weights, counts."""
+    rng = np.random.default_rng(seed)
+    draw = (lambda *s: rng.integers(1, 5, s).astype(float)) if seed % 2 else (lambda *s: rng.uniform(0.2, 3, s))
+
+    def vector():
+        d = draw(resources) * (rng.random(resources) < 0.7)
+        return d if d.any() else np.eye(resources)[0]
+
+    demands = [[vector() for _ in range(rng.integers(1, 4))] for _ in range(users)]
+    eligible = rng.random((users, servers)) < 0.7
+    eligible[np.arange(users), rng.integers(0, servers, users)] = True
+    limits = [float(rng.choice([0.1, 0.5, 1, 2, 4])) if rng.random() < 0.5 else None for _ in range(users)]
+    capacities = 3 * draw(servers, resources)
+    counts = rng.integers(1, 3, servers)
+    return Instance(demands, capacities, weights=draw(users), eligible=eligible, max_tasks=limits, counts=counts)
+
+
+def judged(instance, x, **parameters):
+    """The residual of tasks x (A,), from the instance alone."""
+    return mechanism(GAME).configure(**parameters).residual(Allocation(instance, np.asarray(x, float)))
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1, 2, 20])
+def test_a_monopoly_runs_its_variants_side_by_side(alpha):
+    """Gamma = 4/3 by 2/3 of each; two such users have half of it each."""
+    one, two = Instance([TWO_WAYS], [[1, 1]]), Instance([TWO_WAYS, TWO_WAYS], [[1, 1]])
+    np.testing.assert_allclose(monopolies(one), [4 / 3, 4 / 3], rtol=ROUNDING)
+    np.testing.assert_allclose(solve(one, GAME, alpha=alpha).tasks, [4 / 3], rtol=RESIDUAL)
+    np.testing.assert_allclose(solve(two, GAME, alpha=alpha).tasks, [2 / 3, 2 / 3], rtol=RESIDUAL)
+    assert judged(one, [2 / 3, 2 / 3], alpha=alpha) <= ROUNDING
+    assert judged(one, [1, 0], alpha=alpha) >= VISIBLE / alpha  # a bottleneck for both variants, but not the best mixture
+
+
+def test_a_satisfied_user_runs_its_cheapest_variant():
+    """It could use the full first resource or the free second one: all that user 2 does not take is for nobody else."""
+    instance = Instance([[[1, 0], [0, 1]], [1, 0]], [[1, 1]], max_tasks=["1/2", None])
+    assert judged(instance, [0, 0.5, 1], alpha=2) <= ROUNDING
+    assert judged(instance, [0.25, 0.25, 0.75], alpha=2) >= VISIBLE
+    np.testing.assert_allclose(solve(instance, GAME, alpha=2).tasks, [0.5, 1], rtol=RESIDUAL)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_more_of_the_same_changes_nothing(seed):
+    """A variant twice, or a mixture of two variants as a third."""
+    instance = game_with_variants(seed)
+    exact = [[list(v) for v in vectors] for vectors in instance.exact.demands]
+    twice = instance.replace(demands=[[*d, d[0]] for d in exact])
+    mixed = instance.replace(demands=[[*d, [(a + 2 * b) / Fraction(3) for a, b in zip(d[0], d[-1], strict=True)]] for d in exact])
+    old = solve(instance, GAME, alpha=2)
+    for other in (twice, mixed):
+        new = solve(other, GAME, alpha=2)
+        assert new.residual <= RESIDUAL
+        np.testing.assert_allclose(new.tasks, old.tasks, rtol=EQUILIBRIUM)
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 2}, {"alpha": 6}, {"alpha": 3, "B": 0.5}])
+def test_continuation_finds_equilibria(parameters, seed):
+    instance = game_with_variants(seed)
+    answer = solve(instance, GAME, "continuation", **parameters)
+    assert answer.termination == "optimal"
+    assert answer.residual <= RESIDUAL
+    below = answer.tasks < instance.max_tasks * 0.99
+    for n in np.flatnonzero(below)[:1]:
+        less = np.where(instance.arcs.user == n, 0.8 * answer.x, answer.x)
+        assert judged(instance, less, **parameters) >= 100 * RESIDUAL
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_alpha_1_is_nash_bargaining(seed):
+    instance = game_with_variants(seed)
+    one, other = solve(instance, GAME, "continuation", alpha=1), solve(instance, "nb", "cvxpy:clarabel", "high")
+    np.testing.assert_allclose(one.tasks, other.tasks, rtol=BARGAINING)
+    assert judged(instance, other.x, alpha=1) <= BARGAINING
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_merit_problem_agrees_on_one_server(alpha, seed):
+    """Where Problem 1 is one strictly concave program in the users' tasks."""
+    instance = game_with_variants(seed, servers=1)
+    one, other = solve(instance, GAME, "pyomo:ipopt", alpha=alpha), solve(instance, GAME, "continuation", alpha=alpha)
+    if one.termination == "optimal":
+        np.testing.assert_allclose(one.tasks, other.tasks, rtol=EQUILIBRIUM)
+
+
+def test_who_refuses():
+    instance = Instance([TWO_WAYS], [[1, 1]])
+    for method in ("best-response", "semismooth-newton", "josephy-newton", "ps-mfa", "vds-distributed"):
+        with pytest.raises(NotApplicable, match=f"{method} needs one demand vector for each user, but user 'u1' has 2"):
+            solve(instance, GAME, method)
+    failure = certify(instance, GAME, solve(instance, GAME, alpha=2))
+    assert not failure
+    assert "a user has several demand vectors, for which there is no certificate" in str(failure)
