@@ -56,8 +56,8 @@ class CentralPathPoint:
 
     def times(self, factor: "Change", theta: float) -> "CentralPathPoint":
         """The point with every number multiplied."""
-        numbers = (self.y, self.k, self.e, self.s, self.h, self.t)
-        return CentralPathPoint(*(a * b for a, b in zip(numbers, factor.all, strict=True)), theta)
+        y, k, e, s, h, t = factor.all
+        return CentralPathPoint(self.y * y, self.k * k, self.e * e, self.s * s, self.h * h, self.t * t, theta)
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class LevelEquations:
         self.arc[at] = True
         self.w = np.zeros((self.N, self.C, self.R))
         self.w[at] = game.w
-        self.row = self.by_server((self.w > 0).any(axis=0)[None])[0] > 0
+        self.row = self.by_server((self.w > 0).any(axis=0, keepdims=True))[0] > 0
         gamma = np.zeros((self.N, self.C))
         gamma[at] = game.gamma
         self.best = gamma.max(axis=1)
@@ -95,9 +95,8 @@ class LevelEquations:
 
     def by_server(self, values: Any) -> Floats:
         """(M, K, ..) sums over the variants of each server of values (M, C, ..)."""
-        if self.V == 1:
-            return np.asarray(values)
-        return np.asarray(values).reshape(len(values), self.K, self.V, *values.shape[2:]).sum(axis=2)
+        result: Floats = values if self.V == 1 else values.reshape(len(values), self.K, self.V, *values.shape[2:]).sum(axis=2)
+        return result
 
     def cap(self, most: float) -> None:
         """Bound every alpha; without a bound, alpha = inf is the maximum of the levels itself."""
@@ -123,7 +122,8 @@ class LevelEquations:
 
     def load(self, y: Floats) -> Floats:
         """(K, R) the sums of w y."""
-        return self.by_server(np.einsum("ncr,nc->cr", self.w, y)[None])[0]
+        result: Floats = self.by_server(np.einsum("ncr,nc->cr", self.w, y)[None])[0]
+        return result
 
     def left(self, tasks: Floats) -> Floats:
         """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
