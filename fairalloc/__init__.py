@@ -17,7 +17,7 @@ from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
 from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
 from fairalloc.models.published import EXAMPLES, example
-from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers import METHODS, Method, options, solve
 from fairalloc.solvers.export import export
 from fairalloc.solvers.files import read_allocation
 
@@ -39,6 +39,7 @@ __all__ = [
     "InstanceError",
     "Leximin",
     "Mechanism",
+    "Method",
     "NotApplicable",
     "NotInstalled",
     "PricedAllocation",
@@ -56,6 +57,7 @@ __all__ = [
     "generators",
     "market",
     "mechanism",
+    "options",
     "plots",
     "pyomo_tasks",
     "read_allocation",

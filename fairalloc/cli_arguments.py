@@ -13,7 +13,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
-from fairalloc.solvers import METHODS
+from fairalloc.solvers import find_method
 
 __all__ = [
     "DEFAULT",
@@ -109,8 +109,8 @@ def method_named(name: str | None) -> Any:
     """The method with this id, or that of FILE.py:NAME; None = the fastest that is exact enough."""
     if name is not None and is_in_file(name):
         return load_object(name, METHOD)
-    if name is not None and name not in METHODS:
-        raise UnknownName(no_such("method", name, METHODS))
+    if name is not None:
+        find_method(name)
     return name
 
 

@@ -57,6 +57,7 @@ class Allocation:
         "definition" for mechanisms that are judged by the optimality conditions of their own model
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
+    log : the lines that the method's solver printed, where they were asked for
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
     x_exact : (A,) the tasks as rationals, where the method computes in rationals, else None
 
@@ -82,6 +83,7 @@ class Allocation:
     trace: tuple[Mapping[str, Any], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
+    log: tuple[str, ...] = ()
     bundles: Floats | None = None
     x_exact: tuple[Fraction, ...] | None = None
 

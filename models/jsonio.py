@@ -193,6 +193,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()} | {"iterations": allocation.iterations},
         "versions": dict(allocation.versions),
+        **({"log": list(allocation.log)} if allocation.log else {}),
         **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
     }
 

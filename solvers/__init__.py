@@ -2,7 +2,9 @@
 
 solve.py      from an instance and a mechanism to a judged allocation        judge.py     residuals and claims
 method.py     what a method is: limits, clock, session, answer               options.py   accuracies and solvers' options
-registry.py   all methods by id                                              backends/    CVXPY, Pyomo, HiGHS, PATH
+registry.py   all methods by id                                              own.py       methods of one's own
+installed.py  solvers that CVXPY or Pyomo find
+start.py      warm starts                                                    backends/    CVXPY, Pyomo, HiGHS, PATH
 lexicographic/  the rounds of LMMF, DRFH, TSF       market/  nb              game/  alpha-pf-vds, ps-dsf
 njc/            no justified complaints             exact/   rational answers
 """
@@ -13,7 +15,7 @@ if not __name__.startswith("fairalloc."):
 from fairalloc.solvers.judge import judged, residual
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import ACCURACY
-from fairalloc.solvers.registry import METHODS, methods_for
+from fairalloc.solvers.registry import METHODS, find_method, methods_for, options
 from fairalloc.solvers.solve import solve
 
-__all__ = ["ACCURACY", "METHODS", "Method", "judged", "methods_for", "residual", "solve"]
+__all__ = ["ACCURACY", "METHODS", "Method", "find_method", "judged", "methods_for", "options", "residual", "solve"]

@@ -18,7 +18,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.solvers.lexicographic.reference import reference_allocation
-from fairalloc.solvers.options import ACCURACY
+from fairalloc.solvers.options import Accuracy, promised
 
 __all__ = ["ModelFacts", "judged", "residual"]
 
@@ -38,7 +38,7 @@ TRUSTED = 1e-6
 
 
 def judged(
-    mechanism: Mechanism, allocation: Allocation, accuracy: str | None = None, model: ModelFacts | None = None
+    mechanism: Mechanism, allocation: Allocation, accuracy: Accuracy | None = None, model: ModelFacts | None = None
 ) -> Allocation:
     """The allocation with its values and residuals, and with a claim that these support.
 
@@ -63,11 +63,11 @@ def judged(
     if accuracy is None or result.x_exact is not None:
         return result
     if allocation.prices is not None:
-        return _claim(result, own, ACCURACY[accuracy])
-    return result if isinstance(mechanism, Leximin) else _claim(result, definition, ACCURACY[accuracy])
+        return _claim(result, own, promised(accuracy))
+    return result if isinstance(mechanism, Leximin) else _claim(result, definition, promised(accuracy))
 
 
-def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: str | None, model: ModelFacts) -> Allocation:
+def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Accuracy | None, model: ModelFacts) -> Allocation:
     values = mechanism.values(allocation) if allocation.has_point else {}
     if not values and model.objective is not None:
         values = {"objective": model.objective}
@@ -77,7 +77,7 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: str
         sentence = f"not judged: {mechanism.id!r} has no residual, and {why}"
         return replace(allocation, values=values, residuals=residuals, not_judged=sentence)
     result = replace(allocation, values=values, residuals={**residuals, "optimality": model.optimality})
-    return result if accuracy is None else _claim(result, model.optimality, ACCURACY[accuracy])
+    return result if accuracy is None else _claim(result, model.optimality, promised(accuracy))
 
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:

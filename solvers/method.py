@@ -10,14 +10,17 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from io import StringIO
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -25,23 +28,51 @@ from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Times
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
-from fairalloc.solvers.options import ACCURACY
+from fairalloc.solvers.options import Accuracy, AlgorithmOptions, promised
 
-__all__ = ["ACCURACY", "Answer", "Limits", "Method", "Session", "Stopped", "captured"]
+__all__ = ["Answer", "Limits", "Method", "Session", "Stopped", "captured"]
+
+
+T = TypeVar("T")
+O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How exact the answer should be, when to stop (seconds of `time.perf_counter`), and whether to keep a trace."""
+    """What a call asks of a method besides the mechanism.
 
-    accuracy: str = "mid"
+    Attributes
+    ----------
+    accuracy : how exact the answer should be, a word of ACCURACY or the residual itself
+    deadline : when to stop, in seconds of `time.perf_counter`
+    trace, log : whether to keep a trace of the algorithm and what the solver prints
+    options : of the algorithm; `own` reads them
+    solver_options : of the solver behind the method, in its own names, on top of those that the accuracy means
+    start, start_prices : (A,) tasks and (K, R) prices to start from, in the units in which the method computes; None = its own
+    """
+
+    accuracy: Accuracy = "mid"
     deadline: float = np.inf
     trace: bool = False
+    log: bool = False
+    options: AlgorithmOptions = field(default_factory=AlgorithmOptions)
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
+    start: Floats | None = None
+    start_prices: Floats | None = None
+
+    @property
+    def promised(self) -> float:
+        """The residual that the accuracy promises."""
+        return promised(self.accuracy)
+
+    def own(self, kind: type[O]) -> O:
+        """The options of this kind: those that were given, or the defaults where the method's are of another kind."""
+        return self.options if isinstance(self.options, kind) else kind()
 
     @property
     def late(self) -> bool:
@@ -81,6 +112,7 @@ class Answer:
     message: str = ""
     x_exact: tuple[Fraction, ...] | None = None
     trace: tuple[Mapping[str, Any], ...] = ()
+    log: tuple[str, ...] = ()
     optimality: float | None = None
     objective: float | None = None
 
@@ -97,6 +129,7 @@ class Session:
     message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
     trace: list[Mapping[str, Any]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
     fairness: Floats | None = None
     optimality: float | None = None
     objective: float | None = None
@@ -118,9 +151,44 @@ class Session:
             self.iterations = (self.iterations or 0) + int(iterations)
 
     def note(self, **facts: Any) -> None:
-        """Keep the facts of one event or iteration, where a trace is wanted."""
+        """Keep the facts of one event or iteration, where a trace or a log is wanted."""
         if self.limits.trace:
             self.trace.append(facts)
+        if self.limits.log:
+            self.log.append(" ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v}" for k, v in facts.items()))
+
+    def asked(self, solver: str, call: Callable[[], T]) -> T:
+        """What `call` returns; NotApplicable where it fails because of an option that was given in the solver's own name.
+
+        Parameters
+        ----------
+        solver : its name, for the message
+        call : hands the options over
+        """
+        given = self.limits.solver_options
+        try:
+            return call()
+        except Exception as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            told = [line for line in lines if any(name in line for name in given) or "option" in line.lower()]
+            if not given or not told:
+                raise
+            raise NotApplicable(f"{solver} refuses the options {shown(dict(given))}: {told[-1]}") from None
+
+    @contextmanager
+    def logged(self) -> Iterator[None]:
+        """Keep what is printed inside for the log, where one is wanted; otherwise it is thrown away.
+
+        What Python prints goes another way than what C prints where `sys.stdout` is not the process's, as in notebooks.
+        """
+        lines: list[str] = []
+        said = StringIO()
+        try:
+            with captured() as lines, redirect_stdout(said), redirect_stderr(said):
+                yield
+        finally:
+            if self.limits.log:
+                self.log.extend([*said.getvalue().splitlines(), *lines])
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
@@ -162,6 +230,9 @@ class Method(ABC):
     kind : "exact" (vertex solutions), "interior-point" or "first-order"
     packages : import names it needs
     install : what to install when they are missing
+    options : of the algorithm, with their defaults; `fa.options` lists them
+    solver : the solver behind the method, which takes all other options in its own names; "" where there is none
+    warm : whether it uses a warm start; `starts` may say no for some mechanisms
     faces : whether later rounds of a lexicographic mechanism are written on their face (formulations/lexicographic/rule.py)
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
     """
@@ -170,11 +241,30 @@ class Method(ABC):
     kind: str
     packages: ClassVar[tuple[str, ...]] = ()
     install: str = ""
+    options: AlgorithmOptions = AlgorithmOptions()
+    solver: str = ""
+    solver_options: Mapping[str, Any] = MappingProxyType({})
+    warm: bool = False
     canonical: bool = True
     faces: bool = True
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"
+
+    def configure(self, options: Mapping[str, Any]) -> Self:
+        """The method with these options: fields of its own `options`, and names of its solver where it has one.
+
+        Raises
+        ------
+        UnknownName : the algorithm has no such option, and there is no solver behind it
+        InstanceError : a value of a wrong kind
+        """
+        own = {f.name for f in fields(self.options)}
+        theirs = {name: value for name, value in options.items() if name not in own} if self.solver else {}
+        result = copy(self)
+        result.options = self.options.changed(self.id, {k: v for k, v in options.items() if k not in theirs})
+        result.solver_options = {**self.solver_options, **theirs}
+        return result
 
     @abstractmethod
     def computes(self, mechanism: Mechanism) -> bool:
@@ -194,6 +284,10 @@ class Method(ABC):
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
+
+    def starts(self, mechanism: Mechanism) -> bool:  # noqa: ARG002 (for those that are choosy)
+        """Whether it uses a warm start for this mechanism."""
+        return self.warm
 
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""
@@ -237,7 +331,7 @@ class Method(ABC):
             termination = "inaccurate"
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
-        trace = tuple(session.trace)
+        trace, log = tuple(session.trace), tuple(session.log)
         return Answer(
             point,
             prices,
@@ -246,6 +340,7 @@ class Method(ABC):
             session.iterations,
             message,
             trace=trace,
+            log=log,
             optimality=session.optimality,
             objective=session.objective,
         )
@@ -256,7 +351,7 @@ class Method(ABC):
             return solve_edited_rounds(mechanism, session.instance, session)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
-        tolerance = ACCURACY[session.limits.accuracy] / 4
+        tolerance = session.limits.promised / 4
         return solve_rounds(mechanism, session.instance, session, tolerance, self.faces)
 
 

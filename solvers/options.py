@@ -1,9 +1,25 @@
-"""One table: what the words "low", "mid" and "high" promise, and what they mean to each solver in its own option names."""
+"""What an accuracy promises and what it means to each solver in its own option names; the options of the algorithms here.
 
+1. An accuracy is "low", "mid", "high" or a number, the residual that is promised (`promised`).
+2. What it means to a solver is a table for the three words (OPTIONS); a number is read between them (`at_accuracy`).
+3. An algorithm of this package has a frozen dataclass of options (`AlgorithmOptions`), documented field by field.
+"""
+
+import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from inspect import getdoc
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self, TypeAlias
 
-__all__ = ["ACCURACY", "OPTIONS"]
+import numpy as np
+
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
+
+__all__ = ["ACCURACY", "OPTIONS", "Accuracy", "AlgorithmOptions", "Option", "at_accuracy", "promised", "solver_options"]
+
+Accuracy: TypeAlias = str | float
+"""A word of ACCURACY, or the residual itself."""
 
 ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 """The residual each word promises."""
@@ -43,3 +59,123 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "high": {"tol": 1e-13, "bound_relax_factor": 1e-12, **IPOPT},
     },
 }
+
+
+def promised(accuracy: Accuracy) -> float:
+    """The residual that an accuracy promises: what its word stands for, or the number itself.
+
+    Raises
+    ------
+    UnknownName : a word that is not one of ACCURACY
+    InstanceError : a number that is not between 0 and 1, or neither a word nor a number
+    """
+    if isinstance(accuracy, str):
+        if accuracy not in ACCURACY:
+            raise UnknownName(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
+        return ACCURACY[accuracy]
+    if isinstance(accuracy, bool) or not isinstance(accuracy, Real) or not 0 < accuracy < 1:
+        words = ", ".join(ACCURACY)
+        raise InstanceError(f"accuracy is {shown(accuracy)}, but it must be one of {words}, or a residual between 0 and 1")
+    return float(accuracy)
+
+
+def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
+    """What a table for "low", "mid" and "high" means at an accuracy.
+
+    Between two words a tolerance (a positive float in both) is read off the straight line through them in logarithms:
+    log tolerance against log promised residual. Everything else, such as a limit on iterations, a switch or an option that only
+    one of them has, is that of the more accurate word. Beyond "low" and "high" the table goes on as there: solvers gain nothing
+    from more than "high" asks for, so an accuracy below its 1e-8 is a stricter promise, not another setting.
+
+    Parameters
+    ----------
+    words : a value, or a mapping of values, for each word
+    accuracy : a word, or the promised residual
+
+    Returns
+    -------
+    A value, or a new dict of values
+
+    Examples
+    --------
+    >>> f"{at_accuracy({'low': 1e-4, 'mid': 1e-12, 'high': 1e-13}, 1e-7):.1e}"
+    '3.2e-13'
+    """
+    residual = promised(accuracy)
+    scale = sorted(ACCURACY, key=ACCURACY.__getitem__)  # the most accurate word first
+    tighter = max((w for w in scale if ACCURACY[w] <= residual), key=ACCURACY.__getitem__, default=scale[0])
+    looser = min((w for w in scale if ACCURACY[w] >= residual), key=ACCURACY.__getitem__, default=scale[-1])
+    if isinstance(words[tighter], Mapping):
+        loose = words[looser]
+        return {name: _between(value, loose.get(name), tighter, looser, residual) for name, value in words[tighter].items()}
+    return _between(words[tighter], words[looser], tighter, looser, residual)
+
+
+def _between(tight: Any, loose: Any, tighter: str, looser: str, residual: float) -> Any:
+    """The value on the line between two words, `tight` where it is no tolerance."""
+    if tighter == looser or not (isinstance(tight, float) and isinstance(loose, float) and tight > 0 and loose > 0):
+        return tight
+    ends = np.log([ACCURACY[tighter], ACCURACY[looser]])
+    return float(np.exp(np.interp(np.log(residual), ends, np.log([tight, loose]))))
+
+
+def solver_options(solver: str, accuracy: Accuracy) -> dict[str, Any]:
+    """The options of a solver of OPTIONS at an accuracy, a new dict; none for a solver that is not in the table."""
+    return at_accuracy(OPTIONS[solver], accuracy) if solver in OPTIONS else {}
+
+
+class Option(NamedTuple):
+    """One option of an algorithm: its name, its default, and what it is, with its unit and reason."""
+
+    name: str
+    default: Any
+    about: str
+
+
+@dataclass(frozen=True)
+class AlgorithmOptions:
+    """The options of an algorithm: fields with defaults, each described under "Attributes" in the docstring of the class."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name), field.default)
+
+    def changed(self, method: str, given: Mapping[str, Any]) -> Self:
+        """These options with the given ones; UnknownName for one that there is not, InstanceError for a value of a wrong kind.
+
+        Parameters
+        ----------
+        method : the algorithm's id, for messages
+        given : values by name
+        """
+        names = [field.name for field in fields(self)]
+        for name in given:
+            if name not in names:
+                rule = f"its options are {', '.join(names)}" if names else "it has none"
+                raise UnknownName(no_such(f"option of {method}", name, names, rule))
+        return replace(self, **given)
+
+    @classmethod
+    def described(cls) -> tuple[Option, ...]:
+        """Every option with its default and what its docstring says."""
+        found: dict[str, str] = {}
+        for base in reversed(cls.__mro__):
+            text = (getdoc(base) or "").partition("Attributes\n----------\n")[2]
+            found.update(re.findall(r"^(\w+) : (.+(?:\n[ ]+.+)*)", text, flags=re.MULTILINE))
+        return tuple(Option(f.name, f.default, " ".join(found.get(f.name, "").split())) for f in fields(cls))
+
+
+def _check(name: str, value: Any, default: Any, part: bool = False) -> None:
+    """InstanceError unless the value is of the kind of the default: a count, a number of at least 0, or a sequence of such.
+
+    A `part` of a sequence is as long as the parts of the default.
+    """
+    if isinstance(default, tuple):
+        if not isinstance(value, tuple | list) or not value or (part and len(value) != len(default)):
+            raise InstanceError(f"the option {name} is {shown(value)}, but it must be a tuple such as {default!r}")
+        for item in value:
+            _check(name, item, default[0], part=True)
+        return
+    kind, rule = (Integral, "a whole number of at least 0") if isinstance(default, int) else (Real, "a number of at least 0")
+    if isinstance(value, bool) or not isinstance(value, kind) or not value >= 0:
+        raise InstanceError(f"the option {name} is {shown(value)}, but it must be {rule}")

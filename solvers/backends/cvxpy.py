@@ -11,8 +11,8 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
-from fairalloc.solvers.options import OPTIONS
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.options import solver_options
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -25,6 +25,12 @@ TIME_OPTION = {
     "SCS": "time_limit_secs",
     "IPOPT": "max_cpu_time",
     "UNO": "time_limit",
+    "COPT": "TimeLimit",
+    "GLOP": "time_limit_sec",
+    "GUROBI": "TimeLimit",
+    "OSQP": "time_limit",
+    "PDLP": "time_limit_sec",
+    "XPRESS": "maxtime",
 }
 
 TERMINATION = {
@@ -88,13 +94,13 @@ class CvxpySession(Session):
         self.objective = None if self.problem.value is None else float(self.problem.value)
 
     def _run(self) -> None:
-        options = dict(OPTIONS[self.solver][self.limits.accuracy])
+        options = {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
         with self.phase("compile"):
             data, chain, inverse = self._compile(options)
-        if np.isfinite(self.limits.deadline):
+        if np.isfinite(self.limits.deadline) and self.solver in TIME_OPTION:
             options[TIME_OPTION[self.solver]] = self.limits.left
-        with self.phase("solve"), captured():
-            raw = chain.solve_via_data(self.problem, data, False, False, options)
+        with self.phase("solve"), self.logged():
+            raw = self.asked(self.solver, lambda: chain.solve_via_data(self.problem, data, False, self.limits.log, options))
         with self.phase("read"):
             self._read(raw, chain, inverse)
         self.count(self.problem.solver_stats.num_iters)
@@ -123,6 +129,7 @@ class PlainRounds(Method):
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
     install = "pip install fairalloc"
     faces = False
+    solver = "HIGHS"
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The lexicographic mechanisms."""

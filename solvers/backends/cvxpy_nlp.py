@@ -6,6 +6,7 @@ say so (`missing`) and everything else works.
 """
 
 import warnings
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
 from fairalloc.solvers.method import Limits, Session, captured
-from fairalloc.solvers.options import OPTIONS
+from fairalloc.solvers.options import Accuracy, solver_options
+from fairalloc.solvers.start import interior
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -28,7 +30,7 @@ SEAM = ((CHAIN, "_build_nlp_chain"), (CHAIN, "_set_nlp_initial_point"), (ORACLES
 """The names of CVXPY that are used here and that it does not promise: module and attribute."""
 
 
-def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid", **options: Any) -> str:
+def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: Accuracy = "mid", **options: Any) -> str:
     """Solve any smooth CVXPY problem, an edited one for example, from its variables' values.
 
     Like `problem.solve(nlp=True, solver=solver)`, but with this package's options and with `fresh_oracles`. The answer is in the
@@ -38,7 +40,7 @@ def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid
     ----------
     problem : a problem whose functions are smooth; variables without a value start between their bounds
     solver : "IPOPT" or "UNO"
-    accuracy : "low", "mid" or "high", see solvers/options.py
+    accuracy : "low", "mid", "high" or a residual, see solvers/options.py
     options : the solver's own, on top of those of the accuracy
 
     Returns
@@ -51,7 +53,7 @@ def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: str = "mid
     """
     if reason := absent():
         raise NotInstalled(f"nonlinear needs {reason}")
-    chosen = {**OPTIONS[solver][accuracy], **options}
+    chosen = {**solver_options(solver, accuracy), **options}
     data, chain, inverse = compiled(problem, solver, chosen)
     with warnings.catch_warnings(), captured():
         warnings.simplefilter("ignore")
@@ -125,10 +127,18 @@ def fresh_oracles(problem: "cp.Problem") -> Any:
     return Fresh(problem, verbose=False)
 
 
+LOUD: Mapping[str, Mapping[str, Any]] = {"IPOPT": {"print_level": 5}, "UNO": {"logger": "INFO"}}
+"""What makes the solvers print the log that `log=True` keeps."""
+
+
 class NlpSession(CvxpySession):
     """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to the solver; no dual values come back."""
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+        if self.limits.start is not None:
+            self.problem.var_dict["x"].value = interior(self.instance, self.limits.start)
+        if self.limits.log:
+            options.update(LOUD[self.solver] | dict(self.limits.solver_options))
         return compiled(self.problem, self.solver, options)
 
     def count(self, iterations: Any) -> None:
@@ -138,6 +148,12 @@ class NlpSession(CvxpySession):
 
 class NlpMethod(CvxpyMethod):
     """One of CVXPY's nonlinear solvers; it has no duals for rounds."""
+
+    warm = True
+
+    def starts(self, mechanism: Mechanism) -> bool:
+        """Concave programs; the merit of a game has variables that tasks alone do not start."""
+        return bool(mechanism.convex)
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The programs that are not linear; Uno those that are not convex: on the others it is infeasible by 1e-8 to 1e-6."""

@@ -8,6 +8,7 @@ the first one where that method does not reach its gap.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,17 +17,31 @@ from fairalloc.formulations.lexicographic.round import LP, Round, round_bounds
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.lexicographic import interior_point
+from fairalloc.solvers.lexicographic.interior_point import Arrow, InteriorPointOptions, Result
 from fairalloc.solvers.method import Limits, Method, Session
-from fairalloc.solvers.options import OPTIONS
+from fairalloc.solvers.options import AlgorithmOptions, solver_options
 
-DENSE_ARCS = 15
-"""Arcs a user from which the first round goes to the interior-point method: measured on the suite `leximin`."""
+
+@dataclass(frozen=True)
+class HighsLeximinOptions(InteriorPointOptions):
+    """Of the first round; all other options are HiGHS' own.
+
+    Attributes
+    ----------
+    dense_arcs : arcs a user above which the first round goes to the interior-point method: measured on the suite `leximin`
+    """
+
+    dense_arcs: int = 15
+
 
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
+
+ON_BOUND = 1e-9
+"""What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
 
 LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 """For the rounds after the first: primal simplex, because the last point stays feasible."""
@@ -43,10 +58,11 @@ class HighsSession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
-        if self.keep_model and self.dense and round is not None and round.active.all():
+        fresh = self.limits.start is None  # a start has a basis, which is worth more than a fast first round
+        if fresh and self.keep_model and self.dense and round is not None and round.active.all():
             result = self._by_interior_point(round)
             self.x = result.x
-            if result.error <= interior_point.ENOUGH:
+            if result.error <= self.limits.own(HighsLeximinOptions).enough:
                 return result.x, result.prices
         if self.highs is not None and self.keep_model and round is not None:
             with self.phase("compile"):
@@ -55,7 +71,7 @@ class HighsSession(Session):
             self._pass_model(round)
         if np.isfinite(self.limits.deadline):
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
-        with self.phase("solve"):
+        with self.phase("solve"), self.logged():
             self.highs.run()
         with self.phase("read"):
             termination = self._termination()
@@ -71,13 +87,14 @@ class HighsSession(Session):
     @property
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
-        small = self.instance.K * self.instance.R <= interior_point.ROWS
-        return small and len(self.instance.arcs) > DENSE_ARCS * self.instance.N
+        options = self.limits.own(HighsLeximinOptions)
+        small = options.max_rows >= self.instance.K * self.instance.R
+        return small and len(self.instance.arcs) > options.dense_arcs * self.instance.N
 
-    def _by_interior_point(self, round: Round) -> interior_point.Result:  # noqa: A002
+    def _by_interior_point(self, round: Round) -> Result:  # noqa: A002
         assert isinstance(self.mechanism, Leximin)
         with self.phase("build"):
-            arrow = interior_point.Arrow(self.mechanism, self.instance)
+            arrow = Arrow(self.mechanism, self.instance)
         with self.phase("compile"):
             arrow.compile()
         with self.phase("solve"):
@@ -95,9 +112,16 @@ class HighsSession(Session):
             self.highs = highspy.Highs()
             first = FIRST_DENSE if self.dense else FIRST_SPARSE
             chosen = first if self.keep_model else {}
-            for option, value in {"output_flag": False, "threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy], **chosen}.items():
-                _checked(self.highs.setOptionValue(option, value), option)
-            _checked(self.highs.passModel(highs_lp(lp)), "passModel")
+            ours = {"output_flag": self.limits.log, "threads": 1, **solver_options("HIGHS", self.limits.accuracy), **chosen}
+            with self.logged():
+                for option, value in ours.items():
+                    _checked(self.highs.setOptionValue(option, value), option)
+                check_highs_options(self.limits.solver_options)
+                for option, value in self.limits.solver_options.items():
+                    self.highs.setOptionValue(option, value)
+                _checked(self.highs.passModel(highs_lp(lp)), "passModel")
+            if self.limits.start is not None and round is not None:
+                self.highs.setBasis(basis_at(lp, self.limits.start, len(self.instance.arcs)))
 
     def _lp(self, round: Round | None) -> LP:  # noqa: A002
         if isinstance(self.mechanism, Leximin):
@@ -132,6 +156,42 @@ class HighsSession(Session):
         return known.get(self.highs.getModelStatus(), "error")
 
 
+def check_highs_options(options: Mapping[str, Any]) -> None:
+    """NotApplicable for an option that HiGHS does not know, or a value that it does not take."""
+    import highspy
+
+    tried = highspy.Highs()
+    tried.setOptionValue("output_flag", False)
+    for option, value in options.items():
+        if tried.setOptionValue(option, value) == highspy.HighsStatus.kError:
+            raise NotApplicable(f"HiGHS refuses the options {shown(dict(options))}: {option!r} with the value {shown(value)}")
+
+
+def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
+    """A basis that HiGHS may complete, from tasks x (A,): what is between its bounds is basic.
+
+    Parameters
+    ----------
+    lp : of a round, whose last column is its level g
+    x : (A,) where to start
+    arcs : A
+    """
+    import highspy
+
+    status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
+    z = np.append(np.maximum(x, 0.0), 0.0)
+    own = lp.matrix @ z
+    fair = np.flatnonzero(lp.matrix[:, [arcs]].toarray().ravel() < 0)
+    z[-1] = own[fair].min(initial=np.inf) if len(fair) else 0.0
+    rows = lp.matrix @ z
+    loose = (rows < lp.upper - ON_BOUND) & (rows > lp.lower + ON_BOUND)
+    basis.col_status = [status.kBasic if v > ON_BOUND else status.kLower for v in z]
+    bound = np.where(np.isfinite(lp.upper), status.kUpper, status.kLower)
+    basis.row_status = [status.kBasic if free else at for free, at in zip(loose, bound, strict=True)]
+    basis.alien = True
+    return basis
+
+
 def highs_lp(lp: LP) -> Any:
     import highspy
 
@@ -163,8 +223,11 @@ class Highs(Method):
     packages: ClassVar[tuple[str, ...]] = ("highspy",)
     install = "pip install fairalloc"
 
-    def __init__(self, id: str, keep_model: bool) -> None:  # noqa: A002
-        self.id, self.keep_model = id, keep_model
+    solver = "HiGHS"
+    warm = True
+
+    def __init__(self, id: str, keep_model: bool, options: AlgorithmOptions) -> None:  # noqa: A002
+        self.id, self.keep_model, self.options = id, keep_model, options
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Linear programs and sequences of them; keeping a model keep_model pays for sequences only."""
@@ -179,4 +242,7 @@ class Highs(Method):
         return HighsSession(mechanism, instance, limits, self.keep_model)
 
 
-methods = (Highs("highs", keep_model=False), Highs("highs:leximin", keep_model=True))
+methods = (
+    Highs("highs", keep_model=False, options=AlgorithmOptions()),
+    Highs("highs:leximin", keep_model=True, options=HighsLeximinOptions()),
+)

@@ -16,8 +16,10 @@ from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.backends.highs import check_highs_options
 from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
-from fairalloc.solvers.options import OPTIONS
+from fairalloc.solvers.options import Accuracy, solver_options
+from fairalloc.solvers.start import interior
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -100,14 +102,17 @@ class PyomoHighs(PyomoSession):
         from pyomo.contrib.solver.common.factory import SolverFactory
 
         with self.phase("compile"), captured():
+            check_highs_options(self.limits.solver_options)
             solver = SolverFactory("highs")
             solver.config.load_solutions = False
             solver.config.raise_exception_on_nonoptimal_result = False
-            solver.config.solver_options = {"threads": 1, **OPTIONS["HIGHS"][self.limits.accuracy]}
+            ours = solver_options("HIGHS", self.limits.accuracy)
+            solver.config.solver_options = {"threads": 1, **ours, **self.limits.solver_options}
             solver.set_instance(self.model)
         if np.isfinite(self.limits.deadline):
             solver.config.time_limit = self.limits.left
-        with self.phase("solve"), captured():
+        with self.phase("solve"), self.logged():
+            solver.config.tee = self.limits.log  # to what is the standard output now
             results = solver.solve(self.model)
         termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
         loader = results.solution_loader
@@ -133,12 +138,18 @@ class PyomoIpopt(PyomoSession):
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Write, import and solve."""
-        options = dict(OPTIONS["IPOPT in CasADi"][self.limits.accuracy])
+        options = solver_options("IPOPT in CasADi", self.limits.accuracy)
+        if self.limits.log:
+            options["print_level"] = 5
+        options.update(self.limits.solver_options)
+        if self.limits.start is not None:
+            for variable, value in zip(self.model.x.values(), interior(self.instance, self.limits.start), strict=True):
+                variable.set_value(float(value))
         if np.isfinite(self.limits.deadline):
             options["max_wall_time"] = self.limits.left
         with self.phase("compile"):
-            program = CasadiProgram(self.model, options)
-        with self.phase("solve"), captured():
+            program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
+        with self.phase("solve"), self.logged():
             result = program.solve()
         self.count(program.stats["iter_count"])
         return result
@@ -174,20 +185,20 @@ class CasadiProgram:
         return IPOPT_TERMINATION.get(self.stats["return_status"], "error"), duals
 
 
-def ipopt(model: "pyo.ConcreteModel", accuracy: str = "mid", **options: Any) -> str:
+def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:
     """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi.
 
     Parameters
     ----------
     model : its variables' values are the start and get the answer
-    accuracy : "low", "mid" or "high"
+    accuracy : "low", "mid", "high" or a residual
     options : Ipopt's own, such as max_wall_time=60.0
 
     Returns
     -------
     The termination
     """
-    program = CasadiProgram(model, {**OPTIONS["IPOPT in CasADi"][accuracy], **options})
+    program = CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options})
     with captured():
         return program.solve()[0]
 
@@ -236,12 +247,17 @@ class PyomoMethod(Method):
     def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
         self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
         self.packages = ("pyomo", package)  # type: ignore[misc]
+        self.warm = solver == "IPOPT"
 
     def computes(self, mechanism: Mechanism) -> bool:
         """HiGHS takes linear and integer programs, Ipopt everything without integers."""
         if "pyomo" not in mechanism.layers:
             return False
         return bool(mechanism.linear or mechanism.integer) if self.solver == "HIGHS" else not mechanism.integer
+
+    def starts(self, mechanism: Mechanism) -> bool:
+        """Concave programs; the merit of a game has variables that tasks alone do not start."""
+        return self.warm and bool(mechanism.convex)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model."""

@@ -24,14 +24,23 @@ import numpy as np
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import ExactArcs, Rationals, as_fraction, exact_arcs
+from fairalloc.solvers.exact.simplex import SimplexOptions
 
-__all__ = ["exact_levels", "levels", "unit"]
+__all__ = ["ExactOptions", "exact_levels", "levels", "unit"]
 
-TOLERANCES = (1e-9, 1e-7, 1e-5, 1e-4)
-"""Relative tolerances for full, served and equal; the smallest one whose pattern passes step 3 is taken."""
 
-SIMPLE = 10**6
-"""Largest denominator of what the equations leave free."""
+@dataclass(frozen=True)
+class ExactOptions(SimplexOptions):
+    """Of the pattern and its equations.
+
+    Attributes
+    ----------
+    tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes step 3 is taken
+    largest_denominator : of what the equations leave free
+    """
+
+    tolerances: tuple[float, ...] = (1e-9, 1e-7, 1e-5, 1e-4)
+    largest_denominator: int = 10**6
 
 
 def unit(instance: Instance, arcs: ExactArcs) -> Rationals:
@@ -67,12 +76,16 @@ def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
     return tuple(1 / z if here else Fraction(0) for z, here in zip(largest, full, strict=True)) if all(reached) else None
 
 
-def exact_levels(instance: Instance, x: Floats) -> Rationals | None:
+def exact_levels(
+    instance: Instance,
+    x: Floats,
+    options: ExactOptions = ExactOptions(),
+) -> Rationals | None:
     """(A,) exact PS-DSF tasks with the pattern of x (A,), or None where no pattern read from x is one."""
     arcs = exact_arcs(instance)
     units = unit(instance, arcs)
-    for tolerance in TOLERANCES:
-        found = _solved(arcs, units, _read(instance, x, tolerance), x)  # 1, 2
+    for tolerance in options.tolerances:
+        found = _solved(arcs, units, _read(instance, x, tolerance), x, options.largest_denominator)  # 1, 2
         if found is not None and levels(instance, found) is not None:  # 3
             return found
     return None
@@ -108,7 +121,7 @@ def _read(instance: Instance, x: Floats, tolerance: float) -> Pattern:
     )
 
 
-def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats) -> Rationals | None:
+def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats, largest: int) -> Rationals | None:
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
     from flint import fmpq, fmpq_mat
 
@@ -134,7 +147,7 @@ def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats) -> R
         equations.append({place[b]: fmpq(1) for b in of.get(n, [])} | {width: fmpq(limit.numerator, limit.denominator)})
     entries = [equation.get(k, 0) for equation in equations for k in range(width + 1)]
     reduced, rank = fmpq_mat(len(equations), width + 1, entries).rref()
-    value = [Fraction(0)] * first + [_simple(float(x[a])) for a in pattern.served]
+    value = [Fraction(0)] * first + [_simple(float(x[a]), largest) for a in pattern.served]
     pivots = [next(k for k in range(width + 1) if reduced[i, k]) for i in range(rank)]
     if width in pivots:  # 0 = 1
         return None
@@ -149,7 +162,7 @@ def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats) -> R
     return tuple(tasks)
 
 
-def _simple(value: float) -> Fraction:
+def _simple(value: float, largest: int) -> Fraction:
     """A fraction with few digits within a millionth of a value, relative."""
     scale = Fraction(10) ** int(np.floor(np.log10(value)))
-    return Fraction(value / float(scale)).limit_denominator(SIMPLE) * scale
+    return Fraction(value / float(scale)).limit_denominator(largest) * scale

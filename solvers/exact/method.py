@@ -31,7 +31,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.proofs import ExactProgram, ExactRound
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.backends.highs import HighsSession
-from fairalloc.solvers.exact.levels import exact_levels, levels
+from fairalloc.solvers.exact.levels import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
@@ -199,7 +199,7 @@ def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> A
         tasks = near.x * unit[instance.arcs.user]
         if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
             return Answer(tasks, None, "time_limit", session.times, near.iterations, "out of time in continuation")
-        x = exact_levels(instance, tasks) if np.all(np.isfinite(tasks)) else None
+        x = exact_levels(instance, tasks, limits.own(ExactOptions)) if np.all(np.isfinite(tasks)) else None
         kappa = None if x is None else levels(instance, x)
     if x is None or kappa is None:
         message = "no exact levels have the pattern of the answer of continuation"
@@ -215,6 +215,7 @@ class Exact(Method):
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
     install = "pip install fairalloc"
+    options = ExactOptions()
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -235,12 +236,12 @@ class Exact(Method):
             solution = session.answer()
         except Stopped as stop:
             tasks = session.x * session.unit[instance.arcs.user] if len(session.x) else np.full(len(instance.arcs), np.nan)
-            return Answer(tasks, None, stop.termination, session.times, session.iterations, str(stop))
+            return Answer(tasks, None, stop.termination, session.times, session.iterations, str(stop), log=tuple(session.log))
         with session.phase("read"):
             x = np.array([float(v) for v in solution.x])
             prices = np.array([[float(p) for p in layer] for layer in solution.prices])
             prices = prices.reshape(-1, instance.K, instance.R)
-        return Answer(x, prices, "optimal", session.times, session.iterations, x_exact=solution.x)
+        return Answer(x, prices, "optimal", session.times, session.iterations, x_exact=solution.x, log=tuple(session.log))
 
 
 methods = (Exact(),)

@@ -15,7 +15,7 @@ Then z_B >= 0 and no reduced cost is positive: the basic solution is optimal. Ta
 under which the simplex method does not cycle.
 
 A basis found in floating point needs no pivot or a few, since it names only which variables are 0 and contains no rounded
-number; MAX_PIVOTS is the limit.
+number; `max_pivots` is the limit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,16 +25,26 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairalloc.models.rationals import as_flint
 from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.options import AlgorithmOptions
 
 if TYPE_CHECKING:
     from flint import fmpq
 
 Flint: TypeAlias = "fmpq | int"
 
-__all__ = ["BasicSolution", "Flint", "RationalProgram", "optimal_basic_solution"]
+__all__ = ["BasicSolution", "Flint", "RationalProgram", "SimplexOptions", "optimal_basic_solution"]
 
-MAX_PIVOTS = 200
-"""Pivots from one given basis: an optimal basis needs none, one that is optimal within HiGHS' tolerances a few."""
+
+@dataclass(frozen=True)
+class SimplexOptions(AlgorithmOptions):
+    """Of the rational simplex method.
+
+    Attributes
+    ----------
+    max_pivots : pivots from one given basis: an optimal basis needs none, one that is optimal within HiGHS' tolerances a few
+    """
+
+    max_pivots: int = 200
 
 
 @dataclass(frozen=True)
@@ -169,7 +179,7 @@ def optimal_basic_solution(program: RationalProgram, basis: Sequence[int], limit
     ----------
     program : with `rows` constraints
     basis : (rows,) indices of the basic columns to start from
-    limits : of which only the deadline counts
+    limits : of which the deadline and the `SimplexOptions` count
 
     Returns
     -------
@@ -177,7 +187,7 @@ def optimal_basic_solution(program: RationalProgram, basis: Sequence[int], limit
 
     Raises
     ------
-    Stopped : a singular basis, MAX_PIVOTS pivots, a program without an optimum, or no time left
+    Stopped : a singular basis, too many pivots, a program without an optimum, or no time left
     """
     solution, pivots = BasicSolution(program, basis), 0
     try:
@@ -196,6 +206,7 @@ def optimal_basic_solution(program: RationalProgram, basis: Sequence[int], limit
 
 def _counted(pivots: int, limits: Limits) -> int:
     _ = limits.left  # raises when there is no time
-    if pivots == MAX_PIVOTS:
-        raise Stopped("error", f"the basis could not be certified: {MAX_PIVOTS} pivots did not repair it")
+    most = limits.own(SimplexOptions).max_pivots
+    if pivots == most:
+        raise Stopped("error", f"the basis could not be certified: {most} pivots did not repair it")
     return pivots + 1

@@ -46,7 +46,7 @@ computed.
 """
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -62,22 +62,40 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, plain_users
 from fairalloc.solvers.method import Answer, Limits
+from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["ServerDual", "rational_sweeps", "water_filling"]
 
-MAX_SWEEPS = 5_000
-TIE_TOLERANCE = 1e-13
-"""Levels that differ relatively by less are one event; in rationals the tolerance is 0."""
-FULL_TOLERANCE = 1e-13
-"""A load within this of 1 is full: a hundred times the rounding error of a sum over users."""
+
+@dataclass(frozen=True)
+class BestResponseOptions(AlgorithmOptions):
+    """Of the sweeps.
+
+    Attributes
+    ----------
+    max_sweeps : sweeps after which it ends
+    tie_tolerance : levels that differ relatively by less are one event of water filling; in rationals the tolerance is 0
+    full_tolerance : a load within this of 1 is full: a hundred times the rounding error of a sum over users
+    exact_sweeps : step 4 is tried where the sweeps ended by themselves before so many
+    exact_arcs : step 4 is tried up to so many arcs
+    exact_bits : step 4 gives up where a denominator has more bits
+    """
+
+    max_sweeps: int = 5_000
+    tie_tolerance: float = 1e-13
+    full_tolerance: float = 1e-13
+    exact_sweeps: int = 40
+    exact_arcs: int = 2_000
+    exact_bits: int = 4_000
+
+
 FLAT = 1e-15
 """A slope of the load that is smaller than this part of the steepest is the rounding error of 0."""
-EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
-"""Step 4: the sweeps end by themselves before EXACT_SWEEPS, there are at most EXACT_ARCS arcs, and the rational sweeps stop
-where a denominator has more than EXACT_BITS bits."""
 
 
-def water_filling(w: Any, phi: Any, b: Any, tie_tolerance: float = TIE_TOLERANCE, most: Any = None) -> tuple[Any, Any]:
+def water_filling(
+    w: Any, phi: Any, b: Any, tie_tolerance: float = BestResponseOptions.tie_tolerance, most: Any = None
+) -> tuple[Any, Any]:
     """One server's PS-DSF answer given the others.
 
     Parameters
@@ -145,8 +163,16 @@ def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
 class ServerDual:
     """The dual of one server's Problem 1 for finite alpha: users explicit, prices u = log mu (R,), -inf for a free resource."""
 
-    def __init__(self, server: ServerArrays, alpha: float, A: float, B: float) -> None:
+    def __init__(
+        self,
+        server: ServerArrays,
+        alpha: float,
+        A: float,
+        B: float,
+        full_tolerance: float = BestResponseOptions.full_tolerance,
+    ) -> None:
         self.server, self.alpha, self.beta = server, alpha, max(alpha, 1.0)
+        self.full_tolerance = full_tolerance
         with np.errstate(divide="ignore"):
             self.log_w, self.log_A, self.log_B = np.log(server.w), np.log(A), np.log(B)
 
@@ -192,7 +218,7 @@ class ServerDual:
         for _ in range(200):
             y, log_q = self.demand(u, b)
             violation = self.violation(y, u)
-            if violation <= FULL_TOLERANCE:
+            if violation <= self.full_tolerance:
                 break
             u = self.newton(u, b, y, log_q, violation)
         return y, np.exp(u / self.beta)
@@ -238,7 +264,7 @@ class ServerDual:
         """
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
-        moves = (y > 0) & (z < self.server.most * (1.0 - FULL_TOLERANCE))
+        moves = (y > 0) & (z < self.server.most * (1.0 - self.full_tolerance))
         worth = np.where(moves, phi * z / self.elasticity(np.log(np.where(moves, z, 1.0))), 0.0)
         with np.errstate(invalid="ignore"):  # nobody who pays nothing moves
             part = np.nan_to_num(np.exp(self.log_w[:, priced] + u[priced] - log_q[:, None]))
@@ -285,9 +311,10 @@ class BestResponseSession(GameSession):
 
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
-        game = self.game
+        game, self.options = self.game, limits.own(BestResponseOptions)
+        full = self.options.full_tolerance
         self.duals = {
-            s.index: ServerDual(s, float(game.alpha[s.index]), float(game.A[s.index]), float(game.B[s.index]))
+            s.index: ServerDual(s, float(game.alpha[s.index]), float(game.A[s.index]), float(game.B[s.index]), full)
             for s in self.servers
             if not by_filling(game, s.index)
         }
@@ -300,10 +327,10 @@ class BestResponseSession(GameSession):
         return self.x, self.kappa
 
     def _sweep(self) -> tuple[float, int]:
-        self.x, tasks = np.zeros(len(self.game.user)), np.zeros(self.instance.N)  # 1
+        self.x = self.first_point()  # 1
         self.kappa = np.zeros((self.instance.K, self.instance.R))
         residual, next_look = 1.0, self.promised
-        for sweep in range(1, MAX_SWEEPS + 1):
+        for sweep in range(1, self.options.max_sweeps + 1):
             tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
             change = max(self._turn(server, tasks) for server in self.servers)  # 2
             self.iterations = sweep
@@ -311,7 +338,7 @@ class BestResponseSession(GameSession):
             if change <= next_look or self.late:  # 3
                 residual, next_look = self.judge(self.x, self.kappa), change / 10.0
             self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            met = residual <= self.promised / 10.0 and (bool(self.duals) or sweep >= EXACT_SWEEPS)
+            met = residual <= self.promised / 10.0 and (bool(self.duals) or sweep >= self.options.exact_sweeps)
             if at_rest or self.late or met:
                 break
         return residual, sweep
@@ -324,7 +351,7 @@ class BestResponseSession(GameSession):
         if i in self.duals:
             y, self.kappa[i] = self.duals[i].answer(b, self.kappa[i])
         else:
-            y, level = water_filling(server.w, server.phi, b, most=server.most)
+            y, level = water_filling(server.w, server.phi, b, self.options.tie_tolerance, server.most)
             self.kappa[i] = self._kappa(i, level)
         return float(server.put(y, self.x, tasks))  # 2c
 
@@ -344,7 +371,12 @@ def by_filling(game: Game, i: int) -> bool:
     return bool(not game.finite[i]) or game.instance.R == 1
 
 
-def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
+def rational_sweeps(
+    game: Game,
+    sweeps: int = BestResponseOptions.exact_sweeps,
+    deadline: float = np.inf,
+    bits: int = BestResponseOptions.exact_bits,
+) -> tuple[Fraction, ...] | None:
     """(A,) tasks of an equilibrium in rationals, by the same sweeps.
 
     Parameters
@@ -352,6 +384,7 @@ def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np
     game : every server of which uses water filling (alpha = inf everywhere, or one resource)
     sweeps : the largest number of sweeps
     deadline : of `time.perf_counter`, seconds
+    bits : the most that a denominator may have
 
     Returns
     -------
@@ -375,7 +408,7 @@ def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np
         change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0, s.most)[0], x, tasks) for s in servers)
         if change == 0:
             return tuple(x)
-        if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
+        if max(v.denominator for v in tasks).bit_length() > bits or time.perf_counter() > deadline:
             return None
     return None
 
@@ -385,6 +418,7 @@ class BestResponse(GameMethod):
 
     id = "best-response"
     session = BestResponseSession
+    options = BestResponseOptions()
     canonical = False  # y, w and z have no units, and rationals should stay what they are
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
@@ -395,13 +429,13 @@ class BestResponse(GameMethod):
         """The sweeps; where they ended after finitely many, once more in rationals."""
         answer = super().run(mechanism, instance, limits)
         assert isinstance(mechanism, Equilibrium)
-        sweeps = answer.iterations or 0
-        if answer.termination != "optimal" or sweeps >= EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
+        sweeps, options = answer.iterations or 0, limits.own(BestResponseOptions)
+        if answer.termination != "optimal" or sweeps >= options.exact_sweeps or len(answer.x) > options.exact_arcs:
             return answer
         game = mechanism.game(instance)
         if not all(by_filling(game, i) for i in range(instance.K)):
             return answer
-        exact = rational_sweeps(game, sweeps + 2, limits.deadline)  # 4
+        exact = rational_sweeps(game, sweeps + 2, limits.deadline, options.exact_bits)  # 4
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)
 
 

@@ -27,14 +27,24 @@ from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.levels import Booleans, LevelEquations
+from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["CentralPathNewton", "CentralPathPoint"]
+__all__ = ["CentralPathNewton", "CentralPathOptions", "CentralPathPoint"]
 
-STRONG = 1e3
-"""An arc is strong if its N y / e is larger."""
 
-MAX_STRONG_ARCS = 3000
-"""With identical users on identical servers all arcs could be strong; only those with the largest N y / e are then."""
+@dataclass(frozen=True)
+class CentralPathOptions(AlgorithmOptions):
+    """Of the linear algebra.
+
+    Attributes
+    ----------
+    strong : an arc is strong if its N y / e is larger
+    max_strong_arcs : the most that are; with identical users on identical servers all arcs could be strong, and only those with
+        the largest N y / e are then
+    """
+
+    strong: float = 1e3
+    max_strong_arcs: int = 3000
 
 
 @dataclass(frozen=True)
@@ -99,14 +109,12 @@ class Change:
         return float(min(1.0, 0.9 / max(-lowest, 1e-300), 5.0 / max(highest, 1e-300)))
 
 
-def _strong(levels: LevelEquations, point: CentralPathPoint) -> Booleans:
-    """(N, C) arcs that are not eliminated: y / e is large, but never more than MAX_STRONG_ARCS of them."""
+def _strong(levels: LevelEquations, point: CentralPathPoint, options: CentralPathOptions) -> Booleans:
+    """(N, C) arcs that are not eliminated: y / e is large, but never more than `max_strong_arcs` of them."""
     ratio = np.where(levels.arc, levels.N * point.y / point.e, 0.0)
-    least = (
-        STRONG
-        if ratio.size <= MAX_STRONG_ARCS
-        else max(STRONG, np.partition(ratio, -MAX_STRONG_ARCS, axis=None)[-MAX_STRONG_ARCS])
-    )
+    least, most = options.strong, options.max_strong_arcs
+    if 0 < most < ratio.size:
+        least = max(least, np.partition(ratio, -most, axis=None)[-most])
     result: Booleans = ratio > least
     return result
 
@@ -114,10 +122,15 @@ def _strong(levels: LevelEquations, point: CentralPathPoint) -> Booleans:
 class CentralPathNewton:
     """The equations at a point, linearised and factorised."""
 
-    def __init__(self, levels: LevelEquations, point: CentralPathPoint) -> None:
+    def __init__(
+        self,
+        levels: LevelEquations,
+        point: CentralPathPoint,
+        options: CentralPathOptions = CentralPathOptions(),
+    ) -> None:
         self.levels, self.point = levels, point
         self.at = levels.derivatives(point.y, point.k)  # 1
-        self.strong = _strong(levels, point)  # 2
+        self.strong = _strong(levels, point, options)  # 2
         self.d = np.where(levels.arc & ~self.strong, point.y / point.e, 0.0)
 
     @cached_property

@@ -9,10 +9,10 @@ that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
 **Outer iteration** (`AlphaContinuation`), which both methods share:
 
 1. Start at an equal partition; cap alpha at 1.
-2. Newton steps of the method for the game with the capped alpha, until |Phi| <= INTERMEDIATE.
+2. Newton steps of the method for the game with the capped alpha, until |Phi| <= `intermediate`.
 3. Multiply the cap by 3 and repeat 2 from the last point, until the cap is at least the game's largest alpha.
 4. Newton steps for the game itself until the residual is small enough.
-5. Where that fails, repeat from 1 with the next of STARTS.
+5. Where that fails, repeat from 1 with the next of `starts`.
 
 **Lemke's method** (`lemke`) for w = M z + q,  0 <= z complements w >= 0, with the artificial variable z_0:
 
@@ -32,23 +32,35 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.levels import LevelEquations, NewtonSession, equal
-from fairalloc.solvers.method import ACCURACY
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["AlphaContinuation", "Complementarity", "Linearization", "lemke", "lemke_from_guess"]
+__all__ = ["AlphaContinuation", "Complementarity", "ComplementarityOptions", "Linearization", "lemke", "lemke_from_guess"]
 
-FLOOR = 1e-14
-"""The least level, in its unit, at which E is evaluated, because E has its logarithm."""
 
-STARTS = (1.0, 0.3, 0.1)
-"""Factors of the first point. The next one is tried where the iteration ends at a minimum of the merit that is not 0."""
+@dataclass(frozen=True)
+class ComplementarityOptions(AlgorithmOptions):
+    """Of the outer iteration.
 
-INTERMEDIATE = 1e-3
-"""|Phi| at which the cap on alpha is raised."""
+    Attributes
+    ----------
+    floor : the least level, in its unit, at which E is evaluated, because E has its logarithm
+    starts : factors of the first point; the next one is tried where the iteration ends at a minimum of the merit that is not 0
+    intermediate : |Phi| at which the cap on alpha is raised
+    memory : a step is compared with the largest merit of so many last steps (nonmonotone line search, Grippo, Lampariello,
+        Lucidi 1986)
+    max_steps : Newton steps for one alpha
+    """
 
-MEMORY = 4
-"""A step is compared with the largest merit of so many last steps (nonmonotone line search, Grippo, Lampariello, Lucidi 1986)."""
+    floor: float = 1e-14
+    starts: tuple[float, ...] = (1.0, 0.3, 0.1)
+    intermediate: float = 1e-3
+    memory: int = 4
+    max_steps: int = 150
 
 
 @dataclass(frozen=True)
@@ -84,8 +96,8 @@ class Linearization:
 class Complementarity:
     """F, its Jacobian, and the way from v to y and k."""
 
-    def __init__(self, levels: LevelEquations) -> None:
-        self.levels = levels
+    def __init__(self, levels: LevelEquations, floor: float = ComplementarityOptions.floor) -> None:
+        self.levels, self.floor = levels, floor
         self.n, self.i = np.nonzero(levels.arc)
         self.j, self.r = np.nonzero(levels.row)
         self.arcs, self.rows = len(self.n), len(self.j)
@@ -110,7 +122,7 @@ class Complementarity:
     def value(self, v: Floats) -> Linearization:
         """F at v, without the Jacobian."""
         y, k = self.grids(v)
-        excess = self.levels.derivatives(y, np.maximum(k, FLOOR)).excess
+        excess = self.levels.derivatives(y, np.maximum(k, self.floor)).excess
         F = np.concatenate([excess[self.n, self.i], self.levels.slack(y)[self.j, self.r]])
         return Linearization(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
 
@@ -118,12 +130,12 @@ class Complementarity:
         """F and its Jacobian at v."""
         levels, (n, i), arcs = self.levels, (self.n, self.i), np.arange(self.arcs)
         y, k = self.grids(v)
-        at = levels.derivatives(y, np.maximum(k, FLOOR))
+        at = levels.derivatives(y, np.maximum(k, self.floor))
         pull = sp.csr_array((at.pull[n, i] / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
         owned = sp.csr_array((levels.gamma[n, i] / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
         a, r = np.nonzero(levels.w[n, i])
         column = self.place[i[a], r]
-        share = at.share[n[a], i[a], r] / np.maximum(k[i[a], r], FLOOR)
+        share = at.share[n[a], i[a], r] / np.maximum(k[i[a], r], self.floor)
         prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
         load = sp.csr_array((-levels.w[n[a], i[a], r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
         J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
@@ -133,8 +145,9 @@ class Complementarity:
 class AlphaContinuation(NewtonSession):
     """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
 
-    iterations_each: int
-    """Steps for one alpha."""
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, options: ComplementarityOptions) -> None:
+        super().__init__(mechanism, instance, limits)
+        self.options = options
 
     @abstractmethod
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
@@ -152,11 +165,15 @@ class AlphaContinuation(NewtonSession):
         """
 
     def iterate(self) -> None:
-        """From one first point after the other, until there is an answer."""
-        problem = Complementarity(self.levels)
-        for part in STARTS:
+        """From the warm start with the game's own alpha; from one first point after the other, until there is an answer."""
+        problem = Complementarity(self.levels, self.options.floor)
+        if (start := self.warm_start()) is not None:
+            self._solved(problem, problem.vector(*start), 0.0)
+            if self.reached:
+                return
+        for part in self.options.starts:
             self._raise_alpha(problem, part * problem.start())
-            if self.gap <= ACCURACY[self.limits.accuracy]:
+            if self.gap <= self.limits.promised:
                 return
 
     def _raise_alpha(self, problem: Complementarity, v: Floats) -> None:
@@ -165,7 +182,7 @@ class AlphaContinuation(NewtonSession):
         try:
             for power in range(steps):
                 self.levels.cap(3.0**power)
-                v = self._solved(problem, v, INTERMEDIATE)
+                v = self._solved(problem, v, self.options.intermediate)
         finally:
             self.levels.cap(np.inf)
         self._solved(problem, v, 0.0)
@@ -173,7 +190,7 @@ class AlphaContinuation(NewtonSession):
     def _solved(self, problem: Complementarity, v: Floats, enough: float) -> Floats:
         """Steps from v until |Phi| is small, or, if `enough` is 0, until the residual is."""
         merits: list[float] = []
-        for _ in range(self.iterations_each):
+        for _ in range(self.options.max_steps):
             here = problem.linear(v)
             if enough == 0.0 and self.look(*problem.grids(v), merit=here.merit) <= self.target:
                 break
@@ -181,7 +198,7 @@ class AlphaContinuation(NewtonSession):
                 break
             self.step()
             merits.append(here.merit)
-            new = self.next_point(problem, here, max(merits[-MEMORY:]))
+            new = self.next_point(problem, here, max(merits[-max(self.options.memory, 1) :]))
             if new is None:
                 break
             v = new

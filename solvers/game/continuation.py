@@ -5,9 +5,9 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(3, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
-5. Each time tau has decreased to a hundredth (from FINISH_TAU on): guess the arcs and prices in use, solve their equations by
+5. Each time tau has decreased to a hundredth (from finish_tau on): guess the arcs and prices in use, solve their equations by
    Newton's method, and end if the residual is small enough.
-6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of STARTS.
+6. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
@@ -35,24 +35,29 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.central_path import MAX_STRONG_ARCS, CentralPathNewton, CentralPathPoint, Change
-from fairalloc.solvers.game.levels import Booleans, LevelEquations, NewtonSession, equal
-from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
+from fairalloc.solvers.game.levels import FULL, Booleans, LevelEquations, NewtonSession, equal
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
-STARTS = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
-"""(first tau, first cap on alpha). None of 1,650 generated games needed the second or third."""
 
-MAX_STEPS = 600
-"""Newton systems for one start."""
+@dataclass(frozen=True)
+class ContinuationOptions(CentralPathOptions):
+    """Of the path.
 
-LAST_TAU = 1e-13
-"""The tau at which the products y e and k s are of the size of rounding errors."""
+    Attributes
+    ----------
+    starts : pairs (first tau, first cap on alpha), tried in this order; none of 1,650 generated games needed the second or third
+    max_steps : Newton systems for one start
+    last_tau : the tau at which the path ends, where the products y e and k s are of the size of rounding errors
+    neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
+    finish_tau : step 5 is tried from this tau on, each time tau has decreased to a hundredth
+    """
 
-NEIGHBOURHOOD = 0.1
-"""The largest error of the path's equations, in units of tau, at a point that counts as on the path."""
-
-FINISH_TAU = 1e-6
-"""Step 5 is tried from this tau on, each time tau has decreased to a hundredth."""
+    starts: tuple[tuple[float, float], ...] = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
+    max_steps: int = 600
+    last_tau: float = 1e-13
+    neighbourhood: float = 0.1
+    finish_tau: float = 1e-6
 
 
 class PathLost(Exception):  # noqa: N818 (a signal, not an error)
@@ -75,7 +80,8 @@ class PathFollowing:
         self.weights = [
             1.0 / np.sqrt(max(mask.sum(), 1)) for mask in 2 * (self.levels.arc, self.levels.row) + 2 * (self.levels.limited,)
         ]
-        self.length, self.budget = 1.0, session.done + MAX_STEPS
+        self.options = session.options
+        self.length, self.budget = 1.0, session.done + self.options.max_steps
         arc, row = self.levels.arc, self.levels.row
         self._cap(np.log(tau))
         y, k = equal(self.levels)
@@ -86,8 +92,8 @@ class PathFollowing:
         """To the end, or until PathLost."""
         newton = self._center()  # 1
         tangent: Tangent | None = None
-        next_finish = np.log(FINISH_TAU)
-        while newton.point.theta > np.log(LAST_TAU):
+        next_finish = np.log(self.options.finish_tau)
+        while newton.point.theta > np.log(self.options.last_tau):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
             if newton.point.theta < next_finish:
                 next_finish = newton.point.theta - np.log(100.0)
@@ -104,7 +110,7 @@ class PathFollowing:
         if self.session.done > self.budget:
             raise PathLost
         self._cap(point.theta)
-        return CentralPathNewton(self.levels, point)
+        return CentralPathNewton(self.levels, point, self.options)
 
     def _cap(self, theta: float) -> None:
         self.levels.cap(max(self.first, 0.3 * np.exp(-theta)))
@@ -121,7 +127,7 @@ class PathFollowing:
     def _center(self) -> CentralPathNewton:
         """Damped Newton steps onto the path at the first tau."""
         newton = self._newton(self.now)
-        while newton.error > NEIGHBOURHOOD:
+        while newton.error > self.options.neighbourhood:
             change = newton.correction()
             part = change.fits
             while True:
@@ -160,7 +166,7 @@ class PathFollowing:
         off, before = 0.0, np.inf
         for corrections in range(6):
             newton = self._newton(point)
-            if newton.error <= NEIGHBOURHOOD:
+            if newton.error <= self.options.neighbourhood:
                 return newton, corrections
             if not np.isfinite(newton.error) or (corrections >= 2 and newton.error > 0.9 * before):
                 break
@@ -186,12 +192,20 @@ class PathFollowing:
         self.session.look(point.y, point.k, tau=point.tau)
         for guess in (stay, large):
             if not self.session.reached:
-                newton_on_active_arcs(self.session, point.y, point.k, *guess)
+                newton_on_active_arcs(self.session, point.y, point.k, *guess, self.options.max_strong_arcs)
         self._cap(point.theta)
         return self.session.reached
 
 
-def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
+def newton_on_active_arcs(
+    session: NewtonSession,
+    y: Floats,
+    k: Floats,
+    arcs: Booleans,
+    rows: Booleans,
+    held: Booleans,
+    max_arcs: int = ContinuationOptions.max_strong_arcs,
+) -> None:
     """Newton's method on the equations of the arcs and prices in use (step 5); the session keeps the best point.
 
     Parameters
@@ -200,11 +214,12 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
     y, k : (N, C) and (K, R) where to start
     arcs, rows : (N, C) and (K, R), the guess of the arcs in use and of the resources with a price
     held : (N,) the guess of the users who are at their limits
+    max_arcs : with more arcs in use nothing is tried, because the system is dense
     """
     levels = session.levels
     for _ in range(8):
         y, k = np.where(arcs, y, 0.0), np.where(rows, k, 0.0)
-        if not arcs.any(axis=1).all() or arcs.sum() > MAX_STRONG_ARCS:
+        if not arcs.any(axis=1).all() or arcs.sum() > max_arcs:
             return
         try:
             y, k = _least_step(levels, y, k, arcs, rows, held)
@@ -255,9 +270,20 @@ def _least_step(
 class ContinuationSession(NewtonSession):
     """The game of one instance."""
 
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        super().__init__(mechanism, instance, limits)
+        self.options = limits.own(ContinuationOptions)
+
     def iterate(self) -> None:
-        """Follow the path; from another start where that failed."""
-        for tau, first in STARTS:
+        """Step 5 from the warm start, where there is one; else follow the path, from another start where that failed."""
+        if (start := self.warm_start()) is not None:
+            y, k = start
+            self.look(y, k)
+            held = self.levels.limited & (self.levels.left(self.levels.tasks(y)) <= FULL)
+            newton_on_active_arcs(self, y, k, y > 0, k > 0, held, self.options.max_strong_arcs)
+            if self.reached:
+                return
+        for tau, first in self.options.starts:
             path = PathFollowing(self, tau, first)
             try:
                 path.follow()
@@ -266,7 +292,7 @@ class ContinuationSession(NewtonSession):
                 self.look(path.now.y, path.now.k, tau=path.now.tau)
                 if isinstance(end, Stopped):
                     raise
-            if self.gap <= ACCURACY[self.limits.accuracy]:
+            if self.gap <= self.limits.promised:
                 return
 
 
@@ -278,6 +304,8 @@ class Continuation(Method):
 
     id = "continuation"
     kind = "interior-point"
+    options = ContinuationOptions()
+    warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Every game."""

@@ -13,6 +13,8 @@ One step, within the outer iteration of complementarity.py:
 Pivots work on a dense tableau with a row for every arc and every price, so the method is for games of some hundred arcs.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -20,26 +22,41 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, Linearization, lemke_from_guess
+from fairalloc.solvers.game.complementarity import (
+    AlphaContinuation,
+    Complementarity,
+    ComplementarityOptions,
+    Linearization,
+    lemke_from_guess,
+)
 from fairalloc.solvers.game.semismooth_newton import finite_games
 from fairalloc.solvers.method import Limits, Method, Session
 
-RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
-"""What is added to the diagonal of J, tried in this order."""
 
-LARGEST = 1500
-"""The largest number of arcs and prices together."""
+@dataclass(frozen=True)
+class JosephyNewtonOptions(ComplementarityOptions):
+    """Of the linearised problems.
+
+    Attributes
+    ----------
+    rho : what is added to the diagonal of J, tried in this order
+    largest : the largest number of arcs and prices together; a pivot costs its square
+    """
+
+    max_steps: int = 60
+    rho: tuple[float, ...] = (0.0, 1e-4, 1e-2, 1.0, 100.0)
+    largest: int = 1500
 
 
 class JosephySession(AlphaContinuation):
     """The game of one instance."""
 
-    iterations_each = 60
+    options: JosephyNewtonOptions
 
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """The next v on the way to the solution of a linearised problem."""
         J = here.J.toarray()  # 1
-        for rho in RHO:  # 4
+        for rho in self.options.rho:  # 4
             M = J + rho * np.eye(len(J))
             z = lemke_from_guess(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)  # 2
             if z is None:
@@ -58,6 +75,8 @@ class JosephyNewton(Method):
 
     id = "josephy-newton"
     kind = "exact"
+    options = JosephyNewtonOptions()
+    warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Games with finite alpha."""
@@ -67,13 +86,13 @@ class JosephyNewton(Method):
         """Every alpha is finite, and the tableau is small enough."""
         domain = mechanism.domain(instance)
         size = len(domain.arcs) + domain.K * domain.R
-        if size > LARGEST:
-            return f"{self.id} needs at most {LARGEST} arcs and prices together, but there are {size}"
+        if size > self.options.largest:
+            return f"{self.id} needs at most {self.options.largest} arcs and prices together, but there are {size}"
         return finite_games(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The arrays."""
-        return JosephySession(mechanism, instance, limits)
+        return JosephySession(mechanism, instance, limits, limits.own(JosephyNewtonOptions))
 
 
 methods = (JosephyNewton(),)

@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap
@@ -33,7 +34,8 @@ from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import ACCURACY, Limits, Session, Stopped
+from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.options import at_accuracy
 
 __all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonSession", "equal"]
 
@@ -41,6 +43,9 @@ Booleans: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
 """The residual at which each accuracy stops: below the promised one, which leaves a margin for rounding."""
+
+FULL = 1e-6
+"""The slack up to which `levels_at` takes a resource to be full: the tasks it is asked for are an answer in floating point."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,8 @@ class NewtonSession(Session):
     @property
     def target(self) -> float:
         """The residual to stop at."""
-        return TARGET[self.limits.accuracy]
+        target: float = at_accuracy(TARGET, self.limits.accuracy)
+        return target
 
     @property
     def seconds(self) -> float:
@@ -229,11 +235,23 @@ class NewtonSession(Session):
             except Stopped as stop:
                 termination, message = stop.termination, str(stop)
         self.iterations = self.done
-        if not self.gap <= ACCURACY[self.limits.accuracy]:
+        if not self.gap <= self.limits.promised:
             raise Stopped(termination, message or f"its own check of the residual says {self.gap:.1e}")
         with self.phase("read"):
             prices = np.zeros((self.levels.K, self.levels.R)) if self.prices is None else self.prices
         return self.x, prices
+
+    def warm_start(self) -> tuple[Floats, Floats] | None:
+        """Grids y and k of the warm start, with k from `levels_at`; None without one, or where a user has nothing there."""
+        if self.limits.start is None:
+            return None
+        levels, game = self.levels, self.levels.game
+        y = np.zeros((levels.N, levels.C))
+        y[levels.at] = game.shrunk(np.maximum(self.limits.start, 0.0)) / game.gamma
+        if np.any(levels.tasks(y) <= 0):
+            return None
+        levels.scale(np.where(levels.arc, 0.7 / levels.N, 0.0))
+        return y, levels_at(levels, y)
 
     @abstractmethod
     def iterate(self) -> None:
@@ -266,3 +284,32 @@ def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     y *= np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y))[:, None]
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))
+
+
+def levels_at(levels: LevelEquations, y: Floats) -> Floats:
+    """(K, R) levels k that fit y best: E = 0 on the arcs in use, k = 0 on resources that are not full.
+
+    On a server with finite alpha the prices kappa^beta are linear in E = 0, so they are a nonnegative least-squares problem. With
+    alpha = infinity a full resource has the inverse of the largest share that it serves. Users at their limits ask for nothing.
+
+    Parameters
+    ----------
+    levels : the game
+    y : (N, C), with tasks for every user
+    """
+    k, tasks = np.zeros((levels.K, levels.R)), levels.tasks(y)
+    log_g = levels._marginal(tasks)[0]
+    used = (y > 0) & (levels.left(tasks) > FULL)[:, None]
+    full = levels.row & (levels.slack(y) <= FULL)
+    for i in range(levels.K):
+        (n, c), rows = np.nonzero(used & (levels.server == i)), np.flatnonzero(full[i])
+        if not len(n) or not len(rows):
+            continue
+        w, log_level = levels.w[n, c][:, rows], log_g[n, c]  # log g' / beta; for alpha = infinity log 1 / z
+        if levels.sharp[i]:
+            k[i, rows] = np.exp(np.where(w > 0, log_level[:, None], np.inf).min(axis=0)) / levels.unit[i]
+        else:
+            most, beta = log_level.max(), levels.beta[i]
+            price = nnls(w / np.exp(beta * (log_level - most))[:, None], np.ones(len(n)))[0]
+            k[i, rows] = price ** (1.0 / beta) * np.exp(most) / levels.unit[i]
+    return np.where(np.isfinite(k), k, 0.0)

@@ -24,7 +24,7 @@ a change of the units of tasks or prices changes which of the two arguments of p
 **What K does not specify.** The start. eta: at most the step to the next full resource or zero price, and at most twice the
 last eta; halved until Psi decreases by at least 1e-4 of the decrease that its slope predicts (Armijo's rule). (K 51) asks for any
 decrease, which does not imply convergence to a stationary point. epsilon: the accuracy; where |v| <= epsilon but the residual is
-too large, epsilon is divided by 10. Saturated: load within FULL_TOLERANCE of 1, or lambda > 0 (the
+too large, epsilon is divided by 10. Saturated: load within full_tolerance of 1, or lambda > 0 (the
 projection keeps such a load unchanged).
 
 **Corrections of errors in K.**
@@ -44,9 +44,11 @@ the proof of Lemma 4 needs Assumption 1, which is about the point of termination
 
 **Convergence.** This is descent on a nonconvex function without scaling of the variables, and it zigzags between resources that
 become full one after the other: linear convergence at best. On generated instances with 8 users and 3 servers two in three
-reach 1e-6 in MAX_ITERATIONS for alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large
+reach 1e-6 in max_iterations for alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large
 alpha f spans too many orders of magnitude.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +61,25 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["Merit"]
 
-MAX_ITERATIONS = 20_000
-FULL_TOLERANCE = 1e-10
-"""A load within this of 1 is full: far below every accuracy, far above the rounding of a step."""
-ARMIJO = 1e-4
+
+@dataclass(frozen=True)
+class PsMfaOptions(AlgorithmOptions):
+    """Of the descent.
+
+    Attributes
+    ----------
+    max_iterations : steps after which it ends
+    full_tolerance : a load within this of 1 is full: far below every accuracy, far above the rounding of a step
+    armijo : the part of the slope by which a step must lower the merit
+    """
+
+    max_iterations: int = 20_000
+    full_tolerance: float = 1e-10
+    armijo: float = 1e-4
 
 
 class Merit:
@@ -90,6 +104,11 @@ class Merit:
         """(A,) sum_r w_nir mu_ir."""
         result: Floats = (self.game.w * mu[self.game.server]).sum(axis=1)
         return result
+
+    def start(self, x: Floats) -> Floats:
+        """(A,) y of tasks x (A,), or equal parts where a user has none there."""
+        y: Floats = x / self.game.gamma
+        return y if self.feasible(y) else self.equal.copy()
 
     def feasible(self, y: Floats) -> bool:
         """Whether every user has tasks."""
@@ -135,6 +154,7 @@ class PsMfaSession(GameSession):
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
         self.merit = Merit(self.game)
+        self.options = limits.own(PsMfaOptions)
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
         """Descend until |v| <= epsilon and the residual agrees."""
@@ -144,14 +164,15 @@ class PsMfaSession(GameSession):
             self.x = self.tasks()
             kappa = self.merit.kappa(self.mu)
             residual = self.judge(self.x, kappa)
-        self.finish(residual, why, "iteration_limit" if self.iterations == MAX_ITERATIONS else "inaccurate")
+        ended = self.iterations == self.options.max_iterations
+        self.finish(residual, why, "iteration_limit" if ended else "inaccurate")
         return self.x, kappa
 
     def _descend(self) -> str:
         merit = self.merit
         self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
         value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
-        for count in range(1, MAX_ITERATIONS + 1):
+        for count in range(1, self.options.max_iterations + 1):
             self.iterations = count
             vy, vmu, slope = self._direction()  # 2, 3
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
@@ -179,7 +200,7 @@ class PsMfaSession(GameSession):
         """v_y, v_mu and the slope of Psi along them."""
         game, (by_y, by_mu) = self.game, self.merit.gradient(self.y, self.mu)
         self.load = game.load(self.y)
-        full = (self.load >= 1.0 - FULL_TOLERANCE) | (self.mu > 0)
+        full = (self.load >= 1.0 - self.options.full_tolerance) | (self.mu > 0)
         vy, vmu = -by_y, np.zeros_like(self.mu)
         for server in self.servers:
             i, here = server.index, server.arcs
@@ -188,7 +209,7 @@ class PsMfaSession(GameSession):
         self.rate = game.load(vy)
         beta = -game.load(by_y)
         vmu = -by_mu + np.where(-beta * by_mu >= 0, beta, 0.0)
-        leaving = (self.mu == 0) & (self.rate < -FULL_TOLERANCE * np.abs(beta))
+        leaving = (self.mu == 0) & (self.rate < -self.options.full_tolerance * np.abs(beta))
         vmu = np.where(self.mu > 0, vmu, np.maximum(vmu, 0.0))
         vmu = np.where(full & ~leaving, vmu, 0.0)
         self.rate[full] = np.minimum(self.rate[full], 0.0)
@@ -204,7 +225,7 @@ class PsMfaSession(GameSession):
             y, mu = self.y + eta * vy, np.maximum(self.mu + eta * vmu, 0.0)
             mu[(vmu < 0) & (paid <= eta)] = 0.0
             new = self.merit.value(y, mu)
-            if new < value and new <= value + ARMIJO * eta * slope:
+            if new < value and new <= value + self.options.armijo * eta * slope:
                 self.y, self.mu = y, mu
                 return eta, new
             eta /= 2.0
@@ -234,6 +255,8 @@ class PsMfa(ForFiniteAlpha):
     """K's Algorithm I; the trace has `iteration`, `merit` (Psi), `direction` (|v|) and `seconds`."""
 
     id = "ps-mfa"
+    options = PsMfaOptions()
+    warm = False  # without prices to go with it, a start near the answer took a hundred times the steps
     session = PsMfaSession
 
 

@@ -21,7 +21,7 @@ users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are 
 there.
 
 As a method it runs without events until no procedure changes anything for a whole period. As for Algorithm I, no proof
-of termination is known (psdsf_algorithm_1.py (d)); MAX_PERIODS is the limit.
+of termination is known (psdsf_algorithm_1.py (d)); `max_periods` is the limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,12 +37,22 @@ from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
-from fairalloc.solvers.game.psdsf_algorithm_1 import TIED, server_procedure
+from fairalloc.solvers.game.psdsf_algorithm_1 import ServerProcedureOptions, server_procedure
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays, plain_users, servers_of
 
 __all__ = ["Event", "TaskHistory", "cluster", "section_v", "simulate"]
 
-MAX_PERIODS = 5_000
+
+@dataclass(frozen=True)
+class DistributedOptions(ServerProcedureOptions):
+    """Of the periods.
+
+    Attributes
+    ----------
+    max_periods : periods after which it ends; no proof of termination is known
+    """
+
+    max_periods: int = 5_000
 
 
 @dataclass(frozen=True)
@@ -83,8 +93,8 @@ class TaskHistory:
 class ServerSystem:
     """The servers with their present tasks and who is active."""
 
-    def __init__(self, game: Game) -> None:
-        self.game, self.servers = game, servers_of(game)
+    def __init__(self, game: Game, tied: float = ServerProcedureOptions.tied) -> None:
+        self.game, self.servers, self.tied = game, servers_of(game), tied
         self.x = np.zeros(len(game.user))
         self.users_on = np.ones(game.instance.N, bool)
         self.servers_on = np.ones(game.instance.K, bool)
@@ -101,7 +111,7 @@ class ServerSystem:
         if here is None:
             return 0.0
         tasks = self.game.tasks(self.x)
-        y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma)
+        y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma, self.tied)
         return float(here.put(y, self.x, tasks))
 
     def switch(self, event: Event) -> None:
@@ -237,8 +247,11 @@ class DistributedSession(GameSession):
     def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
         """Until nothing changes for a period."""
         with self.phase("solve"):
-            system = ServerSystem(self.game)
-            system.begin()
+            self.options = self.limits.own(DistributedOptions)
+            system = ServerSystem(self.game, self.options.tied)
+            system.x[:] = self.first_point()
+            if not system.x.any():
+                system.begin()
             self.x = system.x
             periods = self._periods(system)
         self.finish(self.judge(self.x), f"not at rest after {periods} periods")
@@ -246,11 +259,11 @@ class DistributedSession(GameSession):
 
     def _periods(self, system: ServerSystem) -> int:
         order = np.argsort(spread(self.instance.K, 1.0, 0)[[s.index for s in system.servers]])
-        for count in range(1, MAX_PERIODS + 1):
+        for count in range(1, self.options.max_periods + 1):
             change = max((system.run_procedure(system.servers[k]) for k in order if not self.late), default=0.0)
             self.iterations = count
             self.note(time=float(count), change=change, seconds=self.seconds)
-            if change <= TIED or self.late:
+            if change <= self.options.tied or self.late:
                 break
         return count
 
@@ -260,6 +273,7 @@ class Distributed(ForFilling):
 
     id = "psdsf-distributed"
     session = DistributedSession
+    options = DistributedOptions()
 
 
 methods = (Distributed(),)

@@ -17,7 +17,7 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 __all__ = [
     "ForFilling",
@@ -102,8 +102,8 @@ class GameSession(Session):
 
     @property
     def promised(self) -> float:
-        """The residual that the accuracy word promises."""
-        return ACCURACY[self.limits.accuracy]
+        """The residual that the accuracy promises."""
+        return self.limits.promised
 
     @property
     def seconds(self) -> float:
@@ -114,6 +114,11 @@ class GameSession(Session):
     def late(self) -> bool:
         """Whether the deadline has passed."""
         return self.limits.late
+
+    def first_point(self) -> Floats:
+        """(A,) tasks to start at: the warm start, shrunk to fit, else none."""
+        start = self.limits.start
+        return np.zeros(len(self.game.user)) if start is None else self.game.shrunk(np.maximum(start, 0.0))
 
     def judge(self, x: Floats, kappa: Floats | None = None) -> float:
         """The residual of game/game.py at tasks x (A,), scaled down where a server is overloaded; 1 where a user has nothing."""
@@ -146,6 +151,7 @@ class GameMethod(Method):
     """A method whose `session` computes a game; first-order, any alpha."""
 
     kind = "first-order"
+    warm = True
     session: ClassVar[type[GameSession]]
 
     def computes(self, mechanism: Mechanism) -> bool:

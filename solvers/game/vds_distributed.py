@@ -36,6 +36,8 @@ merit with a fixed epsilon, which is the convergence to that epsilon's answer. F
 proof.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -45,13 +47,27 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import AlgorithmOptions
 
 __all__: list[str] = []
 
-MAX_ITERATIONS = 100_000
-CHECK = 100
-"""Iterations from one look at the clock and the rest to the next."""
-EPSILON, SMALLER = 0.1, np.sqrt(0.1)
+
+@dataclass(frozen=True)
+class VdsDistributedOptions(AlgorithmOptions):
+    """Of the gradient steps.
+
+    Attributes
+    ----------
+    max_iterations : steps of all servers after which it ends
+    check_every : steps from one look at the clock and at |v| to the next
+    epsilon : the first epsilon of (K 57), a part of every capacity; smaller ones make the first steps too small
+    smaller : the factor of epsilon in step 5
+    """
+
+    max_iterations: int = 100_000
+    check_every: int = 100
+    epsilon: float = 0.1
+    smaller: float = 0.1**0.5
 
 
 class VdsDistributedSession(GameSession):
@@ -60,6 +76,7 @@ class VdsDistributedSession(GameSession):
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
         self.merit = Merit(self.game)
+        self.options = limits.own(VdsDistributedOptions)
         self.stiff = np.zeros(instance.K)
         for server in self.servers:
             self.stiff[server.index] = np.linalg.norm(server.w, 2) ** 2
@@ -73,7 +90,7 @@ class VdsDistributedSession(GameSession):
         return self.x, self.kappa
 
     def _schedule(self) -> float:
-        self.y, self.epsilon, best = self.merit.equal.copy(), EPSILON, np.inf  # 1
+        self.y, self.epsilon, best = self.merit.start(self.first_point()), self.options.epsilon, np.inf  # 1
         while True:
             self._rest()  # 2, 3
             x, kappa = self._read()  # 4
@@ -81,16 +98,17 @@ class VdsDistributedSession(GameSession):
             self.note(iteration=self.iterations, epsilon=self.epsilon, residual=residual, seconds=self.seconds)
             if residual < best:
                 best, self.x, self.kappa = residual, x, kappa
-            if best <= self.promised or self.late or (self.iterations or 0) >= MAX_ITERATIONS:
+            if best <= self.promised or self.late or (self.iterations or 0) >= self.options.max_iterations:
                 return best
-            self.epsilon *= SMALLER  # 5
+            self.epsilon *= self.options.smaller  # 5
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
-        while (self.iterations or 0) < MAX_ITERATIONS and not self.late:
-            for _ in range(CHECK):
+        every = max(self.options.check_every, 1)
+        while (self.iterations or 0) < self.options.max_iterations and not self.late:
+            for _ in range(every):
                 size = self._move()
-            self.count(CHECK)
+            self.count(every)
             if size <= self.epsilon**2 / 10.0:
                 return
 
@@ -125,6 +143,7 @@ class VdsDistributed(ForFiniteAlpha):
 
     id = "vds-distributed"
     session = VdsDistributedSession
+    options = VdsDistributedOptions()
 
 
 methods = (VdsDistributed(),)

@@ -26,7 +26,7 @@ matrix of size K R is all the linear algebra there is.
 - solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
 
 **What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
-above ENOUGH the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
+above `enough` the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
 rounds to say, by the bound (*) of formulations/lexicographic/rule.py.
 """
 
@@ -47,37 +47,41 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["ENOUGH", "Arrow", "Result"]
+__all__ = ["Arrow", "InteriorPointOptions", "Result"]
 
-TARGET = 1e-13
-"""The error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth of the largest is
-known to be stuck only to ten thousand times the gap."""
 
-ENOUGH = 1e-11
-"""The error up to which an answer is used."""
+@dataclass(frozen=True)
+class InteriorPointOptions(AlgorithmOptions):
+    """Of the iteration; errors are the relative ones of the module's text.
 
-PATIENCE = 15
-"""Iterations without a smaller error after which the best point is taken; 2 once the error is ENOUGH."""
+    Attributes
+    ----------
+    target : the error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth of the
+        largest is known to be stuck only to ten thousand times the gap
+    enough : the error up to which an answer is used
+    patience : iterations without a smaller error after which the best point is taken; 2 once the error is `enough`
+    floor : the gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the residuals
+    max_iterations : Newton systems for one round
+    max_rows : servers times resources up to which the dense system of that size is formed
+    back : the part of the way to the boundary that a step goes
+    guard : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own
+    close : the error below which solves are refined
+    parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
+    """
 
-FLOOR = 1e-14
-"""The gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the residuals."""
+    target: float = 1e-13
+    enough: float = 1e-11
+    patience: int = 15
+    floor: float = 1e-14
+    max_iterations: int = 200
+    max_rows: int = 4000
+    back: float = 0.9999
+    guard: float = 1e-14
+    close: float = 1e-3
+    parts: int = 3
 
-ITERATIONS = 200
-ROWS = 4000
-"""Servers times resources up to which the dense system of that size is formed."""
-
-BACK = 0.9999
-"""How far to go to the boundary."""
-
-GUARD = 1e-14
-"""Added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own."""
-
-CLOSE = 1e-3
-"""The error below which solves are refined."""
-
-PARTS = 3
-"""How many parts of the correction are tried (Colombo and Gondzio 2008)."""
 
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
@@ -179,7 +183,7 @@ class ArrowSystem:
         here = np.arange(servers)
         matrix.T.reshape(servers, resources, servers, resources)[here, :, here, :] = blocks
         diagonal = np.diag_indices(len(matrix))
-        own = matrix[diagonal] * (1.0 + GUARD) + self.s
+        own = matrix[diagonal] * (1.0 + arrow.options.guard) + self.s
         matrix[diagonal] = np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
         self.factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
         if failed:
@@ -207,7 +211,7 @@ class Arrow:
 
     def __init__(self, mechanism: Leximin, instance: Instance) -> None:
         arcs, rate = instance.arcs, mechanism.rate(instance)
-        self.instance = instance
+        self.instance, self.options = instance, InteriorPointOptions()
         self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
         self.tasks = self.unit / rate  # that make one unit
         self.load = sp.csr_array(arcs.load @ sp.diags_array(self.tasks[arcs.user]))
@@ -253,13 +257,16 @@ class Arrow:
 
     def solve(self, round: Round, limits: Limits) -> Result:  # noqa: A002
         """The round's x and prices, at the smallest error that was met."""
+        self.options = options = limits.own(InteriorPointOptions)
         self._pose(round)
         now = best = self._start(round)
         lack = self._residuals(now)
         least = error = self._error(now, lack)
         since = iteration = 0
         with np.errstate(all="ignore"):  # what overflows is no smaller error
-            while least > TARGET and since < (PATIENCE if least > ENOUGH else 2) and iteration < ITERATIONS and not limits.late:
+            while least > options.target and iteration < options.max_iterations and not limits.late:
+                if since >= (options.patience if least > options.enough else 2):
+                    break
                 try:
                     now = self._next(now, lack, error)
                 except np.linalg.LinAlgError:
@@ -321,17 +328,17 @@ class Arrow:
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> PrimalDual:
         """One iteration: where the affine step would lead sets mu, and what it would leave of the products is corrected."""
-        newton = ArrowSystem(self, now, refined=error < CLOSE)
+        newton = ArrowSystem(self, now, refined=error < self.options.close)
         products = now.primal * now.dual * self.paired
         affine = self._step(now, lack, -products, newton)
         ahead = self._lengths(now, affine, 1.0)
         tried = now.after(affine, *ahead)
         size = float(self.paired.sum())
         mu, reached = products.sum() / size, (tried.primal * tried.dual) @ self.paired / size
-        wanted = (max(reached**3 / mu**2, FLOOR * now.g / size) - affine.primal * affine.dual) * self.paired
+        wanted = (max(reached**3 / mu**2, self.options.floor * now.g / size) - affine.primal * affine.dual) * self.paired
         correction = self._step(now, NOTHING, wanted, newton)
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
-        return now.after(step, *self._lengths(now, step, BACK))
+        return now.after(step, *self._lengths(now, step, self.options.back))
 
     def _step(self, now: PrimalDual, lack: Residuals, wanted: Floats, newton: ArrowSystem) -> PrimalDual:
         """The Newton step that changes the products by `wanted`, to first order, and fills what the equations lack."""
@@ -357,7 +364,7 @@ class Arrow:
 
     def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
         """The affine step and the part of the correction with which one can go farthest, primal and dual each."""
-        parts = np.linspace(1.0, least, PARTS)
+        parts = np.linspace(1.0, least, max(self.options.parts, 1))
 
         def best(values: Floats, first: Floats, second: Floats) -> float:
             first, second = first[self.pairs] / values[self.pairs], second[self.pairs] / values[self.pairs]
@@ -400,14 +407,15 @@ class InteriorPointSession(Session):
             self.arrow.compile()
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
-        """One round; what stays above ENOUGH is "inaccurate", or late."""
+        """One round; what stays above `enough` is "inaccurate", or late."""
         with self.phase("solve"):
             result = self.arrow.solve(round or Round.first(self.instance), self.limits)
         with self.phase("read"):
             self.x = result.x
             self.count(result.iterations)
         self.note(iterations=result.iterations, error=result.error)
-        self.conclude("optimal" if result.error <= ENOUGH else "time_limit" if self.limits.late else "inaccurate")
+        enough = result.error <= self.arrow.options.enough
+        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
         return result.x, result.prices
 
 
@@ -416,6 +424,7 @@ class InteriorPoint(Method):
 
     id = "interior-point"
     kind = "interior-point"
+    options = InteriorPointOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The max-min mechanisms."""
@@ -425,8 +434,8 @@ class InteriorPoint(Method):
         """Not where the dense system is too large."""
         domain = mechanism.domain(instance)
         rows = domain.K * domain.R
-        rule = f"{self.id} forms a dense system of servers times resources, at most {ROWS}, but there are {rows}"
-        return rule if rows > ROWS else ""
+        rule = f"{self.id} forms a dense system of servers times resources, at most {self.options.max_rows}, but there are {rows}"
+        return rule if rows > self.options.max_rows else ""
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The matrices of the arrow."""

@@ -22,6 +22,8 @@ because nobody who needs row r rises after it is full, v_m <= g_r = v_n wherever
 event proves that each stopped user is stuck; those whose tasks all run need no proof.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -32,9 +34,19 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.options import AlgorithmOptions
 
-TIED = 1e-12
-"""Levels that differ by less than this part are one event: what is equal in the data is not equal after rounding."""
+
+@dataclass(frozen=True)
+class ProgressiveFillingOptions(AlgorithmOptions):
+    """Of the events.
+
+    Attributes
+    ----------
+    tied : levels that differ by less than this part are one event: what is equal in the data is not equal after rounding
+    """
+
+    tied: float = 1e-12
 
 
 class Filling(Session):
@@ -59,14 +71,14 @@ class Filling(Session):
 
     def _fill(self) -> list[int]:
         """Run the events; the rows in the order in which they fill up."""
-        active = np.ones(self.instance.N, bool)
+        active, tied = np.ones(self.instance.N, bool), self.limits.own(ProgressiveFillingOptions).tied
         filled: list[int] = []
         self.x = np.zeros(self.instance.N)
         while active.any() and self.limits.left:
             rows, users = self._levels(active)
             g = min(rows.min(), users.min())
             self.x = np.where(active, np.minimum(g / self.rate, self.instance.max_tasks), self.x)
-            full, done = np.flatnonzero(rows <= g * (1.0 + TIED)), active & (users <= g * (1.0 + TIED))
+            full, done = np.flatnonzero(rows <= g * (1.0 + tied)), active & (users <= g * (1.0 + tied))
             stuck = active & ~done & (self.load[full].sum(axis=0) > 0)
             self._note(float(g), full, stuck, done)
             filled += full.tolist()
@@ -100,6 +112,7 @@ class ProgressiveFilling(Method):
 
     id = "progressive-filling"
     kind = "exact"
+    options = ProgressiveFillingOptions()
     canonical = False  # only ratios of like quantities are compared, so levels can be told in the user's units
 
     def computes(self, mechanism: Mechanism) -> bool:

@@ -3,7 +3,7 @@ r"""`pdhg`: Nash bargaining by the restarted primal-dual hybrid gradient method,
 1. Start at an equal partition and equal prices; the anchor z_0 is this point.
 2. Apply T, the primal-dual hybrid gradient step: one product with the sparse matrix and one with its transpose.
 3. Halpern's iteration: move from the reflection 2 T z - z towards the anchor.
-4. Every CHECK iterations compute the residual that the prices prove; end if it is small enough.
+4. Every check_every iterations compute the residual that the prices prove; end if it is small enough.
 5. Where |T z - z| has decreased to a fifth since the anchor, or the anchor has been used for more than a third of the run: take
    the present point as the anchor and choose the ratio omega of the step sizes again. Go to 2.
 
@@ -31,7 +31,7 @@ primal distance from the last anchor (Applegate et al. 2021, Lu and Yang 2024).
 **Convergence.** For linear programs restarts are proved to give linear convergence; here we know of no more than O(1 / n).
 On the generated families residuals decrease linearly, at a rate that depends on the instance and is not known beforehand: a
 bound of 1e-9 took up to 8,000 iterations for 12 users on 4 servers and up to 28,000 for 30 on 8, and 1e-7 up to 60,000 for 60 on
-20. Larger instances may need more than ITERATIONS for 1e-6; interior-point methods are ten times faster. Proportional response
+20. Larger ones may need more than max_iterations for 1e-6; interior-point methods are ten times faster. Proportional response
 (Zhang 2011), the market dynamics with bids instead of prices, was tried on 105 instances with 30 users: its median to 1e-6 was
 2,650 iterations, but 60,000 were not enough on 5 of them, and we know of no proof for users who choose among bundles.
 """
@@ -50,16 +50,31 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import ACCURACY, Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
 """The bound at which each accuracy stops. It is far below the promised residual, because where a full row has price 0 the tasks
 are determined only to about the square root of the bound. 1e-12 takes 1.5 times the iterations of 1e-9. A run that ends earlier
 is still "optimal" if its bound is at most the promised residual."""
 
-ITERATIONS = 100_000
-CHECK = 40
-"""Every so many iterations steps 4 and 5 are done and the time limit is checked."""
+
+@dataclass(frozen=True)
+class PdhgOptions(AlgorithmOptions):
+    """Of the iteration.
+
+    Attributes
+    ----------
+    max_iterations : steps T after which it ends; more than 60 users on 20 servers may need as many for 1e-6
+    check_every : steps from one look (4, 5: residual, restart, time limit) to the next; a look costs about as much as a step
+    restart : part of |T z - z| at the anchor at which the anchor moves; PDLP's rule of sufficient progress
+    restart_after : part of all steps so far after which the anchor moves in any case; PDLP's rule of long epochs
+    """
+
+    max_iterations: int = 100_000
+    check_every: int = 40
+    restart: float = 0.2
+    restart_after: float = 0.36
 
 
 @dataclass(frozen=True)
@@ -102,6 +117,20 @@ class SaddleProblem:
             np.append(np.full(self.arcs, 1.0 / n), np.minimum(1.0, self.limit)),
             np.append(np.full(self.rows, 1.0 / self.rows), self.w),
         )
+
+    def near(self, x: Floats, prices: Floats | None) -> SaddlePoint:
+        """Feasible tasks with these prices, in any unit, and q_n = w_n / u_n; an equal partition where a user has no tasks.
+
+        Parameters
+        ----------
+        x : (A,) tasks
+        prices : (K, R); None = equal ones
+        """
+        u = self.instance.arcs.owner @ x / self.unit
+        if np.any(u <= 0):
+            return self.start()
+        p = np.ones(self.rows) if prices is None or not prices.sum() > 0 else np.maximum(prices.ravel(), 0.0)
+        return SaddlePoint(np.append(x / self.instance.arcs.gamma, u), np.append(p / p.sum(), self.w / u))
 
     def step(self, now: SaddlePoint, omega: float) -> SaddlePoint:
         """T."""
@@ -152,8 +181,8 @@ class SaddleProblem:
 class Epoch:
     """The iterations from one restart to the next."""
 
-    def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float) -> None:
-        self.saddle, self.anchor, self.omega = saddle, anchor, omega
+    def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float, options: PdhgOptions) -> None:
+        self.saddle, self.anchor, self.omega, self.options = saddle, anchor, omega, options
         self.now = self.new = anchor
         self.count = 0
         self.first = np.inf
@@ -173,13 +202,14 @@ class Epoch:
 
     def over(self, iterations: int) -> bool:
         """PDLP's rules: enough progress, or too long a part of all iterations."""
-        return self._movement <= 0.2 * self.first or self.count >= 0.36 * iterations
+        late = self.count >= self.options.restart_after * iterations
+        return self._movement <= self.options.restart * self.first or late
 
     def restarted(self) -> "Epoch":
         """The next epoch, from here."""
         primal, dual = self.saddle.way(self.anchor, self.new)
         moved = min(primal, dual) > np.finfo(float).eps
-        return Epoch(self.saddle, self.new, dual / primal if moved else self.omega)
+        return Epoch(self.saddle, self.new, dual / primal if moved else self.omega, self.options)
 
 
 class PdhgSession(Session):
@@ -192,12 +222,13 @@ class PdhgSession(Session):
         with self.phase("compile"):
             self.saddle.scale()
         self.best = np.inf
+        self.options = limits.own(PdhgOptions)
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
         """Iterate to the target; the point that proves most is kept."""
         with self.phase("solve"):
             self._iterate()
-        if self.best > ACCURACY[self.limits.accuracy]:
+        if self.best > self.limits.promised:
             termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
         with self.phase("read"):
@@ -206,15 +237,22 @@ class PdhgSession(Session):
 
     def _iterate(self) -> None:
         start = time.perf_counter()
-        epoch = Epoch(self.saddle, self.saddle.start(), float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N)))
-        for done in range(0, ITERATIONS + 1, CHECK):
+        every, target = max(self.options.check_every, 1), at_accuracy(TARGET, self.limits.accuracy)
+        omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
+        epoch = Epoch(self.saddle, self._first(), omega, self.options)  # 1
+        for done in range(0, self.options.max_iterations + 1, every):
             self._look(epoch.new, done, start)  # 4
-            if self.best <= TARGET[self.limits.accuracy] or self.limits.late:
+            if self.best <= target or self.limits.late:
                 return
-            for _ in range(CHECK):
+            for _ in range(every):
                 epoch.advance()  # 2, 3
-            # 5
-            epoch = epoch.restarted() if epoch.over(done + CHECK) else epoch
+            epoch = epoch.restarted() if epoch.over(done + every) else epoch  # 5
+
+    def _first(self) -> SaddlePoint:
+        """Where to start: the warm start with the prices of its utilities, else an equal partition."""
+        if self.limits.start is None:
+            return self.saddle.start()
+        return self.saddle.near(feasible(self.instance, self.limits.start), self.limits.start_prices)
 
     def _look(self, point: SaddlePoint, done: int, start: float) -> None:
         """Keep the point if it proves more than those before."""
@@ -231,6 +269,8 @@ class Pdhg(Method):
 
     id = "pdhg"
     kind = "first-order"
+    options = PdhgOptions()
+    warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Nash bargaining."""

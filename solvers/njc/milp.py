@@ -21,7 +21,7 @@ from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.market import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
+from fairalloc.solvers.njc.pieces import PieceOptions, PieceProgram, as_floats
 
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
 
@@ -46,7 +46,7 @@ class MilpSession(CvxpySession):
         return self.x, None
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        options.update(GAP)
+        options.update(GAP | dict(self.limits.solver_options))
         return super()._compile(options)
 
 
@@ -59,6 +59,8 @@ class Milp(ExactNjcMethod):
     id = "njc-milp"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
     free = True
+    options = PieceOptions()
+    solver = "HIGHS"
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The MILP on requests and entitlements; a target is in tasks, which are fractions of requests there."""

@@ -13,7 +13,7 @@ Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,
     closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1
 
 The rational simplex method (solvers/exact/simplex.py) knows rows <= only. An equation is therefore a row whose slack variable
-costs a PENALTY. If the slack is positive at the optimum, P_I has no point, or the penalty was too small; so the next PENALTY is
+costs a penalty. If the slack is positive at the optimum, P_I has no point, or the penalty was too small; so the next penalty is
 tried before the piece is given up.
 """
 
@@ -31,15 +31,24 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 from fairalloc.solvers.backends.highs import highs_lp
-from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
+from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, SimplexOptions, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_coefficients"]
+__all__ = ["PieceOptions", "PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_coefficients"]
 
-PENALTIES = (Fraction(10**6), Fraction(10**18))
 
-DENOMINATOR = 10**12
-"""Denominator to which floats are rounded, unless a fraction with a small denominator is as close."""
+@dataclass(frozen=True)
+class PieceOptions(SimplexOptions):
+    """Of the linear programs of a piece.
+
+    Attributes
+    ----------
+    penalties : costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one
+    denominator : to which floats are rounded, unless a fraction with a small denominator is as close
+    """
+
+    penalties: tuple[int, ...] = (10**6, 10**18)
+    denominator: int = 10**12
 
 
 @dataclass(frozen=True)
@@ -107,8 +116,8 @@ class PieceProgram:
         """The best x of the piece, exactly, or None."""
         if self.violates_bounds or self._solved[0] is None:
             return None
-        for penalty in PENALTIES:
-            solution, _ = optimal_basic_solution(self._program(penalty), self._solved[0], limits)
+        for penalty in limits.own(PieceOptions).penalties:
+            solution, _ = optimal_basic_solution(self._program(Fraction(penalty)), self._solved[0], limits)
             if self._full(solution):
                 return self._point(solution)
         return None
@@ -117,7 +126,7 @@ class PieceProgram:
         """The x of HiGHS' own basis where that is in the piece exactly, else the best: enough where nothing is to be optimal."""
         if self.violates_bounds or self._solved[0] is None:
             return None
-        solution = BasicSolution(self._program(PENALTIES[0]), self._solved[0])
+        solution = BasicSolution(self._program(Fraction(limits.own(PieceOptions).penalties[0])), self._solved[0])
         try:
             return self._point(solution) if solution.leaving is None and self._full(solution) else self.best_point(limits)
         except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
@@ -244,13 +253,14 @@ def exact_point_near(
     x : (N,) fractions of full requests in floating point
     candidates : sets I, in this order
     near : the largest difference of a coordinate
-    limits : of which the deadline counts
+    limits : of which the deadline and the `PieceOptions` count
 
     Returns
     -------
     (N,) the exact point and its I; None where no P_I has such a point
     """
-    wish = tuple(_rounded(v) for v in x.tolist())
+    denominator = max(limits.own(PieceOptions).denominator, 1)
+    wish = tuple(_rounded(v, denominator) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
         if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.any_point(limits)) is not None:
@@ -260,11 +270,11 @@ def exact_point_near(
     return None
 
 
-def _rounded(value: float) -> Fraction:
-    """A short fraction within 1e-9, else one with the denominator DENOMINATOR; between 0 and 1."""
+def _rounded(value: float, denominator: int) -> Fraction:
+    """A short fraction within 1e-9, else one with that denominator; between 0 and 1."""
     value = min(max(value, 0.0), 1.0)
     short = Fraction(value).limit_denominator(1000)
-    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * DENOMINATOR), DENOMINATOR)
+    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * denominator), denominator)
 
 
 def as_floats(values: Sequence[Fraction]) -> Floats:

@@ -21,7 +21,8 @@ PARTS = {
     "models": ("errors", "numbers", "tables", "labelled", "instance", "shares", "rationals", "*", "__init__"),
     "formulations": ("common", "game.game", "lexicographic.round", "mechanism", "lexicographic", "game", "__init__", "*"),
     "solvers": (
-        *("options", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method", "lexicographic"),
+        *("options", "start", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
+        "lexicographic",
         *("market", "game", "backends", "exact", "njc", "*", "registry", "judge", "solve", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "*", "properties", "certificates", "plots", "__init__"),

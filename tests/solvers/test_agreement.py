@@ -33,7 +33,8 @@ def mixed(family, seed):
 
 def compared(name, instance):
     """Solve by all methods: those that claim success must agree; returns those that do not claim."""
-    answers = {m.id: solve(instance, name, m.id, time_limit=60) for m in methods_for(mechanism(name), instance)}
+    ours = [m.id for m in methods_for(mechanism(name), instance) if m.id in METHODS]
+    answers = {key: solve(instance, name, key, time_limit=60) for key in ours}
     claims = {method: allocation for method, allocation in answers.items() if allocation.claims_success}
     assert len(claims) >= 3
     best = min(claims.values(), key=lambda allocation: allocation.residual)

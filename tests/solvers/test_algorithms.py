@@ -11,7 +11,7 @@ from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.market import pdhg
-from fairalloc.solvers.market.pdhg import CHECK, SaddlePoint, SaddleProblem
+from fairalloc.solvers.market.pdhg import PdhgOptions, SaddlePoint, SaddleProblem
 
 FILLING = "progressive-filling"
 SHARED = ["generic", "tied", "zero_demand", "finite"]
@@ -145,7 +145,7 @@ def test_pdhg_keeps_its_word_on_medium_instances(family):
 def test_the_trace_tells_how_the_bound_falls():
     allocation = solve(generators.generic(12, 4, 3), "nb", "pdhg", trace=True)
     iterations = [look["iteration"] for look in allocation.trace]
-    assert iterations == list(range(0, allocation.iterations + 1, CHECK))
+    assert iterations == list(range(0, allocation.iterations + 1, PdhgOptions.check_every))
     bounds, seconds = ([look[key] for look in allocation.trace] for key in ("residual", "seconds"))
     assert bounds[0] > 1000 * RESIDUAL
     assert min(bounds) == bounds[-1] == pytest.approx(allocation.residual, abs=ROUNDING)
@@ -154,10 +154,10 @@ def test_the_trace_tells_how_the_bound_falls():
 
 @pytest.mark.parametrize("iterations", [0, 40, 400, 1600, 4000])
 @pytest.mark.parametrize("family", ["generic", "finite", "variants"])
-def test_pdhg_claims_nothing_that_it_does_not_prove(family, iterations, monkeypatch):
+def test_pdhg_claims_nothing_that_it_does_not_prove(family, iterations):
     """Cut off anywhere, the point is feasible, its residual is no more than the bound, and the claim is the bound's."""
-    monkeypatch.setattr(pdhg, "ITERATIONS", iterations)
-    allocation = solve(getattr(generators, family)(20, 5, 3, 1), "nb", "pdhg", trace=True)
+    options = {"max_iterations": iterations}
+    allocation = solve(getattr(generators, family)(20, 5, 3, 1), "nb", "pdhg", trace=True, options=options)
     bound = min(look["residual"] for look in allocation.trace)
     assert allocation.claims_success == (bound <= RESIDUAL)
     assert allocation.residuals["feasibility"] <= ROUNDING

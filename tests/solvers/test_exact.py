@@ -202,11 +202,11 @@ def test_a_singular_basis_is_reported():
     assert caught.value.termination == "error"
 
 
-def test_too_many_repairs_are_reported(monkeypatch):
+def test_too_many_repairs_are_reported():
     assert optimal_basic_solution(two_columns(3), [2, 3], Limits())[1] == 1
-    monkeypatch.setattr(simplex, "MAX_PIVOTS", 0)
+    none = Limits(options=simplex.SimplexOptions(max_pivots=0))
     with pytest.raises(Stopped, match="the basis could not be certified: 0 pivots did not repair it"):
-        optimal_basic_solution(two_columns(3), [2, 3], Limits())
+        optimal_basic_solution(two_columns(3), [2, 3], none)
 
 
 def test_a_program_without_a_solution_is_reported():

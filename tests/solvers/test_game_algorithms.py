@@ -15,7 +15,6 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.game import best_response, ps_mfa, psdsf_algorithm_1, psdsf_distributed, vds_distributed
 from fairalloc.solvers.game.best_response import ServerDual, rational_sweeps, water_filling
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
@@ -481,19 +480,18 @@ def test_epsilon_falls_and_so_does_the_residual():
 
 
 @pytest.mark.parametrize(
-    ("method", "module", "limit", "few"),
+    ("method", "limit", "few"),
     [
-        ("best-response", best_response, "MAX_SWEEPS", 2),
-        ("psdsf-algorithm-1", psdsf_algorithm_1, "MAX_ROUNDS", 2),
-        ("psdsf-distributed", psdsf_distributed, "MAX_PERIODS", 2),
-        ("ps-mfa", ps_mfa, "MAX_ITERATIONS", 20),
-        ("vds-distributed", vds_distributed, "MAX_ITERATIONS", 200),
+        ("best-response", "max_sweeps", 2),
+        ("psdsf-algorithm-1", "max_rounds", 2),
+        ("psdsf-distributed", "max_periods", 2),
+        ("ps-mfa", "max_iterations", 20),
+        ("vds-distributed", "max_iterations", 200),
     ],
 )
-def test_too_few_iterations_are_no_success(method, module, limit, few, monkeypatch):
-    monkeypatch.setattr(module, limit, few)
+def test_too_few_iterations_are_no_success(method, limit, few):
     instance, alpha = generators.generic(12, 4, 3, 0), 2 if method in FOLLOWING else "inf"
-    allocation = solve(instance, "alpha-pf-vds", method, alpha=alpha)
+    allocation = solve(instance, "alpha-pf-vds", method, alpha=alpha, options={limit: few})
     assert allocation.termination == "iteration_limit"
     assert allocation.has_point
     assert allocation.residuals["feasibility"] <= ROUNDING

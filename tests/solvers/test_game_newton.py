@@ -15,8 +15,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
-from fairalloc.solvers.game import central_path, continuation, josephy_newton, semismooth_newton
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
 from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess
 from fairalloc.solvers.game.levels import LevelEquations, equal
 
@@ -155,16 +154,15 @@ def test_a_game_too_large_for_the_tableau_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("method", "owner", "name", "few"),
+    ("method", "few"),
     [
-        ("continuation", continuation, "MAX_STEPS", 4),
-        ("semismooth-newton", semismooth_newton.SemismoothSession, "iterations_each", 2),
-        ("josephy-newton", josephy_newton.JosephySession, "iterations_each", 1),
+        ("continuation", 4),
+        ("semismooth-newton", 2),
+        ("josephy-newton", 1),
     ],
 )
-def test_too_few_iterations_are_no_success(method, owner, name, few, monkeypatch):
-    monkeypatch.setattr(owner, name, few)
-    allocation = solve(generators.generic(12, 4, 3, 0), GAME, method, alpha=5)
+def test_too_few_iterations_are_no_success(method, few):
+    allocation = solve(generators.generic(12, 4, 3, 0), GAME, method, alpha=5, options={"max_steps": few})
     assert allocation.termination == "iteration_limit"
     assert "its own check of the residual says" in allocation.message
     assert allocation.has_point
@@ -211,9 +209,8 @@ def test_the_derivatives_are_those_of_the_equations():
 
 @pytest.mark.parametrize("strong", [0.0, 3.0, np.inf])
 @pytest.mark.parametrize("wider", [False, True])
-def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, wider, monkeypatch):
+def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, wider):
     """And they solve the linearised equations, as differences show; with limits and variants too."""
-    monkeypatch.setattr(central_path, "STRONG", strong)
     levels = levels_of(**WIDER) if wider else levels_of()
     y, k = equal(levels)
     rng = np.random.default_rng(1)
@@ -221,11 +218,11 @@ def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, wider, mo
     h, t = np.where(levels.limited, 0.4, 0.0), np.full(levels.N, 0.2)
     e, s = np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0)
     point = CentralPathPoint(y * spread[0], k * spread[1], e, s, h, t, np.log(0.1))
-    newton = CentralPathNewton(levels, point)
+    newton = CentralPathNewton(levels, point, CentralPathOptions(strong=strong))
     assert newton.strong.any() == (strong < np.inf)
     step = newton.correction()
     small = 1e-6
-    moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta))
+    moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta), CentralPathOptions(strong=strong))
     np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, -newton.change_of_t(), atol=DIFFERENCES)

@@ -12,10 +12,10 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.bound import feasible
 from fairalloc.formulations.lexicographic.round import Round
 from fairalloc.models import Instance, NotApplicable, generators
-from fairalloc.solvers import methods_for, solve
+from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs
 from fairalloc.solvers.lexicographic import interior_point
-from fairalloc.solvers.lexicographic.interior_point import Arrow, ArrowSystem
+from fairalloc.solvers.lexicographic.interior_point import Arrow, ArrowSystem, InteriorPointOptions
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -60,7 +60,7 @@ def test_the_claimed_gap_is_proved_by_weak_duality(family):
     for seed in range(5):
         arrow, scaled, rate = posed(getattr(generators, family)(40, 12, 3, seed), "lmmf")
         result = arrow.solve(Round.first(scaled), Limits())
-        assert result.error <= interior_point.ENOUGH
+        assert result.error <= InteriorPointOptions.enough
         assert proved_gap(scaled, rate, result.x, result.prices) <= 10 * max(result.error, ROUNDING)
         poorest = np.argmin(rate * (scaled.arcs.owner @ result.x))
         fewer = np.where(scaled.arcs.user == poorest, 1 - RESIDUAL, 1.0) * result.x
@@ -68,30 +68,27 @@ def test_the_claimed_gap_is_proved_by_weak_duality(family):
 
 
 @pytest.mark.parametrize("iterations", [0, 3, 6])
-def test_cut_off_it_claims_nothing_it_does_not_prove(iterations, monkeypatch):
+def test_cut_off_it_claims_nothing_it_does_not_prove(iterations):
     """The claimed error bounds the proved gap anywhere on the way, and the method says that it is inaccurate."""
-    monkeypatch.setattr(interior_point, "ITERATIONS", iterations)
     instance = generators.generic(40, 12, 3, 1)
     arrow, scaled, rate = posed(instance, "drfh")
-    result = arrow.solve(Round.first(scaled), Limits())
+    result = arrow.solve(Round.first(scaled), Limits(options=InteriorPointOptions(max_iterations=iterations)))
     assert result.iterations == iterations
     assert RESIDUAL < proved_gap(scaled, rate, result.x, result.prices) <= result.error
-    allocation = solve(instance, "drfh", METHOD)
+    allocation = solve(instance, "drfh", METHOD, options={"max_iterations": iterations})
     assert not allocation.claims_success
     assert allocation.has_point
     assert allocation.residuals["feasibility"] <= ROUNDING
 
 
 @pytest.mark.parametrize("instance", DENSE, ids=lambda i: i.name)
-@pytest.mark.parametrize("broken", [{"ENOUGH": -1.0}, {"ITERATIONS": 2}])
+@pytest.mark.parametrize("broken", [{"enough": 0.0}, {"max_iterations": 2}])
 def test_where_it_fails_highs_does_the_round(instance, broken, monkeypatch):
     passed, original = [], highs.HighsSession._pass_model
     monkeypatch.setattr(highs.HighsSession, "_pass_model", lambda self, now: (passed.append(now), original(self, now))[1])
     expected = solve(instance, "drfh", "highs")
-    for key, value in broken.items():
-        monkeypatch.setattr(interior_point, key, value)
     passed.clear()
-    allocation = solve(instance, "drfh", "highs:leximin")
+    allocation = solve(instance, "drfh", "highs:leximin", options=broken)
     assert passed[0].active.all(), "HiGHS started with the first round"
     assert allocation.claims_success
     assert allocation.residual <= RESIDUAL
@@ -161,14 +158,14 @@ def test_twins_are_all_pairs_at_one_place(place):
 
 
 def test_where_the_system_is_too_large_it_says_so(monkeypatch):
-    monkeypatch.setattr(interior_point, "ROWS", 59)
+    monkeypatch.setattr(METHODS[METHOD], "options", InteriorPointOptions(max_rows=59))
     instance = generators.placement(40, 20, 3, 1)
     with pytest.raises(NotApplicable) as error:
         solve(instance, "tsf", METHOD)
     assert str(error.value) == f"{METHOD} forms a dense system of servers times resources, at most 59, but there are 60"
     assert METHOD not in [m.id for m in methods_for(mechanism("tsf"), instance)]
     monkeypatch.setattr(Arrow, "solve", lambda *_: pytest.fail("it was asked"))
-    assert solve(instance, "tsf", "highs:leximin").residual <= RESIDUAL
+    assert solve(instance, "tsf", "highs:leximin", options={"max_rows": 59}).residual <= RESIDUAL
 
 
 def test_out_of_time_it_keeps_its_point_and_claims_nothing():
@@ -182,4 +179,4 @@ def test_the_trace_tells_of_every_round():
     allocation = solve(generators.zero_demand(12, 5, 3, 1), "lmmf", METHOD, trace=True)
     assert len(allocation.trace) == len(allocation.prices) > 1
     assert sum(entry["iterations"] for entry in allocation.trace) == allocation.iterations
-    assert all(entry["error"] <= interior_point.ENOUGH for entry in allocation.trace)
+    assert all(entry["error"] <= InteriorPointOptions.enough for entry in allocation.trace)

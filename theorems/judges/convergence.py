@@ -20,7 +20,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.levels import unit
-from fairalloc.solvers.method import ACCURACY
+from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import fitted
 

@@ -1,0 +1,52 @@
+"""Warm starts: the tasks and prices of an allocation in the units in which a method computes."""
+
+import numpy as np
+
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["interior", "start_on"]
+
+INSIDE = 0.1
+"""How far `interior` keeps from the boundary, as a part of an equal partition: closer starts made barriers take small steps."""
+
+
+def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Floats, Floats | None]:
+    """Tasks (A,) and prices (K, R) of an allocation on an instance of the same users, servers, variants and eligibility.
+
+    Parameters
+    ----------
+    domain : where a mechanism's models are written; its numbers may differ from those of the allocation's instance
+    unit : (N,) how many tasks one task unit of the method is
+    allocation : where to start
+
+    Returns
+    -------
+    The tasks in units of the method, and the prices of the last round, None where the allocation has none
+
+    Raises
+    ------
+    InstanceError : it is no allocation, has no point, or its instance has other arcs
+    """
+    if not isinstance(allocation, Allocation):
+        raise InstanceError(f"warm_start is of type {type(allocation).__name__}, but it must be an Allocation")
+    if not allocation.has_point:
+        raise InstanceError("warm_start has tasks that are no numbers, but it must be a point")
+    mine, theirs = domain.arcs, allocation.instance.arcs
+    pairs = ((mine.user, theirs.user), (mine.variant, theirs.variant), (mine.server, theirs.server))
+    if not all(np.array_equal(a, b) for a, b in pairs):
+        raise InstanceError(
+            f"warm_start has {len(theirs)} arcs of {allocation.instance.N} users and {allocation.instance.K} servers, but it "
+            f"must have the {len(mine)} arcs of this instance, of {domain.N} users and {domain.K} servers"
+        )
+    same = allocation.prices is not None and allocation.prices.shape[1:] == (domain.K, domain.R)
+    return allocation.x / unit[mine.user], allocation.prices[-1] if same and allocation.prices is not None else None
+
+
+def interior(instance: Instance, x: Floats) -> Floats:
+    """Tasks (A,) next to x where every arc has some: a start for interior-point methods."""
+    equal = instance.arcs.gamma / instance.N
+    result: Floats = (1.0 - INSIDE) * np.maximum(x, 0.0) + INSIDE * equal
+    return result

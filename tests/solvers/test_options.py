@@ -1,0 +1,279 @@
+"""Options, accuracies as numbers, logs and warm starts."""
+
+from dataclasses import fields
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tolerances import RESIDUAL, ROUNDING
+
+import fairalloc as fa
+from fairalloc.formulations import mechanism
+from fairalloc.models import InstanceError, NotApplicable, UnknownName, generators
+from fairalloc.solvers import ACCURACY, METHODS, solve
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import OPTIONS, at_accuracy, promised, solver_options
+
+SMALL = generators.generic(6, 3, 2)
+WARM = ("alpha-pf-vds", "nb", "ps-dsf", "drfh")
+STARTING = [k for k, fits in METHODS.items() if any(fits.starts(m) and fits.computes(m) for m in map(mechanism, WARM))]
+OWN = [name for name, method in METHODS.items() if fields(method.options)]
+
+
+def available(name):
+    """The method, or a counted skip."""
+    if METHODS[name].missing():
+        pytest.skip(METHODS[name].missing())
+    return METHODS[name]
+
+
+def refused(method, item):
+    """Whether it does not compute this mechanism on SMALL."""
+    return not method.computes(mechanism(item)) or method.applies(mechanism(item), SMALL)
+
+
+# ---- accuracies as numbers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", OPTIONS)
+def test_at_the_words_a_number_means_what_the_word_means(solver):
+    for word, residual in ACCURACY.items():
+        assert solver_options(solver, residual) == solver_options(solver, word) == dict(OPTIONS[solver][word])
+
+
+@pytest.mark.parametrize("solver", OPTIONS)
+def test_between_the_words_tolerances_are_between_theirs(solver):
+    grid = np.geomspace(1e-10, 1e-1, 60)
+    for name, tight in OPTIONS[solver]["high"].items():
+        values = [solver_options(solver, float(residual))[name] for residual in grid if residual <= ACCURACY["mid"]]
+        if isinstance(tight, float):
+            assert values == sorted(values) or values == sorted(values, reverse=True)
+            assert len(set(values)) > 2 or tight == OPTIONS[solver]["mid"][name]
+        else:
+            assert set(values) <= {OPTIONS[solver][word][name] for word in ("mid", "high")}
+
+
+def test_the_line_is_straight_in_logarithms():
+    assert at_accuracy({"low": 1e-4, "mid": 1e-10, "high": 1e-12}, 1e-7) == pytest.approx(1e-11, rel=ROUNDING)
+    assert at_accuracy({"low": 1e-4, "mid": 1e-10, "high": 1e-12}, 10**-4.5) == pytest.approx(1e-7, rel=1e-9)
+    assert at_accuracy({"low": 1e-4, "mid": 1e-10, "high": 1e-12}, 0.5) == 1e-4
+    assert at_accuracy({"low": 1e-4, "mid": 1e-10, "high": 1e-12}, 1e-15) == 1e-12
+
+
+@pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "pyomo:ipopt", "pdhg", "interior-point", "best-response"])
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-5, 1e-7])
+def test_numbers_promise_themselves(method, accuracy):
+    available(method)
+    item = next(m for m in ("drfh", "nb", "ps-dsf") if METHODS[method].computes(mechanism(m)))
+    allocation = solve(SMALL, item, method, accuracy=accuracy)
+    assert allocation.claims_success
+    assert allocation.residual <= accuracy
+
+
+def test_a_promise_beyond_reach_is_not_claimed():
+    allocation = solve(SMALL, "nb", "cvxpy:scs", accuracy=1e-15)
+    assert allocation.termination != "optimal"
+    assert allocation.residual > 1e-15
+
+
+@pytest.mark.parametrize("accuracy", [0, 1, -1e-3, np.nan, np.inf, True, None, [1e-3], 10**5000], ids=range(9))
+def test_what_is_no_accuracy_is_one_sentence(accuracy):
+    with pytest.raises(InstanceError, match="but it must be one of low, mid, high, or a residual between 0 and 1"):
+        solve(SMALL, "drfh", accuracy=accuracy)
+    with pytest.raises(UnknownName, match="accuracy is 'exact', but it must be one of low, mid, high"):
+        solve(SMALL, "drfh", accuracy="exact")
+    assert promised(Fraction(1, 1000)) == ACCURACY["low"]
+
+
+# ---- options of algorithms --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_option_is_described(name):
+    described = fa.options(name)
+    assert [option.name for option in described] == [field.name for field in fields(METHODS[name].options)]
+    assert all(len(option.about.split()) >= 3 for option in described)
+    assert all(getattr(METHODS[name].options, option.name) == option.default for option in described)
+
+
+def test_algorithms_have_options():
+    assert {"pdhg", "continuation", "interior-point", "exact", "best-response", "ps-mfa", "njc-ode", "highs:leximin"} <= set(OWN)
+    assert sum(len(fa.options(name)) for name in OWN) > 50
+    with pytest.raises(UnknownName, match="there is no method 'pdgh'"):
+        fa.options("pdgh")
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_an_unknown_option_lists_those_that_there_are(name):
+    method = available(name)
+    if method.solver:
+        assert method.configure({"no_such_option": 1}).solver_options == {"no_such_option": 1}
+        return
+    with pytest.raises(UnknownName) as error:
+        method.configure({"no_such_option": 1})
+    assert f"there is no option of {name} 'no_such_option'" in str(error.value)
+    assert ", ".join(option.name for option in fa.options(name)) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"max_iterations": 1.5}, "the option max_iterations is 1.5, but it must be a whole number of at least 0"),
+        ({"max_iterations": True}, "the option max_iterations is True, but it must be a whole number of at least 0"),
+        ({"max_iterations": -1}, "the option max_iterations is -1, but it must be a whole number of at least 0"),
+        ({"restart": "soon"}, "the option restart is 'soon', but it must be a number of at least 0"),
+        ({"restart": np.nan}, "the option restart is nan, but it must be a number of at least 0"),
+    ],
+)
+def test_values_of_a_wrong_kind_are_one_sentence(options, sentence):
+    with pytest.raises(InstanceError, match=sentence):
+        solve(SMALL, "nb", "pdhg", options=options)
+
+
+def test_tuples_are_tuples():
+    game = generators.generic(4, 2, 2)
+    assert solve(game, "ps-dsf", "continuation", options={"starts": [(1.0, 3.0)]}).claims_success
+    for wrong in (3.0, (), "ab", ((0.1, "x"),)):
+        with pytest.raises(InstanceError, match="the option starts is"):
+            solve(game, "ps-dsf", "continuation", options={"starts": wrong})
+
+
+def test_an_option_changes_what_is_done():
+    usual = solve(SMALL, "nb", "pdhg", trace=True)
+    often = solve(SMALL, "nb", "pdhg", trace=True, options={"check_every": 10})
+    assert [look["iteration"] for look in often.trace][:3] == [0, 10, 20]
+    assert [look["iteration"] for look in usual.trace][:3] == [0, 40, 80]
+    assert often.claims_success
+    never = solve(SMALL, "nb", "pdhg", options={"restart": 0.0, "restart_after": 1e9, "max_iterations": 4000})
+    assert never.termination == "iteration_limit"
+    assert METHODS["pdhg"].options == type(METHODS["pdhg"].options)()
+
+
+def test_options_need_a_method():
+    with pytest.raises(NotApplicable, match="options restart were given, but options are of one method, which must be named"):
+        solve(SMALL, "nb", options={"restart": 0.3})
+
+
+# ---- options of solvers -----------------------------------------------------------------------------------------------
+
+
+SOLVERS = [
+    ("highs", "drfh", {"simplex_iteration_limit": 0}, "iteration_limit"),
+    ("pyomo:highs", "drfh", {"simplex_iteration_limit": 0}, "iteration_limit"),
+    ("cvxpy:clarabel", "nb", {"max_iter": 1}, None),
+    ("cvxpy:scs", "nb", {"max_iters": 1}, None),
+    ("pyomo:ipopt", "nb", {"max_iter": 1}, "iteration_limit"),
+    ("cvxpy:ipopt", "nb", {"max_iter": 1}, None),
+]
+
+
+@pytest.mark.parametrize(("method", "item", "options", "termination"), SOLVERS, ids=[row[0] for row in SOLVERS])
+def test_solvers_take_their_own_options(method, item, options, termination):
+    available(method)
+    assert solve(SMALL, item, method).claims_success
+    allocation = solve(SMALL, item, method, options=options)
+    assert not allocation.claims_success
+    assert termination in (None, allocation.termination)
+
+
+@pytest.mark.parametrize("method", [row[0] for row in SOLVERS])
+def test_options_that_a_solver_refuses_are_one_sentence(method):
+    available(method)
+    with pytest.raises(NotApplicable, match="no_such_option") as error:
+        solve(SMALL, "nb" if method not in ("highs", "pyomo:highs") else "drfh", method, options={"no_such_option": 1})
+    assert "\n" not in str(error.value)
+
+
+# ---- logs -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "item", "word"),
+    [
+        ("highs", "drfh", "HiGHS"),
+        ("pyomo:highs", "drfh", "HiGHS"),
+        ("cvxpy:highs", "drfh", "HiGHS"),
+        ("cvxpy:clarabel", "nb", "Clarabel"),
+        ("cvxpy:scs", "nb", "SCS"),
+        ("pyomo:ipopt", "nb", "Ipopt"),
+        ("cvxpy:ipopt", "nb", "Ipopt"),
+        ("cvxpy:uno", "alpha-pf-vds", "Uno"),
+        ("njc-milp", "njc", "HiGHS"),
+        ("pdhg", "nb", "residual="),
+        ("best-response", "ps-dsf", "change="),
+        ("progressive-filling", "drf", "level="),
+    ],
+)
+def test_logs_are_kept_on_request_and_nothing_is_printed(method, item, word, capfd):
+    available(method)
+    allocation = solve(SMALL, item, method, log=True)
+    assert any(word in line for line in allocation.log)
+    assert all("\n" not in line for line in allocation.log)
+    assert solve(SMALL, item, method).log == ()
+    assert capfd.readouterr() == ("", "")
+
+
+# ---- warm starts ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "item", "parameters"),
+    [
+        ("highs", "drfh", {}),
+        ("pdhg", "nb", {}),
+        ("best-response", "ps-dsf", {}),
+        ("best-response", "alpha-pf-vds", {"alpha": 2}),
+        ("continuation", "ps-dsf", {}),
+        ("continuation", "alpha-pf-vds", {"alpha": 2}),
+        ("semismooth-newton", "alpha-pf-vds", {"alpha": 2}),
+        ("josephy-newton", "alpha-pf-vds", {"alpha": 2}),
+        ("psdsf-algorithm-1", "ps-dsf", {}),
+        ("psdsf-distributed", "ps-dsf", {}),
+    ],
+)
+def test_from_its_own_answer_a_method_needs_fewer_iterations(method, item, parameters):
+    for seed in range(3):
+        instance = generators.placement(8, 4, 3, seed)
+        cold = solve(instance, item, method, **parameters)
+        warm = solve(instance, item, method, warm_start=cold, **parameters)
+        assert warm.claims_success
+        assert warm.iterations < cold.iterations
+        assert warm.residual <= RESIDUAL
+
+
+@pytest.mark.parametrize("method", STARTING)
+def test_a_start_far_away_is_no_harm(method):
+    """From the answer for other capacities, and from no tasks at all."""
+    available(method)
+    fits = METHODS[method]
+    item = next(m for m in WARM if fits.starts(mechanism(m)) and not refused(fits, m))
+    rng = np.random.default_rng(0)
+    other = SMALL.replace(capacities=SMALL.capacities * rng.uniform(0.5, 2.0, SMALL.capacities.shape))
+    expected = solve(SMALL, item, method, accuracy="low")
+    for start in (solve(other, item), fa.Allocation(SMALL, np.zeros(len(SMALL.arcs)))):
+        allocation = solve(SMALL, item, method, accuracy="low", warm_start=start)
+        assert allocation.claims_success >= expected.claims_success
+        assert "warm_start" not in allocation.message
+
+
+def test_who_takes_no_start_says_so_and_goes_on():
+    start = solve(SMALL, "nb")
+    allocation = solve(SMALL, "nb", "cvxpy:clarabel", warm_start=start)
+    assert allocation.claims_success
+    assert allocation.message.endswith("warm_start is not used: cvxpy:clarabel takes no start for nb")
+    assert solve(SMALL, "nb", warm_start=start).claims_success
+
+
+def test_a_start_on_other_arcs_is_one_sentence():
+    with pytest.raises(InstanceError, match="warm_start has 6 arcs of 3 users and 2 servers, but it must have the 18 arcs of"):
+        solve(SMALL, "nb", warm_start=solve(generators.generic(3, 2, 2), "nb"))
+    with pytest.raises(InstanceError, match="warm_start is of type list, but it must be an Allocation"):
+        solve(SMALL, "nb", warm_start=[1.0])
+    with pytest.raises(InstanceError, match="warm_start has tasks that are no numbers"):
+        solve(SMALL, "nb", warm_start=fa.Allocation(SMALL, np.full(18, np.nan)))
+
+
+def test_limits_read_the_options_of_their_kind():
+    options = METHODS["pdhg"].options
+    assert Limits(options=options).own(type(options)) is options
+    assert Limits().own(type(options)) == options
