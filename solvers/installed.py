@@ -91,12 +91,18 @@ class OtherCvxpy(CvxpyMethod):
         return f"{self.id} needs the solver {self.solver}, which CVXPY does not find: {where}"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs all, integers where CVXPY says so; which cones a convex program needs, its instance shows."""
+        """Linear programs all, integers where CVXPY says so, and convex programs with logarithms, as all of this package are.
+
+        Which cones a mechanism of one's own needs, its instance shows (`applies`).
+        """
         if "cvxpy" not in mechanism.layers:
             return False
         if mechanism.integer:
             return any(getattr(table, "MIP_CAPABLE", False) for table in self._tables())
-        return bool(mechanism.linear or mechanism.convex)
+        if mechanism.linear:
+            return True
+        logarithms = any(c.__name__ == "ExpCone" for table in self._tables() for c in table.SUPPORTED_CONSTRAINTS)
+        return bool(mechanism.convex) and (logarithms or not mechanism.has_residual)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model, and CVXPY's tables have its cones."""

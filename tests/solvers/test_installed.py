@@ -69,8 +69,10 @@ def test_what_a_solver_can_do_is_read_off_its_tables():
     assert "cvxpy:scipy" not in others("nb")
     assert "cvxpy:scipy" in others("ps-dsf"), "its HiGHS takes integers"
     assert "cvxpy:osqp" not in others("ps-dsf")
-    with pytest.raises(NotApplicable, match="cvxpy:osqp takes no ExpCone, which 'nb' needs"):
+    with pytest.raises(NotApplicable, match="method 'cvxpy:osqp' does not compute 'nb'"):
         solve(SMALL, "nb", "cvxpy:osqp")
+    needs = installed.other_method("cvxpy:osqp").applies(mechanism("nb"), SMALL)
+    assert needs == "cvxpy:osqp takes no ExpCone, which 'nb' needs"
     with pytest.raises(NotApplicable, match="method 'cvxpy:osqp' does not compute 'ps-dsf'"):
         solve(SMALL, "ps-dsf", "cvxpy:osqp")
 
