@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.market import PricedAllocation, market
+from fairalloc.analysis.properties import Misreport
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -20,6 +21,11 @@ from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, Method, options, solve
 from fairalloc.solvers.export import export
 from fairalloc.solvers.files import read_allocation
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.claims import Claim, ClaimResult, claim
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.own import judges
+from fairalloc.theorems.own_matrix import Matrix, matrix
 
 if TYPE_CHECKING:
     from fairalloc.analysis import plots
@@ -32,14 +38,20 @@ __all__ = [
     "MECHANISMS",
     "METHODS",
     "Allocation",
+    "Case",
     "Certificate",
+    "Claim",
+    "ClaimResult",
     "Failure",
     "FairallocError",
+    "Hypotheses",
     "Instance",
     "InstanceError",
     "Leximin",
+    "Matrix",
     "Mechanism",
     "Method",
+    "Misreport",
     "NotApplicable",
     "NotInstalled",
     "PricedAllocation",
@@ -50,12 +62,15 @@ __all__ = [
     "certify",
     "check",
     "check_mechanism",
+    "claim",
     "cvxpy_tasks",
     "example",
     "expand",
     "export",
     "generators",
+    "judges",
     "market",
+    "matrix",
     "mechanism",
     "options",
     "plots",

@@ -7,28 +7,39 @@ import sys
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+from fairalloc.analysis import Property
+from fairalloc.cli_arguments import mechanism_named
 from fairalloc.cli_output import emit
+from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.tables import FORMATS, Grid, printable
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, load_objects
 from fairalloc.runs.pages import Section, page, table_section
+from fairalloc.theorems.claims import statements_of
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses
 from fairalloc.theorems.matrix import write_matrix
+from fairalloc.theorems.own_matrix import matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
-from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.statement import Finding, Statement, Status
 
 __all__ = ["add_commands", "statement_rows"]
 
 STORE = Path("results/theorems.sqlite")
+
+CLAIM = ObjectKind("claim", lambda item: item if statements_of([item]) else None)
+JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | Mechanism | FunctionType) else None)
 
 
 def add_commands(commands: Any) -> None:
     """Add both commands to the parser of `fairalloc`."""
     command = commands.add_parser("theorems", help="check the statements of the papers; a killed run resumes where it was")
     command.add_argument("action", nargs="?", default="verify", choices=["verify"])
+    command.add_argument("files", nargs="*", metavar="FILE.py", help="claims of your own: all of a file, or FILE.py:NAME")
     command.add_argument("--id", action="append", metavar="ID", help="only these; see: fairalloc list statements")
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     command.add_argument("--keep", type=Path, metavar="FILE", help="put witnesses and counts into this JSON file")
@@ -37,6 +48,10 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_theorems)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
+    text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all"
+    command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
+    text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
+    command.add_argument("--property", action="append", metavar="NAME", help=text)
     command.add_argument("--format", default="table", choices=FORMATS)
     _add_search(command)
     command.set_defaults(run=_matrix)
@@ -65,7 +80,7 @@ def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
 
 
 def _theorems(options: argparse.Namespace) -> int:
-    statements = all_statements()
+    statements = _in_files(options.files) if options.files else all_statements()
     wanted = [name for given in options.id or () for name in _named(given, statements)]
     chosen = {
         name: item
@@ -74,7 +89,7 @@ def _theorems(options: argparse.Namespace) -> int:
     }
     if not chosen:
         raise InstanceError(f"none of these statements is of the papers {', '.join(options.paper)}")
-    findings = _verified(chosen, options)
+    findings = _own_verified(chosen, options) if options.files else _verified(chosen, options)
     if options.keep is not None:
         write_witnesses(statements, findings.values(), options.keep)
     if options.format == "json":
@@ -88,6 +103,8 @@ def _theorems(options: argparse.Namespace) -> int:
 
 def _matrix(options: argparse.Namespace) -> int:
     """From the latest findings on record; statements without any are looked at first, and with --fresh all of them."""
+    if options.mechanism or options.property:
+        return _own_matrix(options)
     statements = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
     findings: dict[str, Finding] = {}
     if options.store.exists() and not options.fresh:
@@ -95,7 +112,21 @@ def _matrix(options: argparse.Namespace) -> int:
             findings = {name: finding for name, finding in store.findings().items() if name in statements}
     missing = {name: item for name, item in statements.items() if name not in findings}
     findings |= _verified(missing, options) if missing else {}
-    emit(write_matrix(statements, {name: findings[name] for name in statements}, options.format))
+    emit(write_matrix(statements, {name: findings[name] for name in statements}, options.format, MECHANISMS))
+    return 0
+
+
+def _own_matrix(options: argparse.Namespace) -> int:
+    """Of the mechanisms and properties that are named."""
+    mechanisms = None if options.mechanism is None else [mechanism_named(name) for name in options.mechanism]
+    asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
+    made = matrix(mechanisms, asked, seconds=_seconds(options.budget), trials=options.trials, seed=options.seed)
+    if options.format == "html":
+        emit(
+            page("fairalloc: mechanisms and properties", [table_section(made.grid), *_witnesses(made.statements, made.findings)])
+        )
+    else:
+        emit(getattr(made.grid, "text" if options.format == "table" else options.format)())
     return 0
 
 
@@ -110,6 +141,24 @@ def _verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> d
         fresh=options.fresh,
         progress=sys.stderr.isatty(),
     )
+
+
+def _own_verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> dict[str, Finding]:
+    """Of claims in files: in this process by default; kept only where a store is named, for functions change."""
+    store = None if options.store == STORE else options.store
+    limits = {"trials": options.trials, "fresh": options.fresh, "progress": sys.stderr.isatty()}
+    return verify(chosen.values(), _seconds(options.budget), options.seed, options.jobs or 1, store, **limits)
+
+
+def _in_files(files: list[str]) -> dict[str, Statement]:
+    """The statements of the claims in some files."""
+    kept: list[Any] = []
+    for file in files:
+        found = load_objects(file, CLAIM)
+        if not found:
+            raise InstanceError(f"{file} defines no claim: a claim is what fa.claim returns")
+        kept += found.values()
+    return statements_of(kept)
 
 
 def _seconds(text: str) -> float:
@@ -134,14 +183,14 @@ def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
     rows = []
-    for paper in [paper for paper in PAPERS if any(statements[name].paper == paper for name in findings)]:
+    for paper in [paper for paper in (*PAPERS, "own") if any(statements[name].paper == paper for name in findings)]:
         status = {name: finding.status for name, finding in findings.items() if statements[name].paper == paper}
         proved = sum(word == "held" and bool(statements[name].proof) for name, word in status.items())
-        counts = [list(status.values()).count(word) for word in ("held", "refuted", "not decided")]
+        words: tuple[Status, ...] = ("held", "refuted", "violated in floating point", "not decided")
+        counts = [list(status.values()).count(word) for word in words]
         rows.append([paper, *map(str, (counts[0], proved, *counts[1:]))])
-    return Grid(
-        "Statements by paper", ["paper", "held", "of these with a proof", "refuted", "not decided"], rows, right=range(1, 5)
-    )
+    columns = ["paper", "held", "of these with a proof", "refuted", "in floating point", "not decided"]
+    return Grid("Statements by paper", columns, rows, right=range(1, 6))
 
 
 def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
@@ -155,8 +204,13 @@ def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Findin
 
 def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
     sections = [table_section(grid(statements, findings)) for grid in (_summary, _overview)]
-    for name, finding in findings.items():
-        if finding.case is not None:
-            text = f"{statements[name].text} {finding.status}: {finding.sentence}"
-            sections.append(Section(name, [text], code=finding.case.code(), anchor=name))
-    return page("fairalloc: statements of the papers", sections)
+    return page("fairalloc: statements of the papers", [*sections, *_witnesses(statements, findings)])
+
+
+def _witnesses(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> list[Section]:
+    """The cases that were found, as code."""
+    return [
+        Section(name, [f"{statements[name].text} {finding.status}: {finding.sentence}"], code=finding.case.code(), anchor=name)
+        for name, finding in findings.items()
+        if finding.case is not None
+    ]

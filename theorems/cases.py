@@ -15,7 +15,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import instance_document, parse_instance
 from fairalloc.models.numbers import rational
 
-__all__ = ["Case", "Draft", "Slot", "parse_case"]
+__all__ = ["Case", "Draft", "Slot", "instance_code", "parse_case"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Case:
 
     def code(self) -> str:
         """Python code that rebuilds the case."""
-        lines = [f"    {_instance_code(self.instance)},"]
+        lines = [f"    {instance_code(self.instance)},"]
         if self.misreport is not None:
             lines.append(
                 f"    misreport=Misreport({self.misreport.users!r}, {self.misreport.demands!r}, {self.misreport.eligible!r}),"
@@ -122,9 +122,10 @@ def _read(value: Any) -> Any:
     return tuple(_read(v) for v in value) if isinstance(value, list) else value
 
 
-def _instance_code(instance: Instance) -> str:
+def instance_code(instance: Instance, names: bool = False) -> str:
+    """Python code that rebuilds an instance; `names` = with the names of its users."""
     exact = instance.exact
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"users": list(instance.users)} if names else {}
     if any(w != 1 for w in exact.weights):
         more["weights"] = [_literal(w) for w in exact.weights]
     if instance.counts.max() > 1:

@@ -6,14 +6,15 @@ maximum is attained twice or a resource is not demanded at all. `impose` changes
 samples, moves of the search and steps of shrinking all pass through it, and `satisfied_by` then decides.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case, Draft, DraftUser
@@ -53,6 +54,8 @@ class Hypotheses:
     users : the fewest users the claim is about
     parameters : what a parameter of the mechanism may be, the simplest first, such as {"alpha": (1, 2, 5)}
     points : how many feasible allocations a case holds
+    instances : a function of random numbers that makes the instances, where the claim is about these alone; they are tried as
+        they are made, so that a violation is not made smaller
     """
 
     one_server: bool = False
@@ -70,6 +73,36 @@ class Hypotheses:
     users: int = 1
     parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     points: int = 0
+    instances: Callable[[np.random.Generator], Instance] | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> "Hypotheses":
+        """Hypotheses from words, such as "positive, identical servers, at least 2 users".
+
+        Parameters
+        ----------
+        given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above, "several
+            variants", "own demands" and "limits" for what is not assumed then, and "at least N users"
+
+        Returns
+        -------
+        the hypotheses; without a word one demand vector for each user, the same on all servers, and no limits
+
+        Raises
+        ------
+        UnknownName : for another word
+
+        Examples
+        --------
+        >>> str(Hypotheses.of("positive, several variants, at least 2 users"))
+        'same demands, positive, unlimited, at least 2 users'
+        """
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, str) and not (isinstance(given, Iterable) and all(isinstance(word, str) for word in given)):
+            raise InstanceError(f"the hypotheses are {shown(given)}, but they must be Hypotheses or words such as 'positive'")
+        words = [word for part in ([given] if isinstance(given, str) else given) for word in part.split(",") if word.strip()]
+        return cls(**dict(map(_assumption, words)))
 
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions;
@@ -85,6 +118,10 @@ class Hypotheses:
         -------
         a draft that `impose` has changed; it need not be a valid case
         """
+        if self.instances is not None:
+            draft = self._of_the_family(rng)
+            self.draw_misreports(rng, draft, misreports)
+            return draft
         draft = _Sampler(self, rng).draft(most)
         self.draw_misreports(rng, draft, misreports)
         return draft
@@ -122,6 +159,8 @@ class Hypotheses:
 
     def impose(self, draft: Draft) -> None:
         """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
+        if self.instances is not None:
+            return
         for user in draft.users:
             for rows in _demand_rows(user):
                 _valid_demands(rows, self)
@@ -137,6 +176,14 @@ class Hypotheses:
         if self.everywhere:
             _every_resource_on_servers(draft)
         _feasible(draft)
+
+    def _of_the_family(self, rng: np.random.Generator) -> Draft:
+        assert self.instances is not None
+        made = self.instances(rng)
+        if not isinstance(made, Instance):
+            raise InstanceError(f"the function of instances returned {shown(made)}, but it must return an Instance")
+        parameters = {name: values[int(rng.integers(len(values)))] for name, values in self.parameters.items()}
+        return Draft.of(Case(made, parameters=parameters))
 
     def satisfied_by(self, case: Case) -> bool:
         """Whether the case satisfies the assumptions, and the reported one does, but for bottlenecks; decided in rationals."""
@@ -170,10 +217,37 @@ class Hypotheses:
         names = [f.name.replace("_", " ") for f in fields(self) if getattr(self, f.name) is True]
         ranges = [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
         counts = [f"at least {self.users} users"] if self.users > 1 else []
-        return [*names, *counts, *ranges]
+        family = [] if self.instances is None else [f"instances of {getattr(self.instances, '__name__', 'a function')}"]
+        return [*names, *counts, *ranges, *family]
+
+    @property
+    def spelled(self) -> str:
+        """The words that `of` makes these from, "" where it needs none; parameters, points and instances are not said."""
+        usual = Hypotheses()
+        flags = {name: bool(getattr(self, name)) for name in _TESTS if getattr(self, name) != getattr(usual, name)}
+        opposite = {name: word for word, name in _OPPOSITE.items()}
+        words = [name.replace("_", " ") if holds else opposite[name] for name, holds in flags.items()]
+        return ", ".join([*words, *([f"at least {self.users} users"] if self.users > 1 else [])])
 
     def __str__(self) -> str:
         return ", ".join(self.words) or "any instance"
+
+
+_OPPOSITE = {"several variants": "one_variant", "own demands": "same_demands", "limits": "unlimited"}
+"""Words for what is not assumed then."""
+
+
+def _assumption(word: str) -> tuple[str, Any]:
+    """The field of Hypotheses that a word sets, and the value."""
+    plain = " ".join(word.replace("_", " ").replace("-", " ").split())
+    if match := re.fullmatch(r"(?:at least )?(\d+) users?", plain):
+        return "users", int(match[1])
+    if plain in _OPPOSITE:
+        return _OPPOSITE[plain], False
+    if plain.replace(" ", "_") in _TESTS:
+        return plain.replace(" ", "_"), True
+    known = [*(name.replace("_", " ") for name in _TESTS), *_OPPOSITE, "at least N users"]
+    raise UnknownName(no_such("hypothesis", word.strip(), known, f"the words are {', '.join(known)}"))
 
 
 # ---- tests in rationals ---------------------------------------------------------------------------------------------

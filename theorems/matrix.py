@@ -1,17 +1,19 @@
 """Mechanism x property from findings, and the papers' printed tables compared with them cell by cell.
 
     ✗         a violation is confirmed in rationals; the cell leads to the code that rebuilds its case
+    ✗ floats  a violation is confirmed in floating point alone, for no rational answer exists
     ✓         it holds: a finding of the statement with a proof that was checked, and no violation found
     ✓? 1,234  not refuted in so many cases
     ?         not decided
     ⇒         no statement is about it, but it follows from the mechanism's definition (implications.py)
-    (blank)   no statement is about it
+    ·         not examined: no statement is about it
+    (blank)   the same, in the table of given statements alone
 
 Where a property is violated under some hypotheses and not under stronger ones, both are shown: "✗; ✓? 120 if simplex". Where
 it is not violated, but is without a hypothesis, that is named: "✓; needs simplex".
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairalloc.models.tables import Grid
@@ -21,6 +23,10 @@ from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement
 
 __all__ = ["comparison", "evidence", "matrix", "matrix_page", "write_matrix"]
+
+
+IN_FLOATS, NOT_EXAMINED = "✗ floats", "·"
+"""Marks of a cell."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,14 @@ class Evidence:
         """Whether the property is violated; None = not decided."""
         if self.finding.status == "not decided":
             return None
+        if self.in_floats:
+            return True
         return (self.finding.status == "held") == self.statement.wants_violation
+
+    @property
+    def in_floats(self) -> bool:
+        """Whether a violation is known in floating point alone."""
+        return self.finding.status == "violated in floating point"
 
     @property
     def mark(self) -> str:
@@ -43,7 +56,7 @@ class Evidence:
         if self.violated is None:
             return "?"
         if self.violated:
-            return "✗"
+            return IN_FLOATS if self.in_floats else "✗"
         if self.statement.proof:
             return "✓"
         return f"✓? {self.finding.trials:,}"
@@ -71,17 +84,34 @@ def evidence(
     return cells
 
 
-def matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
-    """The table of all mechanisms and properties that a statement is about."""
+def matrix(
+    statements: Mapping[str, Statement],
+    findings: Mapping[str, Finding],
+    mechanisms: Iterable[str] = (),
+    properties: Iterable[str] = (),
+) -> Grid:
+    """The table of all mechanisms and properties that a statement is about.
+
+    Parameters
+    ----------
+    statements : by id
+    findings : by id of the statement
+    mechanisms, properties : what is shown in any case; with any, cells that no statement is about say "not examined"
+
+    Returns
+    -------
+    the table, properties as rows and mechanisms as columns
+    """
     cells = evidence(statements, findings)
-    mechanisms = sorted({mechanism for mechanism, _ in cells})
-    properties = list(dict.fromkeys(name for _, name in cells))
+    unknown = NOT_EXAMINED if (asked := {*mechanisms}) else ""
+    mechanisms = sorted({mechanism for mechanism, _ in cells} | asked)
+    properties = list(dict.fromkeys([*(name for _, name in cells), *properties]))
     rows, links = [], {}
     for i, name in enumerate(properties):
         row = [name]
         for k, mechanism in enumerate(mechanisms, start=1):
             found = cells.get((mechanism, name), [])
-            row.append(_cell(found) or ("⇒" if follows(mechanism, name) else ""))
+            row.append(_cell(found) or ("⇒" if follows(mechanism, name) else unknown))
             if (shown := next((e for e in found if e.violated), None)) is not None:
                 links[i, k] = shown.statement.id
         rows.append(row)
@@ -89,6 +119,9 @@ def matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding])
         "✗ violated, confirmed in rationals; ✓ holds, proved; ✓? n: not refuted in n cases; ? not decided; "
         "needs: violated without these hypotheses; ⇒ follows from the definition"
     ]
+    marks = [cell for row in rows for cell in row[1:]]
+    notes += [f"{IN_FLOATS}: violated in floating point, no rational answer exists"] * any(IN_FLOATS in c for c in marks)
+    notes += [f"{NOT_EXAMINED} not examined"] * (NOT_EXAMINED in marks)
     return Grid("Mechanisms and properties", ["property", *mechanisms], rows, notes, links)
 
 
@@ -100,7 +133,7 @@ def _cell(found: Sequence[Evidence]) -> str:
         return _best(others) if others else ""
     common = set.intersection(*(_assumed(e) for e in violated))
     more = {f"{e.mark} if {', '.join(sorted(_assumed(e) - common))}" for e in others if _assumed(e) - common}
-    return "; ".join(["✗", *sorted(more)])
+    return "; ".join([min(e.mark for e in violated), *sorted(more)])
 
 
 def _best(found: Sequence[Evidence]) -> str:
@@ -162,7 +195,9 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def write_matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding], form: str) -> str:
+def write_matrix(
+    statements: Mapping[str, Statement], findings: Mapping[str, Finding], form: str, mechanisms: Iterable[str] = ()
+) -> str:
     """The matrix and the printed tables in one of the forms of tables.FORMATS.
 
     Parameters
@@ -170,20 +205,38 @@ def write_matrix(statements: Mapping[str, Statement], findings: Mapping[str, Fin
     statements : by id
     findings : by id of the statement
     form : "table", "markdown", "latex" or "html"
+    mechanisms : what has a column in any case
 
     Returns
     -------
     the text
     """
     if form == "html":
-        return matrix_page(statements, findings)
-    grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]
+        return matrix_page(statements, findings, mechanisms)
+    grids = _grids(statements, findings, mechanisms)
     return "\n".join(getattr(grid, "text" if form == "table" else form)() for grid in grids)
 
 
-def matrix_page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
-    """One HTML page: the matrix, the printed tables, and every witness as code."""
-    grids = [matrix(statements, findings), *(comparison(table, statements, findings) for table in PRINTED.values())]
+def _grids(statements: Mapping[str, Statement], findings: Mapping[str, Finding], mechanisms: Iterable[str]) -> list[Grid]:
+    """The matrix and the printed tables."""
+    printed = [comparison(table, statements, findings) for table in PRINTED.values()]
+    return [matrix(statements, findings, mechanisms), *printed]
+
+
+def matrix_page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], mechanisms: Iterable[str] = ()) -> str:
+    """One HTML page: the matrix, the printed tables, and every witness as code.
+
+    Parameters
+    ----------
+    statements : by id
+    findings : by id of the statement
+    mechanisms : what has a column in any case
+
+    Returns
+    -------
+    the page
+    """
+    grids = _grids(statements, findings, mechanisms)
     sections = [*map(table_section, grids), Section("Statements")]
     for name, finding in findings.items():
         sections += _sections(statements[name], finding)

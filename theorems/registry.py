@@ -1,9 +1,14 @@
-"""All statements: every paper of papers/ with its list `statements`; nothing is listed by hand."""
+"""All statements: every paper of papers/ with its list `statements`, and those of installed packages; nothing is listed by hand.
+
+A package joins by the entry points `fairalloc.statements` (models/registry.py), which lead to claims or statements.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.registry import Registry
 from fairalloc.theorems import papers
 from fairalloc.theorems.statement import Statement
 
@@ -14,7 +19,11 @@ PAPERS = ("K", "P", "W", "Z", "D")
 
 
 def all_statements() -> dict[str, Statement]:
-    """All statements by id, in the order of the papers and of the files."""
+    """All statements by id, in the order of the papers and of the files; those of installed packages come last."""
+    return dict(_STATEMENTS)
+
+
+def _of_the_papers() -> dict[str, Statement]:
     found: dict[str, Statement] = {}
     for paper in iter_modules(papers.__path__):
         if paper.ispkg:
@@ -29,6 +38,15 @@ def _add(found: dict[str, Statement], item: Statement) -> None:
     if item.paper not in PAPERS:
         raise ValueError(f"statement {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
     found[item.id] = item
+
+
+def _read(item: Any) -> Statement | None:
+    """A statement, or that of a claim; None for anything else, and for what takes the name of a paper."""
+    made = getattr(item, "statement", item)
+    return made if isinstance(made, Statement) and made.paper not in PAPERS else None
+
+
+_STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements", _of_the_papers, _read, lambda item: (item.id,))
 
 
 def statement(name: str) -> Statement:

@@ -19,10 +19,13 @@ from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 
-__all__ = ["Case", "Finding", "Hypotheses", "Statement"]
+__all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement"]
 
 Quantifier = Literal["all", "some", "run", "one"]
-Status = Literal["held", "refuted", "not decided"]
+Status = Literal["held", "refuted", "violated in floating point", "not decided"]
+
+FLOATING_POINT = "floating point"
+"""How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Statement:
     table : the printed table that has this cell (an id of printed.py), "" where none has
     proof : why it is true for every case, in a sentence that can be checked, or "" where no proof was checked here
     note : what is known about the claim, for the docs
+    own : whether the mechanism is an object of the claim's author and not the registered one of this id
     """
 
     id: str
@@ -60,6 +64,7 @@ class Statement:
     table: str = ""
     proof: str = ""
     note: str = ""
+    own: bool = False
 
     def __post_init__(self) -> None:
         if self.quantifier == "one" and self.printed is None:
@@ -67,8 +72,8 @@ class Statement:
 
     @cached_property
     def paper(self) -> str:
-        """The letter of the paper."""
-        return self.id.split(".")[0]
+        """The letter of the paper; "own" for a claim of nobody's paper, whose id has no letter before a point."""
+        return self.id.split(".")[0] if "." in self.id else "own"
 
     @cached_property
     def wants_violation(self) -> bool:
@@ -99,7 +104,7 @@ class Finding:
     ----------
     statement : its id
     status : "held" (on `trials` cases; for "some": a case was confirmed; for "one": the printed case was), "refuted" (by
-        `case`, confirmed), "not decided"
+        `case`, confirmed in rationals), "violated in floating point" (by `case`, where no rational answer exists), "not decided"
     sentence : the finding in English
     trials : cases that satisfy the hypotheses and were tried; 0 where the exact verdict of one case says all
     searched : seed, budget, sizes, what was rejected, what could not be confirmed, where the case came from

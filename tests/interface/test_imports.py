@@ -29,7 +29,7 @@ PARTS = {
     "runs": ("__init__", "*"),
     "theorems": (
         *("__init__", "cases", "hypotheses", "statement", "printed", "implications", "judges", "papers"),
-        *("registry", "*", "matrix", "engine", "pages"),
+        *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": ("suites", "environment", "records", "worker", "*", "runner", "metrics", "report", "page", "__init__"),
     "fairalloc": ("__init__", "*", "cli"),

@@ -15,9 +15,9 @@ from typing import Any
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import FLOATING_POINT, Finding, Statement, Status
 
-__all__ = ["ENOUGH", "RELATED", "investigate"]
+__all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
 
 ENOUGH = 20
 """With fewer decided cases the finding is "not decided"."""
@@ -64,6 +64,7 @@ def _printed(statement: Statement) -> Finding:
 def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
     start = time.monotonic()
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
+    droppable = {} if statement.hypotheses.instances is not None else droppable
     main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds))
     # 1.
     given = [("stored", case) for case in known.get("", ())]
@@ -80,13 +81,9 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
     # 3.
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
-    searched = _counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
+    searched = counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
     if best is not None:
-        status: Status = "held" if statement.wants_violation else "refuted"
-        sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
-        smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
-        searched |= {"trial": best.trial, "smaller": smaller}
-        return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict)
+        return concluded(statement, main, best, searched)
     # 4.
     needed: dict[str, Case] = {}
     for k, (name, fewer) in enumerate(droppable.items()):
@@ -99,7 +96,38 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
         without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k)))
         if (violation := without.run()) is not None:
             needed[name] = violation.case
-    return _without_violation(statement, main, searched, needed)
+    return concluded(statement, main, None, searched, needed)
+
+
+def concluded(
+    statement: Statement,
+    main: Search,
+    best: Violation | None,
+    searched: dict[str, Any],
+    needed: Mapping[str, Case] | None = None,
+) -> Finding:
+    """The finding of a search.
+
+    Parameters
+    ----------
+    statement : the claim
+    main : the search with its counts
+    best : the smallest confirmed violation, None where there is none
+    searched : what the finding says of the search
+    needed : hypotheses that cannot be dropped, each with a confirmed case
+
+    Returns
+    -------
+    the finding: where a violation was confirmed in floating point alone, its status says so
+    """
+    if best is None:
+        return _without_violation(statement, main, searched, dict(needed or {}))
+    status: Status = "held" if statement.wants_violation else "refuted"
+    status = "violated in floating point" if best.verdict.method.startswith(FLOATING_POINT) else status
+    sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
+    smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
+    searched = searched | {"trial": best.trial, "smaller": smaller}
+    return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict)
 
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
@@ -129,8 +157,14 @@ def _confirmed(statement: Statement, case: Case) -> Violation | None:
     return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)
 
 
-def _counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
-    """What was searched."""
+def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
+    """What was searched, for the finding.
+
+    Parameters
+    ----------
+    made : the search
+    seed, seconds : what it was asked for
+    """
     return {
         "seed": seed,
         "seconds": seconds,

@@ -66,11 +66,18 @@ class Violation:
 
 @dataclass
 class Limit:
-    """The limit of a search: a number of cases, tried or rejected, or seconds, whichever is reached first."""
+    """The limit of a search: a number of cases, tried or rejected, or seconds, whichever is reached first.
+
+    Attributes
+    ----------
+    cases, seconds : of the search; inf = any
+    shrinking : seconds since the start at which shrinking ends too; None = twice those of the search and PATIENCE more
+    """
 
     cases: float = inf
     seconds: float = inf
-    start: float = field(default_factory=time.monotonic)
+    shrinking: float | None = None
+    start: float = field(default_factory=lambda: time.monotonic())  # looked up when it is called, so that a test can set it
 
     def reached(self, cases: int) -> bool:
         """Whether the search must stop."""
@@ -78,8 +85,8 @@ class Limit:
 
     @property
     def overdue(self) -> bool:
-        """Whether shrinking must stop: it may take as long as the search and PATIENCE seconds more."""
-        return self.elapsed > 2 * self.seconds + PATIENCE
+        """Whether shrinking must stop."""
+        return self.elapsed > (2 * self.seconds + PATIENCE if self.shrinking is None else self.shrinking)
 
     @property
     def elapsed(self) -> float:
@@ -88,7 +95,10 @@ class Limit:
 
 
 class Search:
-    """One search with its counts; the same seed and enough time give the same cases."""
+    """One search with its counts; the same seed and enough time give the same cases.
+
+    `smallest` is the smallest confirmed violation so far, which an interrupt leaves; `because` says why one was rejected.
+    """
 
     def __init__(self, statement: Statement, seed: tuple[int, ...], limit: Limit) -> None:
         self.statement, self.limit = statement, limit
@@ -97,13 +107,15 @@ class Search:
         self.unconfirmed: list[Case] = []
         self.failed: list[tuple[Case, str]] = []
         self.sizes: Counter[tuple[int, int, int]] = Counter()
+        self.smallest: Violation | None = None
+        self.because = ""
         self._last: tuple[Draft | None, Instance | None] = None, None
 
     def run(self) -> Violation | None:
         """Search until a violation is confirmed and shrunk, or the limit is reached."""
         found = self._first(MOST, self.limit)
-        if found is None:
-            return None
+        if found is None or self.statement.hypotheses.instances is not None:  # smaller ones need not be of the family
+            return found
         # 5.
         found = self.shrunk(found)
         # 6.
@@ -149,6 +161,8 @@ class Search:
                 best, score = draft, margin
         if best is None or score == -inf:
             return None
+        if self.statement.hypotheses.instances is not None:
+            return self._below_tolerance(best, score)
         # 2.
         top, score, found = self._climb(best, score, limit)
         # 4.
@@ -187,12 +201,12 @@ class Search:
             return None
         case = draft.case()
         exact = self._checked(self.statement.violated, case)
-        return None if exact is None else Violation(draft, case, exact, self.trials)
+        return None if exact is None else self._kept(Violation(draft, case, exact, self.trials))
 
     def _at_worst_weights(self, draft: Draft) -> Violation | None:
         """The violation, if there is one, at the weights that a program finds worst (worst_weights.py)."""
         statement = self.statement
-        if statement.hypotheses.equal_weights or not statement.mechanism:
+        if statement.hypotheses.equal_weights or not statement.mechanism or statement.own:
             return None
         case = worst_weights(draft.case(), statement.mechanism, statement.property)
         if case is None:
@@ -219,25 +233,35 @@ class Search:
         if exact is None:
             self.unconfirmed.append(case)
             return 0.0, None
-        return verdict.margin, Violation(draft, case, exact, self.trials)
+        return verdict.margin, self._kept(Violation(draft, case, exact, self.trials))
+
+    def _kept(self, found: Violation) -> Violation:
+        """The violation, which is noted where it is the smallest so far."""
+        if self.smallest is None or measure(found.draft) < measure(self.smallest.draft):
+            self.smallest = found
+        return found
 
     def _trial(self, draft: Draft) -> tuple[Case, Verdict] | None:
         """The case and its verdict in floating point; None where the claim is not about it."""
         last, truth = self._last
         try:
             case = draft.case(truth if last is not None and draft.same_truth(last) else None)
-        except FairallocError:
+        except FairallocError as fault:
+            self.because = str(fault)
             return None
         self._last = draft, case.instance
         with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
-            verdict = self._checked(self.statement.trial, case) if self.statement.applies_to(case) else None
+            applies = self.statement.applies_to(case)
+            verdict = self._checked(self.statement.trial, case) if applies else None
+        self.because = self.because if applies else "it does not satisfy the hypotheses"
         return None if verdict is None else (case, verdict)
 
     def _checked(self, check: Callable[[Case], Verdict | None], case: Case) -> Verdict | None:
         """What a check says; None where the claim is not about the case, or where the check fails, which is recorded."""
         try:
             return check(case)
-        except FairallocError:
+        except FairallocError as fault:
+            self.because = str(fault)
             return None
         except Exception as error:
             self.failed.append((case, f"{type(error).__name__}: {error}"))
@@ -284,7 +308,7 @@ class Search:
         if tried is None or not (tried[1].holds is False or tried[1].margin > ROUNDING):
             return None
         exact = self._checked(self.statement.violated, tried[0])
-        return None if exact is None else replace(found, draft=draft, case=tried[0], verdict=exact)
+        return None if exact is None else self._kept(replace(found, draft=draft, case=tried[0], verdict=exact))
 
 
 def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Violation | None, Search]:

@@ -20,7 +20,7 @@ from fairalloc.models.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.statement import Finding, Statement, verdict_document
 
-__all__ = ["Witness", "WitnessRecord", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
+__all__ = ["Witness", "WitnessRecord", "on_record", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
 
 SCHEMA = "fairalloc-witnesses/1"
 SAME = 1e-6
@@ -92,6 +92,25 @@ class WitnessRecord:
 def packaged() -> WitnessRecord:
     """What comes with the package."""
     return _read(json.loads(files("fairalloc.theorems.engine").joinpath("witnesses.json").read_text(encoding="utf-8")))
+
+
+def on_record(statement: Statement, record: WitnessRecord) -> Finding | None:
+    """What a record says of a statement, as a finding whose witnesses are confirmed again; None where it says nothing.
+
+    Parameters
+    ----------
+    statement : the claim
+    record : such as `packaged()`
+    """
+    last = record.searched.get(statement.id)
+    own = [one for one in record.witnesses if one["statement"] == statement.id and verify_witness(statement, one)]
+    case = next((parse_case(one["case"]) for one in own if not one["without"]), None)
+    if last is None or ((last["status"] == "held") == statement.wants_violation and case is None):
+        return None
+    needed = {one["without"]: parse_case(one["case"]) for one in own if one["without"]}
+    verdict = None if case is None else statement.violated(case)
+    sentence = f"on record: {last['status']}"
+    return Finding(statement.id, last["status"], sentence, last["trials"], {"source": "record"}, case, verdict, needed)
 
 
 def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:

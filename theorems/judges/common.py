@@ -17,7 +17,7 @@ from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import mechanism
+from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
@@ -113,7 +113,7 @@ def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
     return best.value
 
 
-def about_mechanism(mechanism: str, judge: Judge) -> dict[str, Any]:
+def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> dict[str, Any]:
     """How a statement about a mechanism is tried and confirmed; a violation in floating point must be confirmed in
     rationals.
 
@@ -128,7 +128,7 @@ def about_mechanism(mechanism: str, judge: Judge) -> dict[str, Any]:
         again = exact(case)
         return verdict if again.holds is False else again
 
-    return {"trial": trial, "confirm": exact, "mechanism": mechanism}
+    return {"trial": trial, "confirm": exact, "mechanism": mechanism if isinstance(mechanism, str) else mechanism.id}
 
 
 def few_rounds(mechanism: str) -> dict[str, Any]:

@@ -6,13 +6,14 @@ from dataclasses import replace
 from fairalloc.analysis.properties.checks import check
 from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, AllocationRule, leaving, misreporting
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 
 __all__ = ["property_judge"]
 
 
-def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
+def property_judge(property: str | Mechanism) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
     """A judge of a case and of `answer`, as theorems/judges/trials.py wants it, for any property here or in checks.py.
 
     A property of an allocation is checked at the answer to the reported instance; the margin is exact where the answer is.
@@ -24,7 +25,7 @@ def property_judge(property: str) -> Callable[[Case, AllocationRule], Verdict]: 
         if property in MECHANISM_PROPERTIES:
             if case.misreport is None:
                 raise NotApplicable("nobody misreports")
-            return replace(misreporting(case.instance, case.misreport, answer), property=property)
+            return replace(misreporting(case.instance, case.misreport, answer), property=str(property))
         allocation = answer(case.reported)
         verdict = check(allocation, property)
         if verdict.holds is None:

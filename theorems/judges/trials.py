@@ -17,6 +17,8 @@ from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -37,13 +39,13 @@ class Undecided(Exception):  # noqa: N818 (a finding, not an error)
     """There is no proof on which a verdict could rest."""
 
 
-def attempted(mechanism: str, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
+def attempted(mechanism: str | Mechanism, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
     """A trial in floating point by the fastest method, or the given one;
     many misreports about one true instance need its answer once.
 
     Parameters
     ----------
-    mechanism : its id
+    mechanism : its id, or itself
     judge : the judgement of an answer
     method : a method's name; None = the fastest
 
@@ -54,7 +56,7 @@ def attempted(mechanism: str, judge: Judge, method: str | None = None) -> Callab
     return partial(_attempt, lru_cache(maxsize=4)(partial(answered, mechanism, method)), judge)
 
 
-def proved(mechanism: str, judge: Judge) -> Callable[[Case], Verdict]:
+def proved(mechanism: str | Mechanism, judge: Judge) -> Callable[[Case], Verdict]:
     """The judgement on certified rational answers."""
     return partial(_prove, mechanism, judge)
 
@@ -66,12 +68,12 @@ def _attempt(answers: Callable[[Parameters, Instance], Allocation], judge: Judge
         return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
 
 
-def answered(mechanism: str, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
+def answered(mechanism: str | Mechanism, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
     """A method's answer; Undecided where its residual is too large to rest a verdict on.
 
     Parameters
     ----------
-    mechanism : its id
+    mechanism : its id, or itself
     method : a method's name; None = the fastest
     parameters : pairs of names and values
     instance : what is solved
@@ -82,15 +84,17 @@ def answered(mechanism: str, method: str | None, parameters: Parameters, instanc
 
     Raises
     ------
-    Undecided : the residual is above TOLERANCE
+    Undecided : the residual is above TOLERANCE, or there is none and the method does not call its answer optimal
     """
     allocation = solve(instance, mechanism, method, **dict(parameters))
+    if allocation.not_judged and allocation.claims_success:
+        return allocation
     if not allocation.residual <= TOLERANCE:
-        raise Undecided(f"the residual of the {mechanism} allocation is {allocation.residual:.1e}")
+        raise Undecided(f"the residual of the {allocation.mechanism} allocation is {allocation.residual:.1e}")
     return allocation
 
 
-def _prove(mechanism: str, judge: Judge, case: Case) -> Verdict:
+def _prove(mechanism: str | Mechanism, judge: Judge, case: Case) -> Verdict:
     widths: list[float] = []
     try:
         verdict = judge(case, partial(_certified, mechanism, widths))
@@ -101,14 +105,15 @@ def _prove(mechanism: str, judge: Judge, case: Case) -> Verdict:
     return verdict
 
 
-def _certified(mechanism: str, widths: list[float], instance: Instance) -> Allocation:
+def _certified(mechanism: str | Mechanism, widths: list[float], instance: Instance) -> Allocation:
     """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
     certificate = certify(instance, mechanism)
     if isinstance(certificate, Failure):
         raise Undecided(certificate.reason)
     widths.append(_width(certificate, instance))
+    item = find_mechanism(mechanism)
     x = np.array([float(v) for v in certificate.x])
-    return Allocation(instance, x, mechanism, "certificate", x_exact=certificate.x)
+    return Allocation(item.home(instance), x, item.id, "certificate", x_exact=certificate.x)
 
 
 def _width(certificate: Certificate, instance: Instance) -> float:

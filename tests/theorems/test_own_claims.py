@@ -1,0 +1,461 @@
+"""Claims of one's own: true and false ones, own mechanisms, properties and instances, the witness as code, bad arguments."""
+
+import json
+from fractions import Fraction
+from types import SimpleNamespace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from tolerances import AMPLE
+
+import fairalloc as fa
+from fairalloc import cli_theorems
+from fairalloc.analysis.properties.misreports import NOISE
+from fairalloc.cli import main
+from fairalloc.formulations import MECHANISMS
+from fairalloc.models import FairallocError
+from fairalloc.runs.processes import isolation_missing
+from fairalloc.theorems.claims import statements_of
+from fairalloc.theorems.engine import search as engine
+from fairalloc.theorems.engine.witnesses import on_record, packaged
+from fairalloc.theorems.judges import own
+from fairalloc.theorems.matrix import matrix
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import FLOATING_POINT, Finding
+
+
+class MostTasks(fa.Mechanism):
+    """The largest number of tasks, whoever runs them."""
+
+    id = "most-tasks"
+
+    def write_cvxpy(self, instance):
+        x, constraints = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+
+MOST = MostTasks()
+BY_TASKS = fa.Leximin("by-tasks", lambda i: np.ones(i.N), exact_share=lambda i: (Fraction(1),) * i.N)
+
+
+def one_task_exactly(allocation):
+    """Everybody runs a task, decided in rationals where there are any."""
+    return 1 - min(allocation.tasks_exact)
+
+
+def one_task(allocation):
+    return 1 - allocation.tasks.min()
+
+
+def searched(*arguments, trials=400, seed=0, **more):
+    return fa.claim(*arguments, **more).search(seconds=AMPLE, trials=trials, seed=seed)
+
+
+def run(code, capsys, **scope):
+    """What the code prints; its assertions hold."""
+    exec(code, scope)
+    return capsys.readouterr().out.strip()
+
+
+# ---- verdicts and witnesses -----------------------------------------------------------------------------------------
+
+
+def test_a_true_claim_is_not_refuted():
+    result = searched("DRFH is Pareto optimal", "drfh", "pareto", trials=120)
+    assert (result.status, result.case, result.code) == ("held", None, "")
+    assert result.trials > 60
+    assert "not refuted in" in str(result)
+    assert "no proof" in str(result)
+
+
+def test_a_false_claim_is_refuted_by_code_that_runs(capsys):
+    """LMMF is not strategyproof (Z Proposition 6)."""
+    result = searched("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere")
+    assert result.status == "refuted"
+    assert "refuted in rationals" in str(result)
+    assert result.code in str(result)
+    assert result.case.misreport is not None
+    assert "before = " in result.code
+    assert "after = " in result.code
+    assert "Fraction(" in result.code
+    assert run(result.code, capsys) == result.verdict.sentence
+
+
+def test_code_with_other_numbers_fails():
+    """Its assertions check the tasks and the violation."""
+    code = searched("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").code
+    line = next(line for line in code.splitlines() if "tasks_exact" in line)
+    with pytest.raises(AssertionError):
+        exec(code.replace(line, line.replace("Fraction(1, ", "Fraction(1, 1")), {})
+    truthful = code.replace("misreport=misreport", "").replace("instance, )", "instance)")
+    with pytest.raises(fa.InstanceError, match="not about this case"):
+        exec(truthful, {})
+
+
+def test_who_leaves_is_in_the_code(capsys):
+    result = searched("TSF is population monotone", "tsf", "population-monotonicity", "everywhere, unlimited")
+    assert result.status == "refuted"
+    assert "has left" in result.code
+    assert run(result.code, capsys) == result.verdict.sentence
+
+
+def test_parameters_are_in_the_code(capsys):
+    result = searched(
+        "a task for everybody", "fds", one_task, "one server, one resource", parameters={"alpha": (0.25,)}, trials=40
+    )
+    assert result.status == "violated in floating point"
+    assert "alpha=0.25" in result.code
+    assert run(result.code, capsys) == result.verdict.sentence
+
+
+def test_somebody_claims_a_violation():
+    result = searched("LMMF is not strategyproof", "lmmf", "strategyproofness", "everywhere", holds="some")
+    assert result.status == "held"
+    assert "confirmed in rationals" in str(result)
+    assert searched("nobody may run", "drfh", "feasibility", holds="some", trials=40).status == "not decided"
+
+
+# ---- mechanisms of one's own ----------------------------------------------------------------------------------------
+
+
+def test_an_own_mechanism_is_refuted_in_floating_point_and_says_so(capsys):
+    result = searched("the most tasks leave nobody envious", MOST, "envy-freeness", "everywhere")
+    assert result.status == "violated in floating point"
+    text = str(result)
+    assert "in floating point by two methods, cvxpy:clarabel and " in text
+    assert "no rational answer exists" in text
+    assert "refuted" not in text
+    assert "in rationals" not in text
+    assert "import MOST" in result.code
+    assert run(result.code, capsys) == result.verdict.sentence
+
+
+def test_an_own_rule_with_exact_shares_is_refuted_in_rationals(capsys):
+    result = searched("equal tasks give sharing incentive", BY_TASKS, "sharing-incentive", "everywhere, one server")
+    assert result.status == "refuted"
+    assert "tasks_exact" in result.code
+    assert run(result.code, capsys) == result.verdict.sentence
+
+
+def test_a_single_method_is_said_to_be_one(monkeypatch):
+    monkeypatch.setattr(own, "_others", lambda *_: [])
+    result = searched("the most tasks are shared", MOST, "sharing-incentive", "everywhere, one server, one resource")
+    assert result.status == "violated in floating point"
+    assert "by one method, cvxpy:clarabel, for there is no other" in result.verdict.sentence
+
+
+def test_methods_that_disagree_decide_nothing(monkeypatch):
+    """The second method gives everybody an equal part, so it violates nothing."""
+
+    def equal(item, parameters, instance, known):
+        return fa.solve(instance, "uniform")
+
+    monkeypatch.setattr(own, "_by_another_method", equal)
+    result = searched("the most tasks are shared", MOST, "sharing-incentive", "everywhere, one server", trials=60)
+    assert (result.status, result.case) == ("not decided", None)
+    assert "were not confirmed" in str(result)
+
+
+def test_a_margin_of_rounding_is_no_violation_in_floating_point():
+    small = searched("small", MOST, lambda _: NOISE / 2, trials=40)
+    assert (small.status, small.case) == ("not decided", None)
+    assert searched("large", MOST, lambda _: NOISE * 2, trials=40).status == "violated in floating point"
+
+
+def test_an_object_without_a_name_has_one_in_the_code(capsys):
+    mine = MostTasks()
+    result = searched("nobody is left out", mine, lambda allocation: 1 - allocation.tasks.min(), "everywhere")
+    assert "# most_tasks is the object" in result.code
+    assert run(result.code, capsys, most_tasks=mine, mine_lambda=result.claim.property) == result.verdict.sentence
+
+
+# ---- properties of one's own ----------------------------------------------------------------------------------------
+
+
+def test_an_own_property_is_as_exact_as_its_numbers(capsys):
+    exact = searched("a task for everybody", "drfh", one_task_exactly)
+    assert exact.status == "refuted"
+    assert run(exact.code, capsys) == exact.verdict.sentence
+    floats = searched("a task for everybody", "drfh", one_task)
+    assert floats.status == "violated in floating point"
+    assert "in floating point, at rational answers" in floats.verdict.sentence
+    assert searched("feasible", "drfh", lambda allocation: bool(allocation.load.max() < 2), trials=60).status == "held"
+    assert searched("never", "drfh", lambda _: False, trials=60).status == "violated in floating point"
+    assert searched("never", "drfh", fa.Property("never", lambda _: False), trials=60).verdict.property == "never"
+
+
+def test_a_verdict_in_rationals_is_taken_as_it_is():
+    def starved(allocation):
+        least = min(allocation.tasks_exact)
+        return fa.Verdict("starved", least > 0, -least, "somebody runs nothing", "comparison")
+
+    assert searched("all run", "drfh", starved, trials=60).status == "held"
+
+
+def test_an_own_judge_sees_the_mechanism(capsys):
+    def misreporting_helps(case, answer):
+        gains = fa.theorems.judges.properties.property_judge("strategyproofness")(case, answer)
+        return gains.margin
+
+    result = searched("nobody gains", "lmmf", misreporting_helps, "everywhere", misreports=1)
+    assert result.status == "violated in floating point", "the margin of a verdict is a float"
+    assert "misreports=1" in result.code
+    assert run(result.code, capsys, misreporting_helps=misreporting_helps) == result.verdict.sentence
+
+
+def test_the_definition_of_another_mechanism_is_a_property():
+    result = searched("TSF is LMMF", "tsf", "lmmf")
+    assert result.status == "violated in floating point"
+    assert searched("DRFH is itself", "drfh", "drfh", trials=40).status == "held"
+
+
+def test_what_a_property_cannot_say_is_told():
+    silent = searched("nothing", "drfh", lambda _: None, trials=40)
+    assert silent.status == "not decided"
+    assert "says nothing about this case" in str(silent)
+    wrong = searched("wrong", "drfh", lambda _: "yes", trials=40)
+    assert "returned 'yes', but it must return a Verdict, a bool, a number or None" in str(wrong)
+
+
+def test_every_judge_has_a_line_and_can_be_asked():
+    known = fa.judges()
+    assert {*MECHANISMS, "pareto", "population-monotonicity"} <= set(known)
+    assert all(line.strip() for line in known.values())
+    assert {own.judge_of(name).name for name in known} == set(known)
+
+
+# ---- cases ----------------------------------------------------------------------------------------------------------
+
+
+def test_instances_of_ones_own_are_tried_as_they_are(capsys):
+    """The weights 1 and 7 of the family are those of the witness, though smaller ones would do."""
+
+    def pairs(rng):
+        return fa.Instance([[int(rng.integers(1, 5))], [2]], [[9]], weights=[1, 7], max_tasks=[4, None])
+
+    result = searched("tasks are equal", "lmmf", lambda a: max(a.tasks_exact) - min(a.tasks_exact), instances=pairs)
+    assert result.status == "refuted"
+    assert result.case.instance.exact.weights == (1, 7)
+    assert result.case.instance.exact.max_tasks == (4, None)
+    with pytest.raises(fa.InstanceError, match="must return an Instance"):
+        searched("wrong", "lmmf", "pareto", instances=lambda _: 3)
+
+
+def test_words_make_hypotheses():
+    every = "one server, one-resource, several variants, own_demands, everywhere, positive, limits, equal weights, 3 users"
+    made = fa.Hypotheses.of(every)
+    assert made == fa.Hypotheses.of(made.spelled)
+    assert made.users == 3
+    assert not made.one_variant
+    assert fa.Hypotheses.of(()) == fa.Hypotheses.of("") == fa.Hypotheses()
+    assert fa.Hypotheses.of(["positive"]).spelled == "positive"
+
+
+def test_the_seed_determines_what_is_found():
+    def found(seed):
+        result = searched("LMMF is strategyproof", "lmmf", "strategyproofness", "one server, everywhere", seed=seed)
+        document = result.finding.document()
+        return json.dumps({**document, "seconds": 0})
+
+    assert found(3) == found(3)
+    assert found(3) != found(4)
+
+
+# ---- limits ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_seconds_are_held(monkeypatch):
+    """A clock by which every look takes a tenth of a second: finding and shrinking together stay within the limit."""
+    now = [0.0]
+
+    def tick():
+        now[0] += 0.1
+        return now[0]
+
+    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=tick))
+    assert fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").search(seconds=40).status == "refuted"
+    assert now[0] < 48 + 1
+    before = now[0]
+    assert fa.claim("DRFH is Pareto optimal", "drfh", "pareto").search(seconds=10).case is None
+    assert 8 < now[0] - before < 12 + 1
+
+
+def test_an_interrupt_leaves_what_was_found():
+    seen, limit = [], 5
+
+    def interrupting(allocation):
+        seen.append(allocation)
+        if len(seen) > limit:
+            raise KeyboardInterrupt
+        return 1 - min(allocation.tasks_exact)
+
+    result = fa.claim("a task for everybody", "drfh", interrupting).search(seconds=AMPLE, trials=400)
+    assert result.interrupted
+    assert result.status == "refuted"
+    assert result.case is not None
+    assert "interrupted" in str(result.sentence)
+    seen, limit = [], 30
+    quiet = fa.claim("never", "drfh", lambda a: interrupting(a) * 0).search(seconds=AMPLE, trials=400)
+    assert (quiet.interrupted, quiet.trials, quiet.case) == (True, 30, None)
+
+
+@pytest.mark.skipif(bool(isolation_missing()), reason=isolation_missing())
+def test_several_processes_take_objects_of_ones_own():
+    class Mine(fa.Mechanism):
+        id = "mine"
+
+        def write_cvxpy(self, instance):
+            x, constraints = fa.cvxpy_tasks(instance)
+            return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+    result = fa.claim("nobody is envious", Mine(), "envy-freeness", "one server, one resource").search(AMPLE, trials=200, jobs=2)
+    assert result.status == "violated in floating point"
+    assert result.claim.check(result.case).holds is False
+
+
+WRONG = [
+    ({"text": ""}, "the text of the claim is ''"),
+    ({"text": 3}, "the text of the claim is 3"),
+    ({"mechanism": "tfs"}, "did you mean 'tsf'"),
+    ({"mechanism": 7}, "mechanism 7"),
+    ({"property": "paretto"}, "did you mean 'pareto'"),
+    ({"property": 7}, "the property is 7"),
+    ({"property": lambda: True}, "takes 0 arguments"),
+    ({"hypotheses": "posotive"}, "did you mean 'positive'"),
+    ({"hypotheses": 3}, "the hypotheses are 3"),
+    ({"holds": "most"}, "holds is 'most'"),
+    ({"parameters": {"alpha": (1, 2)}}, "has no parameter 'alpha'"),
+    ({"parameters": (1, 2)}, "the parameters are"),
+    ({"mechanism": "fds", "parameters": {"alpha": 2}}, "several values"),
+    ({"misreports": -1}, "misreports is -1"),
+    ({"instances": 3}, "instances is 3"),
+]
+
+
+@pytest.mark.parametrize(("changes", "says"), WRONG, ids=[says for _, says in WRONG])
+def test_a_wrong_argument_is_one_sentence(changes, says):
+    with pytest.raises(FairallocError) as caught:
+        fa.claim(**{"text": "mine", "mechanism": "tsf", "property": "pareto"} | changes)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"seconds": 0}, {"seconds": "long"}, {"trials": 0}, {"seed": -1}, {"jobs": 0}, {"seed": True}]
+)
+def test_a_wrong_limit_is_one_sentence(limits):
+    ((name, _),) = limits.items()
+    with pytest.raises(fa.InstanceError, match=f"^{name} is "):
+        fa.claim("mine", "tsf", "pareto").search(**limits)
+
+
+# ---- where claims go ------------------------------------------------------------------------------------------------
+
+
+def test_claims_of_a_module_are_found_once():
+    first, second = fa.claim("First one.", "tsf", "pareto"), fa.claim("second", "drfh", "pareto", id="K.mine")
+    module = SimpleNamespace(first=first, again=first, several=[second], other=3)
+    assert list(statements_of(module)) == ["first-one", "K.mine"]
+    assert statements_of(first)["first-one"].paper == "own"
+    with pytest.raises(fa.InstanceError, match="two claims are named 'first-one'"):
+        statements_of([first, fa.claim("first one", "drfh", "pareto")])
+
+
+def test_a_matrix_of_ones_own():
+    made = fa.matrix(["drfh", MOST], ["pareto", "envy-freeness", one_task], "one server, one resource", seconds=AMPLE, trials=40)
+    cells = {(row[0], column): cell for row in made.grid.rows for column, cell in zip(made.grid.columns, row, strict=True)}
+    assert cells["pareto", "drfh"].startswith("✓? ")
+    assert cells["envy-freeness", "most-tasks"] == "✗ floats"
+    assert cells["pareto", "most-tasks"].startswith("✓? ")
+    assert cells["one_task", "drfh"] == "✗ floats"
+    assert "no rational answer exists" in str(made)
+    assert "<td>✗ floats</td>" in made._repr_html_()
+    known = fa.matrix(["drfh"], ["pareto"], seconds=AMPLE)
+    assert known.grid.rows == [["pareto", "✓"]], "the papers' statement has a proof"
+    with pytest.raises(fa.InstanceError, match="the mechanisms are 'drfh'"):
+        fa.matrix("drfh", ["pareto"])
+
+
+def test_what_is_registered_and_not_examined_is_in_the_matrix():
+    claim = all_statements()["K.Table1.tsf.pareto"]
+    held = Finding(claim.id, "held", "", 40, {})
+    grid = matrix({claim.id: claim}, {claim.id: held}, [*MECHANISMS, "new"], ["new-property"])
+    assert set(grid.columns[1:]) == {*MECHANISMS, "new"}
+    cells = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
+    assert cells["pareto", "new"] == cells["new-property", "tsf"] == "·"
+    assert cells["pareto", "drfh"] == "⇒"
+    assert "· not examined" in grid.notes
+
+
+def test_the_command_shows_every_registered_mechanism(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    few = {"W.P1": all_statements()["W.P1"]}
+    monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
+    assert main(["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8", "--format", "markdown"]) == 0
+    head = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| property"))
+    assert all(f" {name} " in head for name in MECHANISMS)
+
+
+def test_findings_on_record_are_confirmed_again():
+    statements, record = all_statements(), packaged()
+    refuted = on_record(statements["Z.P6"], record)
+    assert refuted.status in ("held", "refuted")
+    assert refuted.case is not None
+    assert refuted.verdict.holds is False
+    empty = type(record)([], record.searched)
+    assert on_record(statements["Z.P6"], empty) is None, "a violation without a witness is none"
+    assert on_record(fa.claim("mine", "tsf", "pareto").statement, record) is None
+
+
+def test_what_floating_point_says_begins_with_these_words():
+    assert not any(w["verdict"]["method"].startswith(FLOATING_POINT) for w in packaged().witnesses)
+
+
+OWN_FILE = """
+import fairalloc as fa
+import numpy as np
+from fractions import Fraction
+
+equal = fa.Leximin("equal", lambda i: np.ones(i.N), exact_share=lambda i: (Fraction(1),) * i.N)
+
+def one_task(allocation):
+    return 1 - min(allocation.tasks_exact)
+
+fair = fa.claim("equal tasks are envy-free", equal, "envy-freeness", "one server, one resource, everywhere, equal weights")
+fed = fa.claim("everybody runs a task", equal, one_task)
+"""
+
+
+@pytest.fixture
+def own_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(OWN_FILE)
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    return tmp_path
+
+
+def test_claims_in_a_file_are_verified(own_file, capsys):
+    ask = ["--budget", "600s", "--trials", "40"]
+    assert main(["theorems", "verify", "mine.py", *ask, "--format", "json"]) == 0
+    found = {d["statement"]: d["status"] for d in json.loads(capsys.readouterr().out)}
+    assert found == {"equal-tasks-are-envy-free": "refuted", "everybody-runs-a-task": "refuted"}
+    assert main(["theorems", "verify", "mine.py:fed", *ask]) == 0
+    out = capsys.readouterr().out
+    assert "own" in out
+    assert "everybody-runs-a-task: everybody runs a task" in out
+    assert "equal-tasks" not in out
+    assert not (own_file / "results").exists(), "nothing is kept"
+    assert main(["theorems", "verify", "empty.py"]) == 2
+    assert "empty.py defines no claim" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_a_matrix_of_what_is_in_a_file(own_file, capsys, form):
+    ask = ["matrix", "-m", "mine.py:equal", "-m", "uniform", "--property", "mine.py:one_task", "--trials", "30"]
+    assert main([*ask, "--budget", "600s", "--format", form]) == 0
+    out = capsys.readouterr().out
+    assert "equal" in out
+    assert "uniform" in out
+    assert "task" in out
+    assert ("$-$" if form == "latex" else "✗") in out

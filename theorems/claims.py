@@ -1,0 +1,287 @@
+"""Claims of one's own in one call: what is claimed of a mechanism, the search for a violation, and the result with its witness.
+
+    result = claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness").search(seconds=10)
+    print(result)       the verdict, and Python code that rebuilds the witness and asserts it
+
+A `Claim` is a `Statement` (statement.py) with the arguments it was made of, so that it goes where the papers' statements go: into
+`verify`, the matrix, and `fairalloc theorems verify FILE.py`.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.instance import Instance
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.code import witness_code
+from fairalloc.theorems.engine.investigate import concluded, counts
+from fairalloc.theorems.engine.parallel import searched_in_processes
+from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.own import judge_of
+from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.terms import ClaimTerms
+
+__all__ = ["Claim", "ClaimResult", "claim", "statements_of"]
+
+FINDING = 0.9
+"""The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
+
+
+def claim(
+    text: str,
+    mechanism: str | Mechanism,
+    property: Any,  # noqa: A002 (the public name of the attribute)
+    hypotheses: Any = (),
+    *,
+    holds: Literal["all", "some"] = "all",
+    parameters: Mapping[str, Sequence[Any]] | None = None,
+    misreports: int | None = None,
+    instances: Callable[[np.random.Generator], Instance] | None = None,
+    id: str = "",  # noqa: A002 (the public name of the attribute)
+) -> "Claim":
+    """A claim about a mechanism, to be searched for violations.
+
+    Where a mechanism has several answers, the claim is about the one that its method computes. Without rational answers a
+    violation is confirmed at the answers of two methods, in floating point.
+
+    Parameters
+    ----------
+    text : the claim in a sentence
+    mechanism : id or alias, or a mechanism of your own: a class with a model, an edit, a rule from a share
+    property : a name of `judges()`, where the id of a mechanism is its definition; a mechanism; or a function. f(allocation)
+        and f(case, answer) return a Verdict, a bool, None (not about this case), or a number, positive where it is violated;
+        `answer` is the mechanism as a function from instances to allocations. Allocations have `tasks_exact` where the mechanism
+        has rational answers; an exact number (Fraction or int) then refutes in rationals
+    hypotheses : what is assumed: words separated by commas, such as "positive, everywhere, at least 2 users", an iterable of
+        them, or a `Hypotheses`; without words every user has one demand vector, the same on all servers, and no limit
+    holds : "all" = the property holds for every case; "some" = a case violates it
+    parameters : values that parameters of the mechanism may have, such as {"alpha": (1, 2, 5)}
+    misreports : the most users who misreport together; None = what the property is about
+    instances : a function of a `numpy.random.Generator` that makes the instances the claim is about; it replaces the package's
+        own samples, and what is found is not made smaller
+    id : its name; "" = a slug of the text
+
+    Returns
+    -------
+    the claim; see `Claim.search`
+
+    Raises
+    ------
+    UnknownName : there is no such mechanism, property or hypothesis
+    InstanceError, NotApplicable : an argument that breaks a rule, or a parameter that the mechanism does not have
+
+    Examples
+    --------
+    >>> mine = claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere")
+    >>> mine.id, mine.search(trials=500).status
+    ('lmmf-is-strategyproof', 'refuted')
+    """
+    if not (isinstance(text, str) and text.strip()):
+        raise InstanceError(f"the text of the claim is {shown(text)}, but it must be a sentence")
+    if holds not in ("all", "some"):
+        raise InstanceError(f"holds is {shown(holds)}, but it must be 'all' or 'some'")
+    if misreports is not None and not (isinstance(misreports, int) and misreports >= 0):
+        raise InstanceError(f"misreports is {shown(misreports)}, but it must be a number of users")
+    if instances is not None and not callable(instances):
+        raise InstanceError(f"instances is {shown(instances)}, but it must be a function that makes an Instance")
+    item, named = find_mechanism(mechanism), judge_of(property)
+    assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters))
+    count = named.misreports if misreports is None else misreports
+    name = id or re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-") or "claim"
+    return Claim(name, text.strip(), item, property, assumed, holds, count)
+
+
+def _assumed(
+    given: Any, instances: Callable[[np.random.Generator], Instance] | None, parameters: Mapping[str, Sequence[Any]]
+) -> Hypotheses:
+    """The hypotheses with their parameters; instances of one's own need satisfy none unless it is given."""
+    assumed = Hypotheses.of(given)
+    if instances is not None and not isinstance(given, Hypotheses):
+        words = {*([given] if isinstance(given, str) else given)}
+        none = {name: False for name in ("one_variant", "same_demands", "unlimited") if not words}
+        assumed = replace(assumed, **none)  # type: ignore[arg-type]
+    assumed = assumed if instances is None else replace(assumed, instances=instances)
+    return replace(assumed, parameters=parameters) if parameters else assumed
+
+
+def _checked_parameters(item: Mechanism, parameters: Any) -> dict[str, tuple[Any, ...]]:
+    """Values by name, each of which the mechanism takes."""
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise InstanceError(f"the parameters are {shown(parameters)}, but they must be values by name: {{'alpha': (1, 2)}}")
+    result = {}
+    for name, values in parameters.items():
+        if not isinstance(values, Iterable) or isinstance(values, str) or not (made := tuple(values)):
+            raise InstanceError(f"the parameter {name} is {shown(values)}, but it must be several values, such as (1, 2)")
+        for value in made:
+            item.configure(**{name: value})
+        result[name] = made
+    return result
+
+
+class Claim(ClaimTerms):
+    """A claim about a mechanism, as `claim` makes it, with the search for a violation."""
+
+    def search(self, seconds: float = 10.0, trials: int | None = None, seed: int = 0, jobs: int = 1) -> "ClaimResult":
+        """Look for the smallest violation.
+
+        Parameters
+        ----------
+        seconds : for all of it; the last case that is computed may exceed them
+        trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
+        seed : of everything random
+        jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
+
+        Returns
+        -------
+        the result; after Ctrl-C, with what was found so far
+
+        Raises
+        ------
+        InstanceError : an argument out of range, or jobs > 1 for objects that cannot be sent to other processes
+        """
+        _check_limits(seconds, trials, seed, jobs)
+        start = time.monotonic()
+        if jobs > 1:
+            finding, interrupted = searched_in_processes(self, seconds, trials, seed, jobs)
+        else:
+            finding, interrupted = self.searched(seconds, trials, (seed,))
+        return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted)
+
+    def searched(self, seconds: float, trials: int | None, seeds: tuple[int, ...]) -> tuple[Finding, bool]:
+        """The finding of one search in this process, and whether it was interrupted.
+
+        Parameters
+        ----------
+        seconds, trials : as for `search`
+        seeds : of everything random, with the number of the process where there are several
+        """
+        limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
+        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit)
+        interrupted, found = False, None
+        try:
+            found = made.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
+        searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
+        return concluded(self.statement, made, best, searched), interrupted
+
+
+def _check_limits(seconds: Any, trials: Any, seed: Any, jobs: Any) -> None:
+    if isinstance(seconds, bool) or not (isinstance(seconds, Real) and 0 < float(seconds) < inf):
+        raise InstanceError(f"seconds is {shown(seconds)}, but it must be a positive number")
+    for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1)):
+        if name == "trials" and value is None:
+            continue
+        if isinstance(value, bool) or not (isinstance(value, int) and value >= least):
+            raise InstanceError(f"{name} is {shown(value)}, but it must be an integer from {least} on")
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimResult:
+    """What a search found out about a claim; `print` shows the verdict and the witness as code.
+
+    Attributes
+    ----------
+    claim : the claim
+    finding : the finding with its case, its verdict and what was searched
+    interrupted : whether Ctrl-C ended the search
+    """
+
+    claim: Claim
+    finding: Finding
+    interrupted: bool = False
+    _code: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def status(self) -> Status:
+        """One of "refuted" (confirmed in rationals), "violated in floating point" (no rational answer exists), "held" (not
+        refuted, or for `holds="some"`: a violation was confirmed) and "not decided".
+        """
+        return self.finding.status
+
+    @property
+    def case(self) -> Case | None:
+        """The smallest case that violates the property; None where none was confirmed."""
+        return self.finding.case if self.verdict is not None else None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Its verdict."""
+        return self.finding.verdict
+
+    @property
+    def trials(self) -> int:
+        """Cases that satisfy the hypotheses and were tried."""
+        return self.finding.trials
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence."""
+        found, searched = self.finding, self.finding.searched
+        how = f"seed {searched['seed']}{', interrupted' * self.interrupted}"
+        if self.case is not None:
+            words = {"held": "confirmed in rationals", "refuted": "refuted in rationals"}
+            return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"
+        if self.status == "held":
+            return f"{self.claim.text}: {found.sentence}, which is no proof ({how})"
+        why = f"; the last draft was rejected: {searched['because']}" * bool(searched.get("because"))
+        return f"{self.claim.text}: not decided. {found.sentence}{why} ({how})"
+
+    @property
+    def code(self) -> str:
+        """Python that rebuilds the case and its allocations and asserts the violation; "" where none was confirmed."""
+        if self.case is None:
+            return ""
+        if not self._code:
+            self._code.append(witness_code(self.claim, self.case))
+        return self._code[0]
+
+    def __str__(self) -> str:
+        return self.sentence + (f"\n\n{self.code}" if self.case is not None else "")
+
+    def __repr__(self) -> str:
+        return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"
+
+
+def statements_of(given: Any) -> dict[str, Statement]:
+    """The statements in a module, a namespace or a collection of claims and statements, by id.
+
+    Parameters
+    ----------
+    given : a module, a mapping of names to objects, or an iterable; claims, statements, and lists and tuples of these count
+
+    Returns
+    -------
+    statements by id, in the order in which they are found; an object with several names counts once
+
+    Raises
+    ------
+    InstanceError : two claims have the same id
+    """
+    if isinstance(given, Claim | Statement):
+        given = [given]
+    named = given if isinstance(given, Mapping) else getattr(given, "__dict__", None)
+    values = given if named is None else [value for name, value in named.items() if not name.startswith("__")]
+    found: dict[str, Statement] = {}
+    for value in values:
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(item, Claim | Statement):
+                continue
+            statement = item.statement if isinstance(item, Claim) else item
+            if found.setdefault(statement.id, statement) is not statement:
+                raise InstanceError(f"two claims are named {statement.id!r}, but names must be distinct: give one an id")
+    return found

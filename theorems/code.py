@@ -1,0 +1,193 @@
+"""The witness of a claim as Python code that runs by itself: it rebuilds the case, computes the allocations that the verdict is
+about, asserts their tasks, and asserts the violation.
+
+Tasks are fractions where the mechanism has exact answers. Mechanisms and functions of one's own are imported from their module,
+where they have a name there; else the code says in a comment which name stands for which object.
+"""
+
+import sys
+from fractions import Fraction
+from keyword import iskeyword
+from typing import Any
+
+from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import METHODS, solve
+from fairalloc.theorems.cases import Case, instance_code
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.game import ALGORITHM
+from fairalloc.theorems.judges.own import is_registered, judge_of
+from fairalloc.theorems.terms import ClaimTerms
+
+__all__ = ["claim_code", "witness_code"]
+
+NEAR = "1e-4"
+"""What tasks in floating point may be off, relative and absolute, where the code runs again."""
+
+
+def witness_code(claim: ClaimTerms, case: Case) -> str:
+    """The code of a confirmed case.
+
+    Parameters
+    ----------
+    claim : the claim
+    case : which violates it
+
+    Returns
+    -------
+    Python code, a statement a line
+    """
+    verdict = claim.statement.confirm(case)
+    scope = _Scope()
+    mechanism = scope.mechanism(claim.mechanism)
+    asked = claim_code(claim, scope)
+    body = [f"instance = fa.{instance_code(case.instance)}"]
+    arguments = ["instance"]
+    if case.misreport is not None:
+        report = case.misreport
+        body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r})")
+        arguments.append("misreport=misreport")
+    if case.parameters:
+        arguments.append(f"parameters={dict(case.parameters)!r}")
+    call = _Call(claim.mechanism, mechanism, dict(case.parameters))
+    for name, comment, source, instance in _instances(claim, case, verdict):
+        body += call.lines(name, comment, source, instance)
+    body += ["", asked, f"verdict = claim.check(fa.Case({', '.join(arguments)}))", "assert verdict.holds is False"]
+    body.append("print(verdict.sentence)")
+    text = "\n".join(body)
+    heads = ["from fractions import Fraction", ""] if "Fraction(" in text else []
+    heads += ["import numpy as np", ""] if "np." in text else []
+    return "\n".join([*heads, "import fairalloc as fa", *scope.lines, "", text])
+
+
+def claim_code(claim: ClaimTerms, scope: "_Scope | None" = None) -> str:
+    """The call that makes the claim, in which names of the scope stand for objects."""
+    scope = scope or _Scope()
+    parts = [repr(claim.text), f"mechanism={scope.mechanism(claim.mechanism)}", f"property={scope.name(claim.property)}"]
+    parts += _hypotheses(claim.hypotheses, scope)
+    parts += [f"holds={claim.holds!r}"] * (claim.holds != "all")
+    parts += [f"misreports={claim.misreports}"] * (claim.misreports != judge_of(claim.property).misreports)
+    return f"claim = fa.claim({', '.join(parts)})"
+
+
+def _hypotheses(assumed: Hypotheses, scope: "_Scope") -> list[str]:
+    """The arguments that give the hypotheses, in words."""
+    parts = [f"hypotheses={assumed.spelled!r}"] * bool(assumed.spelled)
+    parts += [f"parameters={dict(assumed.parameters)!r}"] * bool(assumed.parameters)
+    if assumed.instances is not None:
+        parts.append(f"instances={scope.name(assumed.instances)}")
+    return parts
+
+
+def _instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
+    """Which allocations the verdict is about: their name, what they are, the code of their instance, and the instance."""
+    if case.misreport is not None:
+        after = ("after", "to what is reported", "misreport.reported(instance)", case.reported)
+        return [("before", "to the true instance", "instance", case.instance), after]
+    left = verdict.witness.get("instance")
+    if claim.statement.property in MECHANISM_PROPERTIES and isinstance(left, Instance):
+        user = f"{verdict.witness['left']} has left"
+        return [("before", "with all users", "instance", case.instance), ("after", user, f"fa.{instance_code(left, True)}", left)]
+    return [("allocation", "", "instance", case.instance)]
+
+
+class _Call:
+    """How the code computes a mechanism: in rationals where the method `exact` does."""
+
+    def __init__(self, item: Mechanism, name: str, parameters: dict[str, Any]) -> None:
+        self.item, self.parameters = item, parameters
+        game = is_registered(item) and item.id == "ps-dsf"
+        exact = METHODS["exact"].computes(item) and not parameters
+        self.method = ALGORITHM if game else "exact" if exact else None
+        given = [name, *([repr(self.method)] if self.method else []), *(f"{key}={value!r}" for key, value in parameters.items())]
+        self.arguments = ", ".join(given)
+
+    def lines(self, name: str, comment: str, source: str, instance: Instance) -> list[str]:
+        """The lines that compute an allocation and assert its tasks."""
+        try:
+            allocation = solve(instance, self.item, self.method, **self.parameters)
+        except FairallocError as fault:  # the claim's own function need not ask for this one
+            return [f"# no allocation {comment or 'here'}: {fault}"]
+        users = ", ".join(allocation.instance.users)
+        lines = [f"{name} = fa.solve({source}, {self.arguments})" + (f"  # {comment}" if comment else "")]
+        return [*lines, f"{_asserted(name, allocation)}  # tasks of {users}"]
+
+
+def _asserted(name: str, allocation: Allocation) -> str:
+    if allocation.tasks_exact is not None:
+        return f"assert {name}.tasks_exact == {_fractions(allocation.tasks_exact)}"
+    tasks = [round(v, 7) for v in allocation.tasks.tolist()]
+    return f"assert np.allclose({name}.tasks, {tasks}, rtol={NEAR}, atol={NEAR})"
+
+
+def _fractions(value: Any) -> str:
+    """Nested tuples with integers in place of fractions that are whole."""
+    if isinstance(value, Fraction):
+        return repr(value.numerator) if value.denominator == 1 else f"Fraction({value.numerator}, {value.denominator})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_fractions, value))}{',' * (len(value) == 1)})"
+    return repr(value)
+
+
+class _Scope:
+    """The names of objects in the code, and the lines that import them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: dict[int, str] = {}
+
+    def mechanism(self, item: Mechanism) -> str:
+        """A registered mechanism by its id, another by a name."""
+        return repr(item.id) if is_registered(item) else self.name(item)
+
+    def name(self, value: Any) -> str:
+        """A text as it is, an object by a name."""
+        if isinstance(value, str):
+            return repr(value)
+        if isinstance(value, Mechanism) and is_registered(value):
+            return repr(value.id)
+        if id(value) not in self._names:
+            self._names[id(value)] = self._named(value)
+        return self._names[id(value)]
+
+    def _named(self, value: Any) -> str:
+        place = _place(value)
+        if place is not None:
+            module, name = place
+            self.lines += [f"from {module} import {name}"] if _is_importable(module) else _from_file(module, name)
+            return name
+        plain = getattr(value, "__name__", None) or getattr(value, "id", "") or type(value).__name__
+        name = "".join(c if c.isalnum() else "_" for c in plain).strip("_")
+        name = name if name.isidentifier() and not iskeyword(name) else f"mine_{name}"
+        self.lines.append(f"# {name} is the object that the claim was made with")
+        return name
+
+
+def _place(value: Any) -> tuple[str, str] | None:
+    """The module and the name in it of an object that somebody else's module has, None where none has it."""
+    own = getattr(value, "__module__", None)
+    for module in dict.fromkeys([own, "__main__", *sys.modules]):
+        known = getattr(sys.modules.get(module or ""), "__dict__", {})
+        if module is None or module.partition(".")[0] == "fairalloc":
+            continue
+        for name, other in list(known.items()):
+            if other is value and not name.startswith("_"):
+                return module, name
+    return None
+
+
+def _is_importable(module: str) -> bool:
+    """Whether another process finds the module by its name: a script and a file that was loaded by its path are not."""
+    return module != "__main__" and not module.startswith("_")
+
+
+def _from_file(module: str, name: str) -> list[str]:
+    """The lines that take a name from the file of a module, or the comment that it is there already."""
+    file = getattr(sys.modules[module], "__file__", None)
+    if file is None or module == "__main__":
+        return [f"# {name} is that of the script or notebook in which the claim was made"]
+    return ["import runpy", f"{name} = runpy.run_path({str(file)!r})[{name!r}]"]

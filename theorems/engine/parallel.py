@@ -1,0 +1,102 @@
+"""The search of a claim in several processes (runs/processes.py), and how one of them answers.
+
+1. The claim is sent as in runs/objects.py, which also takes functions and classes of a script or a notebook.
+2. Every process searches with the same seed and a number of its own, until the caller's deadline.
+3. The smallest violation decides, of which the counts are those of all processes; without trials, the first ends the search.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from fairalloc.models.errors import InstanceError
+from fairalloc.runs.objects import packed, unpacked
+from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
+from fairalloc.theorems.cases import Draft
+from fairalloc.theorems.engine.search import measure
+from fairalloc.theorems.statement import Finding, parse_finding
+
+__all__ = ["answer", "prepare", "searched_in_processes"]
+
+GRACE = 1.0
+"""Seconds after the deadline at which a process that is still computing a case is ended."""
+
+MEMORY_MB = 4096
+"""How far the address space of a process may grow."""
+
+
+class Searchable(Protocol):
+    """A claim, as it is searched in a process."""
+
+    def searched(self, seconds: float, trials: int | None, seeds: tuple[int, ...]) -> tuple[Finding, bool]:
+        """The finding of one search and whether it was interrupted.
+
+        Parameters
+        ----------
+        seconds, trials : limits
+        seeds : of everything random, with the number of the process
+        """
+
+
+def searched_in_processes(claim: Searchable, seconds: float, trials: int | None, seed: int, jobs: int) -> tuple[Finding, bool]:
+    """The finding of a search in several processes, and whether it was interrupted.
+
+    Parameters
+    ----------
+    claim : what is searched
+    seconds, seed : as for `Claim.search`
+    trials : the most cases of all processes together, None = any
+    jobs : number of processes
+
+    Returns
+    -------
+    the finding and whether Ctrl-C ended the search
+
+    Raises
+    ------
+    InstanceError : the claim cannot be sent, or no process answered
+    """
+    deadline = time.time() + seconds
+    request = {"claim": packed(claim), "until": deadline, "trials": trials and -(-trials // jobs), "seed": seed}
+    tasks = [Task({**request, "number": k}, seconds + GRACE, MEMORY_MB) for k in range(jobs)]
+    found: list[Finding] = []
+    interrupted, failure = False, ""
+    with Pool(__name__, jobs) as pool:
+        try:
+            for _, given in pool.answers(tasks):
+                if isinstance(given, NoAnswer):
+                    failure = given.sentence
+                    continue
+                found.append(parse_finding(given))
+                if trials is None and found[-1].verdict is not None:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+    if not found:
+        raise InstanceError(f"no process answered: {failure or 'the search was interrupted'}")
+    return _together(found), interrupted
+
+
+def _together(found: list[Finding]) -> Finding:
+    """The smallest violation, or what was tried, with the cases of all."""
+    with_case = [one for one in found if one.verdict is not None and one.case is not None]
+    best = min(with_case, key=lambda one: measure(Draft.of(one.case)), default=None)  # type: ignore[arg-type]
+    total = sum(one.trials for one in found)
+    if best is not None:
+        return replace(best, trials=total)
+    worst = max(found, key=lambda one: one.status == "not decided")
+    return replace(worst, trials=total, sentence=f"in each of {len(found)} processes: {worst.sentence}")
+
+
+def prepare(request: Document) -> None:
+    """Import what the claim needs once, before children are forked."""
+    _ = unpacked(request["claim"]).statement
+
+
+def answer(request: Document, _: Callable[[], object]) -> Document:
+    """The finding of one process's search, as a document."""
+    seconds = max(0.1, request["until"] - time.time())
+    finding: Finding
+    finding, _interrupted = unpacked(request["claim"]).searched(seconds, request["trials"], (request["seed"], request["number"]))
+    return finding.document()

@@ -1,0 +1,115 @@
+"""`fa.matrix`: mechanism x property, also of one's own, each cell searched for a violation."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.tables import Grid
+from fairalloc.theorems.claims import claim
+from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.witnesses import on_record, packaged
+from fairalloc.theorems.judges.own import is_registered, judge_of
+from fairalloc.theorems.matrix import matrix as matrix_grid
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Finding, Statement
+
+__all__ = ["Matrix", "matrix"]
+
+ROWS = ("pareto", "envy-freeness", "sharing-incentive", "strategyproofness", "population-monotonicity")
+"""The properties of a matrix for which none are given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Mechanisms x properties, with what was found; it prints as a table, and notebooks show it as one.
+
+    Attributes
+    ----------
+    grid : the table, which has `text`, `markdown`, `latex` and `csv`
+    statements : what was looked at, by id
+    findings : what was found of each, by id; `findings[id].case.code()` rebuilds a violation
+    """
+
+    grid: Grid
+    statements: Mapping[str, Statement]
+    findings: Mapping[str, Finding]
+
+    def __str__(self) -> str:
+        return self.grid.text()
+
+    def __repr__(self) -> str:
+        return f"<matrix of {len(self.grid.columns) - 1} mechanisms and {len(self.grid.rows)} properties>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        rows = ["".join(f"<th>{escape(name)}</th>" for name in self.grid.columns)]
+        rows += [f"<th>{escape(row[0])}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) for row in self.grid.rows]
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.grid.notes)
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{notes}"
+
+
+def matrix(
+    mechanisms: Iterable[str | Mechanism] | None = None,
+    properties: Iterable[Any] | None = None,
+    hypotheses: Any = None,
+    *,
+    seconds: float = 60.0,
+    trials: int | None = None,
+    seed: int = 0,
+) -> Matrix:
+    """Look for violations of properties by mechanisms.
+
+    Cells of registered mechanisms take the papers' statements about them, with their proofs and with the findings on record,
+    whose witnesses are confirmed again; other cells, and all where hypotheses are given, are claims of their own and searched.
+
+    Parameters
+    ----------
+    mechanisms : ids or mechanisms of your own; None = all registered ones
+    properties : as `claim` takes them; None = Pareto optimality, envy-freeness, sharing incentive, strategyproofness and
+        population monotonicity
+    hypotheses : as `claim` takes them; None = those of the papers' statements, else any
+    seconds : for all cells together; what one does not need the others get
+    trials : the most cases of one search; with seconds to spare the result then does not depend on the machine
+    seed : of everything random
+
+    Returns
+    -------
+    the matrix
+
+    Raises
+    ------
+    UnknownName : there is no such mechanism, property or hypothesis
+    InstanceError : an argument that breaks a rule
+    """
+    items = [find_mechanism(one) for one in _several("mechanisms", MECHANISMS if mechanisms is None else mechanisms)]
+    asked = [(one, judge_of(one).name) for one in _several("properties", ROWS if properties is None else properties)]
+    chosen: dict[str, Statement] = {}
+    for item in items:
+        for given, name in asked:
+            chosen |= _about(item, given, name, hypotheses)
+    record = packaged()
+    known = {key: found for key, one in chosen.items() if not one.own and (found := on_record(one, record)) is not None}
+    left = [one for key, one in chosen.items() if key not in known]
+    findings = {**known, **verify(left, seconds, seed, 1, trials=trials)}
+    grid = matrix_grid(chosen, findings, [item.id for item in items], [name for _, name in asked])
+    return Matrix(grid, chosen, findings)
+
+
+def _several(what: str, given: Any) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable) or not (made := list(given)):
+        raise InstanceError(f"the {what} are {shown(given)}, but they must be a list of at least one")
+    return made
+
+
+def _about(item: Mechanism, given: Any, name: str, hypotheses: Any) -> dict[str, Statement]:
+    """The papers' statements about a cell, or a claim made for it, by id."""
+    if hypotheses is None and is_registered(item) and isinstance(given, str):
+        known = {key: one for key, one in all_statements().items() if (one.mechanism, one.property) == (item.id, name)}
+        if known:
+            return known
+    made = claim(f"{item.id}: {name}", item, given, () if hypotheses is None else hypotheses).statement
+    return {made.id: made}
