@@ -21,9 +21,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
-from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such, shown
 from fairalloc.runs.objects import is_in_file, is_packed, packed
 from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
+from fairalloc.solvers.method import Method
+from fairalloc.solvers.registry import as_method
 
 __all__ = ["measure"]
 
@@ -116,12 +118,21 @@ def _choose(api: ModuleType, wanted: Sequence[Any]) -> list[Any]:
     for name in wanted:
         if isinstance(name, str) and name not in api.METHODS:
             raise UnknownName(no_such("method", name, api.METHODS))
-    asked = [api.METHODS[item] if isinstance(item, str) else item for item in wanted]
+    asked = [api.METHODS[item] if isinstance(item, str) else _own_method(item) for item in wanted]
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
     chosen = asked or [method for method in api.METHODS.values() if not method.missing()]
     return list({method.id: method for method in chosen}.values())
+
+
+def _own_method(item: Any) -> Method:
+    method = as_method(item)
+    if method is None:
+        raise BenchmarkError(
+            f"a method is {shown(item)}, but it must be an id, a Method, or a function (instance, mechanism, limits)"
+        )
+    return method
 
 
 def _plan(

@@ -80,7 +80,7 @@ def _measure(asked: Callable[[Instance], Allocation], instance: Instance) -> Doc
         "termination": allocation.termination,
         "claims": allocation.claims_success,
         "feasibility": _residual(allocation, "feasibility"),
-        "definition": _residual(allocation, "definition"),
+        "definition": _residual(allocation, "definition", "optimality"),
         "build": times.build,
         "compile": times.compile,
         "solve": times.solve,
@@ -93,7 +93,8 @@ def _measure(asked: Callable[[Instance], Allocation], instance: Instance) -> Doc
     }
 
 
-def _residual(allocation: Allocation, name: str) -> float:
-    """A residual as a number that can be compared: inf without a point, and where none or NaN was computed."""
-    value = float(allocation.residuals.get(name, math.inf)) if allocation.has_point else math.inf
+def _residual(allocation: Allocation, *names: str) -> float:
+    """The residual of the first of these names as a number that can be compared; inf where there is none, no point, or NaN."""
+    found = [allocation.residuals[name] for name in names if name in allocation.residuals and allocation.has_point]
+    value = float(found[0]) if found else math.inf
     return math.inf if math.isnan(value) else value

@@ -232,6 +232,10 @@ class Edited(Mechanism):
         self._problem: cp.Problem | None = None
         self._rounds: ParametricRound | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What travels to another process is what it was made of: a compiled model stays behind."""
+        return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
+
     @property
     def layers(self) -> frozenset[str]:
         """The layers that have an edit and a model."""

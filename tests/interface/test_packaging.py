@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wheels import built_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
@@ -18,29 +19,6 @@ def in_tree():
     kinds = ("*.py", "*.json", "*.html", "py.typed")
     files = [file.relative_to(ROOT) for folder in FOLDERS for kind in kinds for file in (ROOT / folder).rglob(kind)]
     return {str(file) if file.parts[0] == "fairalloc" else f"fairalloc/{file}" for file in files}
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    """A copy of the tree without what it made itself."""
-    folder = tmp_path_factory.mktemp("source")
-    made = {".git", ".venv", ".venv-lowest", ".dev", "build", "results", ".hypothesis"}
-    for item in ROOT.iterdir():
-        if item.name not in made and not item.name.endswith(("_cache", ".egg-info")):
-            subprocess.run(["cp", "-r", str(item), str(folder)], check=True)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(source, tmp_path_factory):
-    return built_wheel(source, tmp_path_factory.mktemp("wheel"))
-
-
-def built_wheel(source, folder):
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
-    (built,) = folder.glob("*.whl")
-    return built
 
 
 @pytest.fixture(scope="module")
