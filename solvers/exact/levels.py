@@ -81,7 +81,18 @@ def exact_levels(
     x: Floats,
     options: ExactOptions = ExactOptions(),
 ) -> Rationals | None:
-    """(A,) exact PS-DSF tasks with the pattern of x (A,), or None where no pattern read from x is one."""
+    """Exact PS-DSF tasks with the pattern of tasks in floating point.
+
+    Parameters
+    ----------
+    instance : the domain
+    x : (A,) tasks in floating point
+    options : tolerances with which the pattern is read, and the largest denominator of what stays free
+
+    Returns
+    -------
+    (A,) tasks as rationals, or None where no pattern read from x is one
+    """
     arcs = exact_arcs(instance)
     units = unit(instance, arcs)
     for tolerance in options.tolerances:

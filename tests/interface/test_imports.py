@@ -32,7 +32,7 @@ PARTS = {
         *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": ("suites", "environment", "records", "worker", "*", "runner", "metrics", "report", "page", "__init__"),
-    "fairalloc": ("__init__", "*", "cli"),
+    "fairalloc": ("__init__", "*", "cli", "__main__"),
 }
 """Inside a room, files and folders in the order in which they may import; "*" stands for all that are not named."""
 
