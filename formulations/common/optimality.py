@@ -115,7 +115,7 @@ def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
     """(size of the variable, size of the expression) derivatives, by columns first."""
     shape = (-1, expr.size)
     return {
-        v: sp.csc_array(np.reshape(part, shape) if np.isscalar(part) else part)
+        v: sp.csc_array(np.asarray(part).reshape(shape) if np.isscalar(part) else part)
         for v, part in expr.grad.items()
         if part is not None
     }

@@ -97,7 +97,8 @@ def test_agreement_to_a_millionth_can_fail(monkeypatch):
         return replace(answer, x=answer.x * off)
 
     monkeypatch.setitem(globals(), "solve", misreport)
-    with pytest.raises(AssertionError, match="cvxpy:scs"):
+    # all are held to the answer with the smallest residual: where that is the changed one, another method is named
+    with pytest.raises(AssertionError, match=r"nb cvxpy:\w+ generic-6x3x3-101\nMismatched elements: 1 / 6"):
         compared("nb", mixed("generic", 1))
 
 
