@@ -20,7 +20,10 @@ from fairalloc.models.tables import Grid
 
 __all__ = ["Allocation", "Times"]
 
-TERMINATIONS = ("optimal", "inaccurate", "time_limit", "iteration_limit", "infeasible", "unbounded", "error", "given")
+TERMINATIONS = (
+    *("optimal", "inaccurate", "time_limit", "iteration_limit", "interrupted"),
+    *("infeasible", "unbounded", "error", "given"),
+)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.judge import residual
+from fairalloc.solvers.judge import proved
+from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.solvers.solve import solve
 
@@ -24,20 +25,28 @@ GIVEN = 1e-9
 """How far tasks may be from the given ones, relative to the largest, when the model is asked whether they are possible."""
 
 
-def distance(mechanism: Mechanism, allocation: Allocation) -> tuple[float | None, str]:
+def distance(
+    mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None
+) -> tuple[float | None, str]:
     """The distance, dimensionless and 0 at the mechanism's answer, and how it is known.
 
     Parameters
     ----------
     mechanism : with its parameters
     allocation : on the mechanism's home instance
+    limits : of which the deadline counts
+    reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
 
     Returns
     -------
     The distance, inf where the model does not allow the tasks, None where it cannot be told; and one sentence
     """
     if mechanism.has_residual:
-        return residual(mechanism, allocation), "the residual of its definition, from the instance alone"
+        known = proved(mechanism, allocation, limits, reference)
+        if known.not_judged:
+            return None, known.not_judged
+        return known.residual, "the residual of its definition, from the instance alone"
+    limits = limits or Limits()
     if "cvxpy" not in mechanism.layers:
         return None, f"not judged: {mechanism.id!r} has no residual and no CVXPY model to compare with"
     instance = allocation.instance
@@ -45,7 +54,7 @@ def distance(mechanism: Mechanism, allocation: Allocation) -> tuple[float | None
     value, words = _objective_at(item, item.domain(instance), allocation)
     if value is None:
         return np.inf, words
-    answer = solve(instance, item)
+    answer = solve(instance, item, time_limit=limits.left if limits.limited else None)
     if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
         return None, f"not judged: no answer of {mechanism.id!r} is known to be optimal ({answer.not_judged or answer.message})"
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):

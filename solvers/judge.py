@@ -5,6 +5,10 @@
    (lexicographic/reference.py), for a program of utilities the prices that prove most (first_order.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
+
+**Time.** Judging must not cost more than solving. Step 1 is a few products of sparse matrices; the reference of step 2 is a
+simplex method, so it is asked only on instances of at most SMALL arcs, or on request, and only while there is time. Where
+nothing is proved without it, the definition's residual is inf and `not_judged` says why.
 """
 
 from dataclasses import replace
@@ -18,9 +22,10 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.solvers.lexicographic.reference import reference_allocation
+from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import Accuracy, promised
 
-__all__ = ["ModelFacts", "judged", "residual"]
+__all__ = ["Known", "ModelFacts", "judged", "proved", "residual"]
 
 
 class ModelFacts(NamedTuple):
@@ -30,6 +35,9 @@ class ModelFacts(NamedTuple):
     objective: float | None = None
 
 
+SMALL = 5_000
+"""Arcs up to which the reference is asked without being requested."""
+
 PROVED = 1e-7
 """Up to here the residual that an allocation's own prices prove needs no reference."""
 
@@ -38,7 +46,12 @@ TRUSTED = 1e-6
 
 
 def judged(
-    mechanism: Mechanism, allocation: Allocation, accuracy: Accuracy | None = None, model: ModelFacts | None = None
+    mechanism: Mechanism,
+    allocation: Allocation,
+    limits: Limits | None = None,
+    model: ModelFacts | None = None,
+    reference: bool | None = None,
+    claimed: bool = False,
 ) -> Allocation:
     """The allocation with its values and residuals, and with a claim that these support.
 
@@ -46,25 +59,28 @@ def judged(
     ----------
     mechanism : whose definition it is judged by, with its parameters
     allocation : on the mechanism's home instance
-    accuracy : the accuracy its method was asked for; None leaves the termination as it is
+    limits : the accuracy its method was asked for, and the time left; None leaves the termination as it is
     model : what is known of the model that was solved, for a mechanism without a residual of its own
+    reference : whether an independent reference may be asked; None = on at most SMALL arcs
+    claimed : whether the termination is left as it is
 
     Returns
     -------
     The allocation with `residuals` {"feasibility", "definition"}, or for a mechanism without a residual of its own
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
+    accuracy = None if limits is None or claimed else limits.accuracy
     if not mechanism.has_residual:
         return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
     own = mechanism.residual(allocation)
-    definition = _with_reference(mechanism, allocation, own)
-    residuals = {"feasibility": infeasibility(allocation), "definition": definition}
-    result = replace(allocation, values=mechanism.values(allocation), residuals=residuals)
-    if accuracy is None or result.x_exact is not None:
+    known = _with_reference(mechanism, allocation, own, limits or Limits(), reference)
+    residuals = {"feasibility": infeasibility(allocation), "definition": known.residual}
+    result = replace(allocation, values=mechanism.values(allocation), residuals=residuals, not_judged=known.not_judged)
+    if accuracy is None or result.x_exact is not None or known.not_judged:
         return result
     if allocation.prices is not None:
         return _claim(result, own, promised(accuracy))
-    return result if isinstance(mechanism, Leximin) else _claim(result, definition, promised(accuracy))
+    return result if isinstance(mechanism, Leximin) else _claim(result, known.residual, promised(accuracy))
 
 
 def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Accuracy | None, model: ModelFacts) -> Allocation:
@@ -80,38 +96,82 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
     return result if accuracy is None else _claim(result, model.optimality, promised(accuracy))
 
 
+class Known(NamedTuple):
+    """The best residual that is proved, inf where nothing is, and then why."""
+
+    residual: float
+    not_judged: str = ""
+
+
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
     """How far the allocation is from the mechanism's definition, by its own prices or by an independent reference.
 
-    None for a mechanism without a residual of its own.
+    None for a mechanism without a residual of its own; inf where nothing is known.
     """
-    if not mechanism.has_residual:
-        return None
-    return _with_reference(mechanism, allocation, mechanism.residual(allocation))
+    return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 
-def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float) -> float:
+def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None) -> Known:
+    """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own.
+
+    Parameters
+    ----------
+    mechanism : whose definition it is held against, with its parameters
+    allocation : on the mechanism's home instance
+    limits : of which the deadline counts
+    reference : whether an independent reference may be asked; None = on at most SMALL arcs
+
+    Returns
+    -------
+    The residual; inf with a sentence where nothing is known
+    """
+    return _with_reference(mechanism, allocation, mechanism.residual(allocation), limits or Limits(), reference)
+
+
+def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits, reference: bool | None) -> Known:
     """The best residual that is proved, `own` at the allocation's own prices."""
-    if own <= PROVED or not allocation.has_point:
-        return own
+    if own <= PROVED or not allocation.has_point or not _needs_prices(mechanism, allocation):
+        return Known(own)
+    if not (len(allocation.instance.arcs) <= SMALL if reference is None else reference):
+        return _without_reference(allocation, own, f"an independent reference is for {SMALL} arcs or on request")
+    better = None if limits.late else _by_reference(mechanism, allocation, own, limits)
+    if better is None and limits.late:
+        return _without_reference(allocation, own, "there was no time left for an independent reference")
+    return Known(own if better is None else better)
+
+
+def _needs_prices(mechanism: Mechanism, allocation: Allocation) -> bool:
+    """Whether its residual is what prices prove, and is not infinite for want of tasks."""
+    return isinstance(mechanism, Leximin) or mechanism.marginal(allocation) is not None
+
+
+def _without_reference(allocation: Allocation, own: float, reason: str) -> Known:
+    """What its own prices prove; without any nothing is known."""
+    if allocation.prices is not None:
+        return Known(own)
+    return Known(np.inf, f"not judged: the allocation has no prices that prove it, and {reason}")
+
+
+def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits) -> float | None:
+    """The better of `own` and what the reference proves; None where it has no answer in time."""
     if isinstance(mechanism, Leximin):
-        return _by_rounds(mechanism, allocation, own)
+        return _by_rounds(mechanism, allocation, own, limits)
     marginal = mechanism.marginal(allocation)
-    if marginal is None:
-        return own
-    return min(own, mechanism.residual(replace(allocation, prices=reference_prices(allocation, marginal))))
+    assert marginal is not None
+    prices = reference_prices(allocation, marginal, limits.deadline - limits.clock())
+    return min(own, mechanism.residual(replace(allocation, prices=prices))) if prices.any() else None
 
 
-def _by_rounds(rule: Leximin, allocation: Allocation, own: float) -> float:
+def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits) -> float | None:
     """By the reference's prices, or, where these prove its own shares, by the largest relative difference from these.
 
     In deep sequences a proof is sharper than arithmetic (somebody may be raised by 1e-4 if others lose 1e-13); there the
     difference from the reference is what counts, if the reference itself is proved.
     """
     here = replace(allocation, instance=rule.domain(allocation.instance))
-    reference = reference_allocation(rule, here.instance)
+    reference = reference_allocation(rule, here.instance, limits)
     if reference is None:
-        return own
+        return None
     best = min(own, rule.residual(replace(here, prices=reference.prices)))
     proof = rule.residual(reference)
     deviation = float(np.abs(here.tasks / reference.tasks - 1.0).max())

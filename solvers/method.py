@@ -3,11 +3,10 @@
 Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
 that point (residuals, judge.py). "optimal" is what the solver says here; whether it stands as a claim, the judge decides. Seconds
 are split into build, compile, solve and read.
+
+Time is read off the clock of `Limits` alone, so a limit is one number for the whole call and tests bring a clock of their own.
 """
 
-import os
-import sys
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -34,12 +33,18 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, promised
+from fairalloc.solvers.silence import captured
 
-__all__ = ["Answer", "Limits", "Method", "Session", "Stopped", "captured"]
+__all__ = ["Answer", "Limits", "Method", "Session", "Stopped"]
 
 
 T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
+
+
+def now() -> float:
+    """Seconds of `time.perf_counter`."""
+    return time.perf_counter()
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,12 @@ class Limits:
     Attributes
     ----------
     accuracy : how exact the answer should be, a word of ACCURACY or the residual itself
-    deadline : when to stop, in seconds of `time.perf_counter`
+    deadline : when to stop, in seconds of the clock; inf = no limit
     trace, log : whether to keep a trace of the algorithm and what the solver prints
     options : of the algorithm; `own` reads them
     solver_options : of the solver behind the method, in its own names, on top of those that the accuracy means
     start, start_prices : (A,) tasks and (K, R) prices to start from, in the units in which the method computes; None = its own
+    clock : gives the seconds now
     """
 
     accuracy: Accuracy = "mid"
@@ -64,6 +70,7 @@ class Limits:
     solver_options: Mapping[str, Any] = field(default_factory=dict)
     start: Floats | None = None
     start_prices: Floats | None = None
+    clock: Callable[[], float] = now
 
     @property
     def promised(self) -> float:
@@ -75,17 +82,27 @@ class Limits:
         return self.options if isinstance(self.options, kind) else kind()
 
     @property
+    def limited(self) -> bool:
+        """Whether there is a deadline."""
+        return bool(np.isfinite(self.deadline))
+
+    @property
     def late(self) -> bool:
         """Whether no time is left."""
-        return time.perf_counter() >= self.deadline
+        return self.clock() >= self.deadline
 
     @property
     def left(self) -> float:
         """Seconds left; Stopped when there are none."""
-        seconds = self.deadline - time.perf_counter()
+        seconds = self.deadline - self.clock()
         if seconds <= 0:
             raise Stopped("time_limit")
         return seconds
+
+    def share(self, part: float) -> "Limits":
+        """The same with that part of the time that is left."""
+        seconds = max(self.deadline - self.clock(), 0.0)
+        return replace(self, deadline=self.deadline - (1.0 - part) * seconds) if self.limited else self
 
 
 class Stopped(Exception):  # noqa: N818 (a signal, not an error)
@@ -138,11 +155,11 @@ class Session:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Count the seconds inside as one of build, compile, solve, read."""
-        start = time.perf_counter()
+        start = self.limits.clock()
         try:
             yield
         finally:
-            spent = time.perf_counter() - start
+            spent = self.limits.clock() - start
             self.times = replace(self.times, **{name: getattr(self.times, name) + spent})
 
     def count(self, iterations: int | None) -> None:
@@ -177,18 +194,20 @@ class Session:
 
     @contextmanager
     def logged(self) -> Iterator[None]:
-        """Keep what is printed inside for the log, where one is wanted; otherwise it is thrown away.
+        """Keep what is printed inside for the log, where one is wanted.
 
         What Python prints goes another way than what C prints where `sys.stdout` is not the process's, as in notebooks.
         """
+        if not self.limits.log:
+            yield
+            return
         lines: list[str] = []
         said = StringIO()
         try:
             with captured() as lines, redirect_stdout(said), redirect_stderr(said):
                 yield
         finally:
-            if self.limits.log:
-                self.log.extend([*said.getvalue().splitlines(), *lines])
+            self.log.extend([*said.getvalue().splitlines(), *lines])
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
@@ -325,6 +344,10 @@ class Method(ABC):
             termination, message = stop.termination, str(stop)
         except FairallocError:
             raise
+        except KeyboardInterrupt:
+            if not len(session.x):
+                raise
+            termination, message = "interrupted", "interrupted: this is the point so far"
         except Exception as error:  # whatever a back end raises ends this method alone
             termination, message = "error", f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
         if termination == "optimal" and session.inaccurate:
@@ -367,25 +390,3 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
-
-
-@contextmanager
-def captured() -> Iterator[list[str]]:
-    """Send what C and Python code prints into the yielded list (filled on exit): solvers stay silent."""
-    lines: list[str] = []
-    sys.stdout.flush()
-    sys.stderr.flush()
-    with tempfile.TemporaryFile() as file:
-        saved = [(os.dup(fd), fd) for fd in (1, 2)]
-        for _, fd in saved:
-            os.dup2(file.fileno(), fd)
-        try:
-            yield lines
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            for copy, fd in saved:
-                os.dup2(copy, fd)
-                os.close(copy)
-            file.seek(0)
-            lines.extend(file.read().decode(errors="replace").splitlines())

@@ -1,11 +1,10 @@
 """`solve`: from an instance and a mechanism to an allocation.
 
 1. The mechanism with its parameters, and the methods to try: the one that was asked for, or the fastest first.
-2. Each writes the mechanism's model on its domain in canonical units, solves it, and its tasks are brought back (`_computed`).
-3. The answer is judged by the mechanism's definition (judge.py); the first that meets the accuracy is returned, else the best.
+2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (attempts.py).
+3. The first that meets the accuracy is returned, else the best.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -16,16 +15,15 @@ import numpy as np
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Edited
-from fairalloc.models.allocation import Allocation, Times
-from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance
+from fairalloc.solvers.attempts import Request, best_attempt
 from fairalloc.solvers.conflict import conflict
-from fairalloc.solvers.judge import ModelFacts, judged
-from fairalloc.solvers.method import Answer, Limits, Method
+from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, promised
-from fairalloc.solvers.own import Own, OwnFunction, failure, own_method
-from fairalloc.solvers.registry import METHODS, candidates, find_method, methods_for
-from fairalloc.solvers.start import start_on
+from fairalloc.solvers.own import Own, own_method
+from fairalloc.solvers.registry import candidates, find_method, methods_for
 
 __all__ = ["solve"]
 
@@ -40,6 +38,7 @@ def solve(
     log: bool = False,
     options: Mapping[str, Any] | None = None,
     warm_start: Allocation | None = None,
+    reference: bool | None = None,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -51,21 +50,26 @@ def solve(
     method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (solvers/own.py);
         None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it
-    time_limit : seconds for the whole call, obeyed inside the solver and between phases; None = no limit
+    time_limit : seconds for the whole call, judging included; None = no limit. The call takes at most 1.2 times as long and a
+        second more; where processes cannot be forked (Windows), a solver that ignores its own limit overruns
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line
     options : of the method, which must be named: those of an algorithm of this package (`fa.options`), and those of the solver
         behind a method in the solver's own names, on top of what the accuracy means
     warm_start : an allocation to start from, on an instance with the same arcs; a method that cannot says so in `message`
+    reference : whether an independent reference judges the answer where its own prices prove too little; None = on instances of
+        at most judge.SMALL arcs, where it costs no more than solving
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
     -------
     Allocation with `residuals` {"feasibility", "definition"} computed from the instance alone; a mechanism without a residual of
-    its own is judged by the optimality conditions of its model ({"feasibility", "optimality"}) or says `not_judged`
+    its own is judged by the optimality conditions of its model ({"feasibility", "optimality"}) or says `not_judged`, as
+    does one for which no time was left. Ctrl-C returns the best point so far, with the termination "interrupted"
 
     Raises
     ------
+    KeyboardInterrupt : Ctrl-C before there was a point
     UnknownName : there is no such mechanism or method
     NotInstalled : the method needs a package or a solver that is missing
     NotApplicable : the mechanism is not defined here or has no such parameter, or the method does not compute it
@@ -77,84 +81,20 @@ def solve(
     >>> solve(wang, "drfh").tasks
     array([10., 10.])
     """
-    item = find_mechanism(mechanism).configure(**parameters).settled(instance)
-    _check(accuracy, time_limit)
-    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
-    limits = Limits(accuracy, deadline, trace, log)
+    _check(instance, mechanism, accuracy, time_limit)
     if options and method is None:
         named = ", ".join(map(str, options))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
+    deadline = np.inf if time_limit is None else now() + float(time_limit)
+    item = find_mechanism(mechanism).configure(**parameters).settled(instance)
     chosen = [_chosen(item, method, instance, options or {})] if method is not None else candidates(item, instance)
-    best: Allocation | None = None
-    for candidate in chosen:
-        allocation = _computed(item, candidate, instance, limits, warm_start)
-        if best is None or _rank(allocation) < _rank(best):
-            best = allocation
-        done = best.claims_success if best.not_judged else best.residual <= limits.promised
-        if done or time.perf_counter() > deadline:
-            break
+    request = Request(item, instance, Limits(accuracy, deadline, trace, log), reference, warm_start)
+    best = best_attempt(request, chosen)
     if best is None:
         raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     if best.termination == "infeasible" and isinstance(item, Edited):
         return replace(best, message=conflict(item, item.domain(instance)))
     return best
-
-
-def _rank(allocation: Allocation) -> tuple[float, bool]:
-    """What is better comes first: small residuals, then claims of what is not judged."""
-    return allocation.residual, not allocation.claims_success
-
-
-def _computed(
-    mechanism: Mechanism, method: Method, instance: Instance, limits: Limits, warm_start: Allocation | None
-) -> Allocation:
-    domain, home = mechanism.domain(instance), mechanism.home(instance)
-    scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
-    limits = replace(limits, options=method.options, solver_options=method.solver_options)
-    if warm_start is not None:
-        x, prices = start_on(domain, unit, warm_start)
-        limits = replace(limits, start=x, start_prices=prices) if method.starts(mechanism) else limits
-    answer = _answer(mechanism, method, scaled, limits)
-    used = warm_start is None or method.starts(mechanism)
-    unused = "" if used else f"warm_start is not used: {method.id} takes no start for {mechanism.id}"
-    allocation = Allocation(
-        instance=home,
-        x=answer.x * unit[domain.arcs.user],
-        mechanism=mechanism.id,
-        method=method.id,
-        parameters=mechanism.parameters,
-        termination=answer.termination,
-        prices=answer.prices if (domain.K, domain.R) == (home.K, home.R) else None,
-        times=answer.times,
-        iterations=answer.iterations,
-        trace=answer.trace,
-        versions=method.versions(),
-        message=answer.message,
-        log=answer.log,
-        x_exact=answer.x_exact,
-    )
-    asked = None if isinstance(method, OwnFunction) and answer.prices is None else limits.accuracy
-    result = judged(mechanism, allocation, asked, ModelFacts(answer.optimality, answer.objective))
-    return replace(result, message="; ".join(filter(None, (result.message, unused)))) if unused else result
-
-
-def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
-    """What the method answers; one that is not of this package has the clock around it, and what it raises ends it alone."""
-    if METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc."):
-        return method.run(mechanism, instance, limits)
-    start = time.perf_counter()
-    try:
-        answer = method.run(mechanism, instance, limits)
-    except Exception as error:
-        spent, nowhere = Times(solve=time.perf_counter() - start), np.full(len(instance.arcs), np.nan)
-        return Answer(nowhere, None, "error", spent, message=failure(method.id, error))
-    spent = Times(solve=time.perf_counter() - start)
-    x = np.asarray(answer.x, dtype=float) if isinstance(answer, Answer) else np.empty(0)
-    if x.shape != (len(instance.arcs),):
-        nowhere = np.full(len(instance.arcs), np.nan)
-        said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
-        return Answer(nowhere, None, "error", spent, message=said)
-    return replace(answer, x=x, times=spent)
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:
@@ -170,7 +110,12 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
     return method
 
 
-def _check(accuracy: Accuracy, time_limit: float | None) -> None:
+def _check(instance: Any, mechanism: Any, accuracy: Accuracy, time_limit: Any) -> None:
+    if not isinstance(instance, Instance):
+        raise InstanceError(f"instance is {shown(instance)}, but it must be an Instance")
+    if not isinstance(mechanism, str | Mechanism):
+        raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
-        raise InstanceError(f"time_limit is {time_limit!r} seconds, but it must be positive")
+    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool | np.bool_)
+    if time_limit is not None and not (number and time_limit > 0):
+        raise InstanceError(f"time_limit is {shown(time_limit)} seconds, but it must be positive")

@@ -54,11 +54,20 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     return max(float(bound / (marginal @ allocation.tasks)) - 1.0, 0.0)
 
 
-def reference_prices(allocation: Allocation, marginal: Floats) -> Floats:
-    """(K, R) the prices that prove most, an independent reference for those of a method.
+def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = np.inf) -> Floats:
+    """The prices that prove most, an independent reference for those of a method.
 
-    They are the dual optimum min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's dual simplex; zeros, which
-    prove nothing, where that fails.
+    They are the dual optimum min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's dual simplex.
+
+    Parameters
+    ----------
+    allocation : tasks on arcs
+    marginal : (N,) marginal utilities a_n >= 0
+    seconds : limit for the linear program
+
+    Returns
+    -------
+    (K, R) in shares of capacity; zeros, which prove nothing, where that fails
     """
     instance, arcs = allocation.instance, allocation.instance.arcs
     capped = np.flatnonzero(np.isfinite(instance.max_tasks))
@@ -66,7 +75,8 @@ def reference_prices(allocation: Allocation, marginal: Floats) -> Floats:
     worth = sp.diags_array(1.0 / unit[arcs.user])
     matrix = sp.hstack([worth @ arcs.load.T, worth @ arcs.owner.T[:, capped]], format="csr")
     cost = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
-    answer = linprog(cost, A_ub=-matrix, b_ub=-(marginal / unit)[arcs.user], method="highs-ds")
+    options = {"time_limit": max(seconds, 1e-3)} if np.isfinite(seconds) else {}
+    answer = linprog(cost, A_ub=-matrix, b_ub=-(marginal / unit)[arcs.user], method="highs-ds", options=options)
     if not answer.success:
         return np.zeros((instance.K, instance.R))  # prices that prove nothing
     prices: Floats = answer.x[: instance.K * instance.R].reshape(instance.K, instance.R)

@@ -97,7 +97,7 @@ class CvxpySession(Session):
         options = {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
         with self.phase("compile"):
             data, chain, inverse = self._compile(options)
-        if np.isfinite(self.limits.deadline) and self.solver in TIME_OPTION:
+        if self.limits.limited and self.solver in TIME_OPTION:
             options[TIME_OPTION[self.solver]] = self.limits.left
         with self.phase("solve"), self.logged():
             raw = self.asked(self.solver, lambda: chain.solve_via_data(self.problem, data, False, self.limits.log, options))

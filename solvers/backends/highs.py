@@ -69,7 +69,7 @@ class HighsSession(Session):
                 self._modify_model(round)
         else:
             self._pass_model(round)
-        if np.isfinite(self.limits.deadline):
+        if self.limits.limited:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"), self.logged():
             self.highs.run()

@@ -9,8 +9,6 @@ import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.lexicographic.round import Round
@@ -18,7 +16,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import PyomoSession
 from fairalloc.solvers.game.session import finite_alpha
-from fairalloc.solvers.method import Limits, Method, Session, captured
+from fairalloc.solvers.method import Limits, Method, Session
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -42,8 +40,8 @@ class PathSession(PyomoSession):
         from pyomo.environ import SolverFactory
 
         solver = SolverFactory("path")
-        limit = {"timelimit": self.limits.left} if np.isfinite(self.limits.deadline) else {}
-        with self.phase("solve"), captured():
+        limit = {"timelimit": self.limits.left} if self.limits.limited else {}
+        with self.phase("solve"):
             results = solver.solve(self.model, **limit)
         return PATH_TERMINATION.get(str(results.solver.termination_condition), "error"), None
 

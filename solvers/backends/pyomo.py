@@ -17,8 +17,9 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import check_highs_options
-from fairalloc.solvers.method import Limits, Method, Session, Stopped, captured
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
+from fairalloc.solvers.silence import uncaptured
 from fairalloc.solvers.start import interior
 
 if TYPE_CHECKING:
@@ -99,20 +100,17 @@ class PyomoHighs(PyomoSession):
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Hand the model over and solve it."""
-        from pyomo.contrib.solver.common.factory import SolverFactory
-
-        with self.phase("compile"), captured():
+        with self.phase("compile"), uncaptured():
             check_highs_options(self.limits.solver_options)
-            solver = SolverFactory("highs")
+            solver = _silent()
             solver.config.load_solutions = False
             solver.config.raise_exception_on_nonoptimal_result = False
-            ours = solver_options("HIGHS", self.limits.accuracy)
-            solver.config.solver_options = {"threads": 1, **ours, **self.limits.solver_options}
+            ours = {"threads": 1, "output_flag": self.limits.log, **solver_options("HIGHS", self.limits.accuracy)}
+            solver.config.solver_options = {**ours, **self.limits.solver_options}
             solver.set_instance(self.model)
-        if np.isfinite(self.limits.deadline):
+        if self.limits.limited:
             solver.config.time_limit = self.limits.left
-        with self.phase("solve"), self.logged():
-            solver.config.tee = self.limits.log  # to what is the standard output now
+        with self.phase("solve"), uncaptured(), self.logged():
             results = solver.solve(self.model)
         termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
         loader = results.solution_loader
@@ -121,6 +119,18 @@ class PyomoHighs(PyomoSession):
         if self.mechanism.integer:
             return termination, None
         return termination, loader.get_duals() if termination == "optimal" else {}
+
+
+def _silent() -> Any:
+    """Pyomo's interface to HiGHS, which prints its banner when the first variables arrive, before any option is set."""
+    from pyomo.contrib.solver.solvers.highs import Highs
+
+    class Silent(Highs):  # type: ignore[misc]
+        def add_block(self, block: Any) -> None:
+            self._solver_model.setOptionValue("output_flag", False)
+            super().add_block(block)
+
+    return Silent()
 
 
 HIGHS_TERMINATION = {
@@ -145,7 +155,7 @@ class PyomoIpopt(PyomoSession):
         if self.limits.start is not None:
             for variable, value in zip(self.model.x.values(), interior(self.instance, self.limits.start), strict=True):
                 variable.set_value(float(value))
-        if np.isfinite(self.limits.deadline):
+        if self.limits.limited:
             options["max_wall_time"] = self.limits.left
         with self.phase("compile"):
             program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
@@ -169,7 +179,7 @@ class CasadiProgram:
             self.nl = casadi.NlpBuilder()
             self.nl.import_nl(str(path))
         problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
-        chosen: Any = {"ipopt": dict(options), "print_time": False, "expand": True}
+        chosen: Any = {"ipopt": dict(options), "print_time": False, "show_eval_warnings": False, "expand": True}
         self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
         self.stats: dict[str, Any] = {}
 
@@ -198,9 +208,7 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any
     -------
     The termination
     """
-    program = CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options})
-    with captured():
-        return program.solve()[0]
+    return CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options}).solve()[0]
 
 
 def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:

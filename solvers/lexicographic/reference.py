@@ -13,6 +13,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
+from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["reference_allocation"]
 
@@ -22,10 +23,10 @@ TOLERANCE = 1e-9
 
 
 class ScipyRounds:
-    """Solves a round by SciPy's `linprog`; ArithmeticError where it fails."""
+    """Solves a round by SciPy's `linprog`; ArithmeticError where it fails, Stopped where there is no time."""
 
-    def __init__(self, rule: Leximin, instance: Instance) -> None:
-        self.rule, self.instance = rule, instance
+    def __init__(self, rule: Leximin, instance: Instance, limits: Limits) -> None:
+        self.rule, self.instance, self.limits = rule, instance, limits
 
     def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
         """Tasks and prices of the round."""
@@ -34,7 +35,8 @@ class ScipyRounds:
         sides = np.concatenate([lp.upper, -lp.lower])
         given = np.isfinite(sides)
         bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
-        answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=OPTIONS)
+        options = {**OPTIONS, "time_limit": self.limits.left} if self.limits.limited else OPTIONS
+        answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
         if not answer.success:
             raise ArithmeticError(answer.message)
         dual = np.zeros(len(sides))
@@ -44,11 +46,11 @@ class ScipyRounds:
         return answer.x[:-1], capacity.reshape(self.instance.K, self.instance.R)
 
 
-def reference_allocation(rule: Leximin, instance: Instance) -> Allocation | None:
-    """The rule's allocation on its domain, with prices that prove it; None where SciPy fails."""
+def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
+    """The rule's allocation on its domain, with prices that prove it; None where SciPy fails or the time is not enough."""
     scaled, unit = rule.canonical(instance)
     try:
-        x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled), TOLERANCE)
-    except ArithmeticError:
+        x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), TOLERANCE)
+    except (ArithmeticError, Stopped):
         return None
     return Allocation(instance, x * unit[instance.arcs.user], prices=prices)

@@ -20,9 +20,10 @@ from fairalloc.models.aggregation import expand
 from fairalloc.models.published import example
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.backends import cvxpy_nlp
-from fairalloc.solvers.method import Limits, Method, Stopped, captured
+from fairalloc.solvers.method import Limits, Method, Stopped
 from fairalloc.solvers.options import OPTIONS
 from fairalloc.solvers.registry import _add as add_method
+from fairalloc.solvers.silence import captured
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]

@@ -1,0 +1,225 @@
+"""The methods in turn, each answered and judged within the time of the call.
+
+1. A method writes the mechanism's model on its domain in canonical units, solves it, and its tasks come back (`_answered`).
+2. The answer is judged by the mechanism's definition (judge.py); the first that meets the accuracy is returned, else the best.
+
+**Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
+solving and judging count alike. Where a limit is given and the instance has LARGE entries or more, both steps are done in a child
+process that is ended when its time is over (isolated.py): native code and long phases look at no clock. The call then ends within
+1.1 times the limit and a second, with the best point that arrived.
+
+**Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
+where there is none.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from fairalloc.formulations import Mechanism
+from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import isolated
+from fairalloc.solvers.judge import ModelFacts, judged
+from fairalloc.solvers.method import Answer, Limits, Method
+from fairalloc.solvers.own import OwnFunction, failure
+from fairalloc.solvers.registry import METHODS
+from fairalloc.solvers.start import start_on
+
+__all__ = ["LARGE", "Request", "best_attempt"]
+
+LARGE = 10_000
+"""Arcs times resources from which a limited solve runs in a child process: smaller models are written and judged in a second."""
+
+SHARE = 0.5
+"""The part of the time left that a method gets where others can follow."""
+
+OVERRUN = 0.1
+"""How much longer than its share a child may run, to read and judge what a solver returned at its limit; and MARGIN seconds."""
+
+MARGIN = 0.25
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of every method alike.
+
+    Attributes
+    ----------
+    mechanism : configured and settled
+    instance : the problem
+    limits : accuracy, deadline and clock of the whole call
+    reference : whether an independent reference may judge; None = on at most judge.SMALL arcs
+    warm_start : an allocation to start from, or None
+    """
+
+    mechanism: Mechanism
+    instance: Instance
+    limits: Limits
+    reference: bool | None = None
+    warm_start: Allocation | None = None
+
+
+def best_attempt(request: Request, methods: Iterable[Method]) -> Allocation | None:
+    """The first allocation that meets the accuracy, else the best when methods or time have come to an end.
+
+    Parameters
+    ----------
+    request : what is asked
+    methods : that compute the mechanism there, fastest first
+
+    Returns
+    -------
+    The allocation, judged; None where there are no methods
+
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C before there was a point
+    """
+    limits = request.limits
+    best: Allocation | None = None
+    for method, last in _with_last(methods, limits.limited):
+        part = replace(request, limits=limits if last else limits.share(SHARE))
+        try:
+            allocation = _attempt(part, method)
+        except KeyboardInterrupt:
+            if best is None or not best.has_point:
+                raise
+            return _interrupted(best)
+        if best is None or _rank(allocation) < _rank(best):
+            best = allocation
+        done = best.claims_success if best.not_judged else best.residual <= limits.promised
+        if done or limits.late or allocation.termination == "interrupted":
+            break
+    return best
+
+
+def _with_last(methods: Iterable[Method], limited: bool) -> Iterator[tuple[Method, bool]]:
+    """Each method, and whether it is the last; without a limit nobody asks, and no method is looked for before it is needed."""
+    rest = iter(methods)
+    method = next(rest, None)
+    while method is not None:
+        following = next(rest, None) if limited else None
+        yield method, following is None
+        method = following if limited else next(rest, None)
+
+
+def _rank(allocation: Allocation) -> tuple[float, bool, bool]:
+    """What is better comes first: small residuals, then claims of what is not judged, then any point."""
+    return allocation.residual, not allocation.claims_success, not allocation.has_point
+
+
+def _attempt(request: Request, method: Method) -> Allocation:
+    """The method's answer, judged; in a child process where it might overrun."""
+    instance = request.instance
+    if isolated.AVAILABLE and request.limits.limited and len(instance.arcs) * instance.R >= LARGE:
+        return _in_child(request, method)
+    known: list[Allocation] = []
+    try:
+        _work(request, method, known.append)
+    except KeyboardInterrupt:
+        if not known or not known[-1].has_point:
+            raise
+        return _interrupted(known[-1])
+    return known[-1]
+
+
+def _work(request: Request, method: Method, keep: Callable[[Allocation], None]) -> None:
+    """The answer, first as it is and then judged, each kept as soon as it is there."""
+    answered, facts = _answered(request, method)
+    keep(_unjudged(answered, "there was no time left to judge it"))
+    keep(_judged(request, method, answered, facts))
+
+
+def _unjudged(allocation: Allocation, reason: str) -> Allocation:
+    return replace(allocation, residuals={"feasibility": infeasibility(allocation)}, not_judged=f"not judged: {reason}")
+
+
+def _interrupted(allocation: Allocation) -> Allocation:
+    return replace(allocation, termination="interrupted", message="interrupted: this is the best point so far")
+
+
+def _in_child(request: Request, method: Method) -> Allocation:
+    """What the child had at the end; the instance does not travel."""
+    home, limits = request.mechanism.home(request.instance), request.limits
+    end = limits.deadline + OVERRUN * max(limits.deadline - limits.clock(), 0.0) + MARGIN
+    names = [field.name for field in fields(Allocation) if field.name != "instance"]
+
+    def work(send: Callable[[object], None]) -> None:
+        _work(request, method, lambda allocation: send({name: getattr(allocation, name) for name in names}))
+
+    outcome = isolated.isolated(work, end, limits.clock)
+    if outcome.messages:
+        allocation = Allocation(instance=home, **outcome.messages[-1])
+    else:
+        facts = {"mechanism": request.mechanism.id, "method": method.id, "parameters": request.mechanism.parameters}
+        allocation = _unjudged(Allocation(home, np.full(len(home.arcs), np.nan), **facts), "there is no point")
+    if outcome.ending == "interrupted":
+        if not allocation.has_point:
+            raise KeyboardInterrupt
+        return _interrupted(allocation)
+    if outcome.ending == "died" and not outcome.messages:
+        return replace(allocation, termination="error", message=f"its process ended with exit code {outcome.code}")
+    if allocation.termination in ("given", "interrupted"):
+        return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
+    return allocation
+
+
+def _answered(request: Request, method: Method) -> tuple[Allocation, ModelFacts]:
+    """Step 1: the method's answer on the mechanism's home, not judged, and what is known of the model there."""
+    mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
+    domain, home = mechanism.domain(instance), mechanism.home(instance)
+    scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
+    limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
+    if warm_start is not None:
+        x, prices = start_on(domain, unit, warm_start)
+        limits = replace(limits, start=x, start_prices=prices) if method.starts(mechanism) else limits
+    answer = _answer(mechanism, method, scaled, limits)
+    allocation = Allocation(
+        instance=home,
+        x=answer.x * unit[domain.arcs.user],
+        mechanism=mechanism.id,
+        method=method.id,
+        parameters=mechanism.parameters,
+        termination=answer.termination,
+        prices=answer.prices if (domain.K, domain.R) == (home.K, home.R) else None,
+        times=answer.times,
+        iterations=answer.iterations,
+        trace=answer.trace,
+        versions=method.versions(),
+        message=answer.message,
+        log=answer.log,
+        x_exact=answer.x_exact,
+    )
+    return allocation, ModelFacts(answer.optimality, answer.objective)
+
+
+def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
+    """Step 2; what a function of one's own claims without prices is left standing."""
+    own = isinstance(method, OwnFunction) and allocation.prices is None
+    result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
+    if request.warm_start is None or method.starts(request.mechanism):
+        return result
+    unused = f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}"
+    return replace(result, message="; ".join(filter(None, (result.message, unused))))
+
+
+def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
+    """What the method answers; one that is not of this package has the clock around it, and what it raises ends it alone."""
+    if METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc."):
+        return method.run(mechanism, instance, limits)
+    start = limits.clock()
+    try:
+        answer = method.run(mechanism, instance, limits)
+    except Exception as error:
+        spent, nowhere = Times(solve=limits.clock() - start), np.full(len(instance.arcs), np.nan)
+        return Answer(nowhere, None, "error", spent, message=failure(method.id, error))
+    spent = Times(solve=limits.clock() - start)
+    x = np.asarray(answer.x, dtype=float) if isinstance(answer, Answer) else np.empty(0)
+    if x.shape != (len(instance.arcs),):
+        nowhere = np.full(len(instance.arcs), np.nan)
+        said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
+        return Answer(nowhere, None, "error", spent, message=said)
+    return replace(answer, x=x, times=spent)

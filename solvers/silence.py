@@ -1,0 +1,70 @@
+"""What solvers print: nothing, by their own options (options.py); what the process prints is redirected for a log alone.
+
+File descriptors belong to the whole process. Whoever redirects them takes away what other threads print, and where two threads
+do it in turn, descriptor 1 may end as the file of one of them. So one thread at a time does it, and only where a log is wanted.
+"""
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["captured", "uncaptured"]
+
+
+class _Locks:
+    """One for the file descriptors, one for Pyomo's switch; new ones in a forked child, where the thread that had them is not."""
+
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        self.descriptors, self.pyomo = threading.RLock(), threading.RLock()
+
+
+_LOCKS = _Locks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_LOCKS.renew)
+
+
+@contextmanager
+def captured() -> Iterator[list[str]]:
+    """Send what C and Python code prints into the yielded list, which is filled on exit; other threads' lines go there too."""
+    lines: list[str] = []
+    with _LOCKS.descriptors, tempfile.TemporaryFile() as file:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        saved = [(os.dup(fd), fd) for fd in (1, 2)]
+        for _, fd in saved:
+            os.dup2(file.fileno(), fd)
+        try:
+            yield lines
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for copy, fd in saved:
+                os.dup2(copy, fd)
+                os.close(copy)
+            file.seek(0)
+            lines.extend(file.read().decode(errors="replace").splitlines())
+
+
+@contextmanager
+def uncaptured() -> Iterator[None]:
+    """Keep Pyomo from redirecting the descriptors around a solver that is silent anyway.
+
+    Its switch for that is one for all threads, so one of them has it at a time.
+    """
+    from pyomo.common import tee
+
+    with _LOCKS.pyomo:
+        module: Any = tee
+        before = getattr(module, "OVERRIDE_CAPTURE_OUTPUT", None)
+        module.OVERRIDE_CAPTURE_OUTPUT = 0  # CaptureOutputMode.DISABLE
+        try:
+            yield
+        finally:
+            module.OVERRIDE_CAPTURE_OUTPUT = before

@@ -1,0 +1,354 @@
+"""No call dies or overruns: limits by a fake clock and methods that hang, broken libraries, Ctrl-C, threads."""
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tolerances import RESIDUAL, SHARES
+
+from fairalloc.formulations import mechanism
+from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models.published import example
+from fairalloc.solvers import METHODS, attempts, isolated, judged, solve
+from fairalloc.solvers import judge as judge_module
+from fairalloc.solvers.attempts import LARGE, Request, best_attempt
+from fairalloc.solvers.judge import proved
+from fairalloc.solvers.lexicographic.reference import reference_allocation
+from fairalloc.solvers.method import Limits, Method, Session
+
+DRFH = mechanism("drfh")
+WANG = example("wang-fig2").instance
+BIG = generators.generic(60, 50, 4, 0)
+forks = pytest.mark.skipif(not isolated.AVAILABLE, reason="processes cannot be forked here")
+
+
+class Clock:
+    """Until it stands still it is `step` seconds later whenever it is looked at: nothing waits for the system's seconds."""
+
+    def __init__(self, step=1.0, until=np.inf):
+        self.seconds, self.step, self.until = 0.0, step, until
+
+    def __call__(self):
+        self.seconds += self.step if self.seconds < self.until else 0.0
+        return self.seconds
+
+
+class Double(Method):
+    """A method made of one function of the session; it computes everything."""
+
+    id, kind = "test:double", "exact"
+
+    def __init__(self, action, id="test:double"):
+        self.action, self.id = action, id
+
+    def computes(self, mechanism):
+        return True
+
+    def open(self, mechanism, instance, limits):
+        return Session(instance, limits)
+
+    def compute(self, mechanism, session):
+        return self.action(session)
+
+
+def hang(session):
+    while True:
+        time.sleep(3600)
+
+
+def hang_with_a_point(session):
+    session.x = np.zeros(len(session.instance.arcs))
+    hang(session)
+
+
+def deaf(session):
+    """As native code: it does not hear that it should end."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    hang(session)
+
+
+def right(session):
+    answer = METHODS["highs:leximin"].run(DRFH, session.instance, session.limits)
+    return answer.x, answer.prices
+
+
+def within(limit, *methods, instance=BIG, step=40.0, until=np.inf):
+    clock = Clock(step, until)
+    allocation = best_attempt(Request(DRFH, instance, Limits(deadline=limit, clock=clock)), methods)
+    return allocation, clock.seconds
+
+
+# ---- the limit holds for the whole call ---------------------------------------------------------------------------------
+
+
+def test_the_hanging_doubles_have_a_large_instance():
+    assert len(BIG.arcs) * BIG.R >= LARGE > len(WANG.arcs) * WANG.R
+
+
+@forks
+@pytest.mark.parametrize("action", [hang, hang_with_a_point, deaf])
+def test_a_method_that_hangs_is_ended(action):
+    limit = 1000.0
+    allocation, seconds = within(limit, Double(action))
+    assert allocation.termination == "time_limit"
+    assert not allocation.claims_success
+    assert seconds <= 1.2 * limit + 1
+
+
+@forks
+def test_the_point_of_a_method_that_is_ended_is_kept():
+    kept, _ = within(1000.0, Double(hang_with_a_point))
+    assert kept.has_point
+    assert kept.termination == "time_limit"
+    assert not within(1000.0, Double(deaf))[0].has_point
+
+
+@forks
+def test_the_next_method_gets_what_the_first_has_left():
+    allocation, seconds = within(1000.0, Double(hang, "test:first"), Double(right, "test:second"), until=560.0)
+    assert allocation.method == "test:second"
+    assert allocation.residual <= RESIDUAL
+    assert 500 <= seconds <= 1000
+
+
+@forks
+def test_all_methods_together_keep_the_limit():
+    limit = 1000.0
+    allocation, seconds = within(limit, *(Double(hang, f"test:{k}") for k in range(4)))
+    assert allocation.termination == "time_limit"
+    assert seconds <= 1.2 * limit + 1
+
+
+def test_methods_share_the_time():
+    """Half of what is left for a method that others follow, all of it for the last, everything without a limit."""
+    seen = []
+
+    def look(session):
+        seen.append(session.limits.deadline)
+        return right(session)[0] * 0.9 ** len(seen), None
+
+    doubles = [Double(look, f"test:{k}") for k in range(3)]
+    best_attempt(Request(DRFH, WANG, Limits(deadline=64.0, clock=Clock(0.0))), doubles)
+    assert seen == [32, 32, 64], "nobody has used any"
+    seen.clear()
+    best_attempt(Request(DRFH, WANG, Limits(clock=Clock(0.0))), doubles)
+    assert seen == [np.inf] * 3
+
+
+@forks
+def test_a_judge_that_hangs_leaves_the_answer(monkeypatch):
+    monkeypatch.setattr(attempts, "judged", lambda *_, **__: hang(None))
+    limit = 1000.0
+    allocation, seconds = within(limit, Double(right))
+    assert allocation.has_point
+    assert "no time left to judge it" in allocation.not_judged
+    assert allocation.residual == np.inf
+    assert seconds <= 1.2 * limit + 1
+
+
+@forks
+def test_what_a_child_raises_is_raised_and_its_death_is_an_error():
+    def raises(session):
+        raise NotImplementedError("a sentence")
+
+    allocation, _ = within(1e6, Double(raises))
+    assert (allocation.termination, allocation.message) == ("error", "NotImplementedError: a sentence")
+    allocation, _ = within(1e6, Double(lambda session: os.kill(os.getpid(), signal.SIGKILL)))
+    assert (allocation.termination, allocation.message) == ("error", "its process ended with exit code -9")
+    with pytest.raises(ZeroDivisionError):
+        isolated.isolated(lambda send: send(1 / 0), np.inf, time.perf_counter)
+    sent = isolated.isolated(lambda send: [send(k) for k in range(3)], np.inf, time.perf_counter)
+    assert (sent.messages, sent.ending) == ([0, 1, 2], "done")
+    with pytest.raises(RuntimeError, match="pickle"):
+        isolated.isolated(lambda send: send(lambda: 0), np.inf, time.perf_counter)
+
+
+@forks
+def test_the_same_answer_in_a_child():
+    with_limit, without = solve(BIG, "drfh", time_limit=600.0), solve(BIG, "drfh")
+    np.testing.assert_allclose(with_limit.tasks, without.tasks, rtol=SHARES)
+    assert with_limit.residual <= RESIDUAL
+    assert with_limit.termination == without.termination == "optimal"
+
+
+# ---- judging costs no more than solving ---------------------------------------------------------------------------------
+
+
+def test_the_reference_is_for_small_instances_or_on_request(monkeypatch):
+    bare = replace(solve(WANG, "drfh"), prices=None)
+    assert judged(DRFH, bare).residual <= RESIDUAL
+    monkeypatch.setattr(judge_module, "SMALL", len(WANG.arcs) - 1)
+    unknown = judged(DRFH, bare)
+    assert unknown.residuals["definition"] == np.inf
+    assert "an independent reference is for" in unknown.not_judged
+    assert judged(DRFH, bare, reference=True).residual <= RESIDUAL
+    assert not judged(DRFH, solve(WANG, "drfh")).not_judged, "its own prices prove it"
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_what_could_not_be_judged_in_time_says_so(name):
+    item = mechanism(name)
+    bare = replace(solve(WANG, name), prices=None)
+    known = proved(item, bare, Limits(deadline=5.0, clock=Clock(10.0)))
+    assert known.residual == np.inf
+    assert known.not_judged == (
+        "not judged: the allocation has no prices that prove it, and there was no time left for an independent reference"
+    )
+
+
+def test_the_reference_obeys_the_limit_between_rounds():
+    fig1 = example("khamse-fig1").instance
+    assert reference_allocation(DRFH, fig1, Limits()) is not None
+    assert reference_allocation(DRFH, fig1, Limits(deadline=1.5, clock=Clock(1.0))) is None
+
+
+# ---- Ctrl-C -------------------------------------------------------------------------------------------------------------
+
+
+def interrupt(session):
+    raise KeyboardInterrupt
+
+
+def interrupt_with_a_point(session):
+    session.x = right(session)[0]
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("limit", [np.inf, 1e6])
+@pytest.mark.parametrize("instance", [WANG, BIG], ids=["small", "large"])
+def test_ctrl_c_keeps_the_best_point(instance, limit):
+    limits = Limits(deadline=limit, clock=Clock(0.0))
+    allocation = best_attempt(Request(DRFH, instance, limits), [Double(interrupt_with_a_point), Double(hang)])
+    if limit < np.inf and instance is BIG and isolated.AVAILABLE:
+        assert allocation.has_point
+        return
+    assert allocation.termination == "interrupted"
+    assert allocation.has_point
+
+
+def test_ctrl_c_without_a_point_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        best_attempt(Request(DRFH, WANG, Limits()), [Double(interrupt), Double(right)])
+    worse = Double(lambda session: (right(session)[0] * 0.5, None), "test:worse")
+    allocation = best_attempt(Request(DRFH, WANG, Limits()), [worse, Double(interrupt)])
+    assert (allocation.method, allocation.termination) == ("test:worse", "interrupted")
+
+
+@forks
+def test_ctrl_c_ends_the_child():
+    """The signal comes while the parent waits; the child is asked for its point."""
+
+    def ready(session):
+        session.x = right(session)[0]
+        os.kill(os.getppid(), signal.SIGINT)
+        hang(session)
+
+    allocation, _ = within(1e6, Double(ready), step=0.0)
+    assert allocation.termination == "interrupted"
+    assert allocation.has_point
+    with pytest.raises(KeyboardInterrupt):
+        within(1e6, Double(lambda session: (os.kill(os.getppid(), signal.SIGINT), hang(session))), step=0.0)
+
+
+# ---- threads and what is printed ----------------------------------------------------------------------------------------
+
+
+def place(descriptor):
+    """Which file it is."""
+    return os.fstat(descriptor).st_dev, os.fstat(descriptor).st_ino
+
+
+@contextlib.contextmanager
+def descriptor_1_in_a_file():
+    with tempfile.TemporaryFile() as file:
+        sys.stdout.flush()
+        copy = os.dup(1)
+        os.dup2(file.fileno(), 1)
+        try:
+            yield file
+        finally:
+            os.dup2(copy, 1)
+            os.close(copy)
+
+
+@pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "pyomo:highs", None])
+def test_threads_leave_descriptor_1_alone(method):
+    """8 threads x 20 solves; another thread's lines all arrive, and nothing else does."""
+    with descriptor_1_in_a_file() as file:
+        own, stop, lines = place(1), threading.Event(), []
+
+        def talk():
+            while not stop.is_set():
+                lines.append(b"line %d\n" % len(lines))
+                os.write(1, lines[-1])
+                time.sleep(1e-4)
+
+        talker = threading.Thread(target=talk)
+        talker.start()
+        try:
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(lambda _: solve(WANG, "drfh", method).residual, range(160)))
+        finally:
+            stop.set()
+            talker.join()
+        assert place(1) == own
+        file.seek(0)
+        assert file.read() == b"".join(lines)
+    assert max(found) <= RESIDUAL
+
+
+def test_captures_in_threads_end_where_they_began():
+    from fairalloc.solvers.silence import captured
+
+    def work(k):
+        with captured() as lines:
+            os.write(1, b"%d" % k)
+        return lines
+
+    with descriptor_1_in_a_file() as file:
+        own = place(1)
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(work, range(160)))
+        assert place(1) == own
+        file.seek(0)
+        assert file.read() == b""
+    assert found == [[str(k)] for k in range(160)]
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("x", "drfh"), "instance is 'x', but it must be an Instance"),
+        ((WANG, 3), "mechanism is 3, but it must be an id or a Mechanism"),
+        ((WANG, "drfh", ["highs"]), "method is ['highs'], but it must be an id, a Method or a function"),
+        ((WANG, "drfh", None, None), "accuracy is None, but it must be one of low, mid, high, or a residual between 0 and 1"),
+        (
+            (WANG, "drfh", None, ["mid"]),
+            "accuracy is ['mid'], but it must be one of low, mid, high, or a residual between 0 and 1",
+        ),
+        ((WANG, "drfh", None, "mid", True), "time_limit is True seconds, but it must be positive"),
+        ((WANG, "drfh", None, "mid", float("nan")), "time_limit is nan seconds, but it must be positive"),
+        ((WANG, "drfh", None, "mid", "5"), "time_limit is '5' seconds, but it must be positive"),
+        ((WANG, "drfh", None, "mid", 0), "time_limit is 0 seconds, but it must be positive"),
+    ],
+)
+def test_bad_arguments_are_one_sentence(arguments, sentence):
+    with pytest.raises(ValueError) as fault:  # noqa: PT011 (the sentence is compared)
+        solve(*arguments)
+    assert str(fault.value) == sentence
+
+
+def test_an_endless_limit_is_no_limit():
+    assert isinstance(solve(WANG, "drfh", time_limit=float("inf")), Allocation)
+    assert solve(Instance([[1]], [[2]]), "drfh", time_limit=np.float64(60)).residual <= RESIDUAL
