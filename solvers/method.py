@@ -7,6 +7,7 @@ are split into build, compile, solve and read.
 Time is read off the clock of `Limits` alone, so a limit is one number for the whole call and tests bring a clock of their own.
 """
 
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -348,8 +349,11 @@ class Method(ABC):
             if not len(session.x):
                 raise
             termination, message = "interrupted", "interrupted: this is the point so far"
+        except ImportError as error:
+            termination = "error"
+            message = f"{self.id} is not available: its packages cannot be imported: {_first_line(error)}"
         except Exception as error:  # whatever a back end raises ends this method alone
-            termination, message = "error", f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+            termination, message = "error", f"{type(error).__name__}: {_first_line(error)}"
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         message = message or session.message
@@ -378,10 +382,17 @@ class Method(ABC):
         return solve_rounds(mechanism, session.instance, session, tolerance, self.faces)
 
 
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+
 @cache
 def _installed(name: str) -> bool:
     """Looked up once: it takes as long as solving a small instance."""
-    return find_spec(name) is not None
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):  # ValueError: a module that nothing was found for
+        return name in sys.modules
 
 
 @cache

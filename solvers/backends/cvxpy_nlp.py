@@ -8,6 +8,7 @@ say so (`missing`) and everything else works.
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.mechanism import Mechanism
@@ -66,15 +67,13 @@ def absent() -> str:
     names = [name for module, name in SEAM if not _has(module, name)]
     if not names:
         return ""
-    import cvxpy as cp
-
-    return f"{', '.join(names)} of CVXPY's nonlinear route, which CVXPY {cp.__version__} does not have: {VERSIONS}"
+    return f"{', '.join(names)} of CVXPY's nonlinear route, which CVXPY {version('cvxpy')} does not have: {VERSIONS}"
 
 
 def _has(module: str, name: str) -> bool:
     try:
         return hasattr(import_module(module), name)
-    except ImportError:
+    except Exception:  # a broken installation raises anything
         return False
 
 

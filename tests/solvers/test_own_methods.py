@@ -8,8 +8,8 @@ from tolerances import RESIDUAL, ROUNDING
 
 import fairalloc as fa
 from fairalloc.models import Instance, InstanceError, NotApplicable, NotInstalled, generators
+from fairalloc.models.allocation import Times
 from fairalloc.solvers.method import Answer, Limits, Session
-from fairalloc.solvers.solve import Times
 
 WANG = fa.example("wang-fig2").instance
 
