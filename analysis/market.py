@@ -153,7 +153,7 @@ def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     allocation = replace(allocation, instance=instance)
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
-    own = None if allocation.prices is None else _at(allocation, allocation.prices[-1])
+    own = None if allocation.prices is None else _at(allocation, allocation.prices)
     if own is not None and own.residual <= ENOUGH:
         return own
     other = _at(allocation, reference_prices(allocation, instance.weights / allocation.tasks))

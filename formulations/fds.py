@@ -74,6 +74,16 @@ class FairDominantShares(Mechanism):
         """The level of an equal partition becomes 1."""
         return canonical(instance, self.rate)
 
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In canonical units s / phi is smaller by a factor L and phi larger by it, so the objective is larger by L^alpha; where
+        the power mean is maximised, for alpha > 1, it is only shifted. Parameters as in `Mechanism.model_prices`.
+        """
+        if self.alpha > 1:
+            return given[-1]
+        level = scaled.weights[0] / domain.weights[0]
+        result: Floats = given[-1] / level**self.alpha
+        return result
+
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp

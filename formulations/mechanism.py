@@ -175,6 +175,22 @@ class Mechanism:
         """
         return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
 
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002 (for the others)
+        """The prices of the model on its domain, from those of the same model in canonical units.
+
+        Parameters
+        ----------
+        domain : the instance of the model that the user sees
+        scaled : `canonical(domain)`, where the model was solved; `domain` itself for methods that take no canonical units
+        x : (A,) the tasks on `domain`
+        given : (T, K, R) the prices on `scaled`; one layer where there are no rounds
+
+        Returns
+        -------
+        (K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`
+        """
+        return given[-1]
+
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":  # noqa: ARG002 (for those without one)
         """The CVXPY problem on an instance that is a domain already."""
         raise FairallocError(f"mechanism {self.id!r} has no CVXPY model: it is written in {' and '.join(sorted(self.layers))}")

@@ -44,6 +44,11 @@ class NashBargaining(Mechanism):
         """Other units of tasks add a constant to the objective."""
         return canonical(instance)
 
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In units of the weights, which the canonical ones divide by their mean; parameters as in `Mechanism.model_prices`."""
+        result: Floats = given[-1] * (domain.weights[0] / scaled.weights[0])
+        return result
+
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp

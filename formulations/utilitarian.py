@@ -38,6 +38,12 @@ class Utilitarian(Mechanism):
         worth = scaled.weights * unit
         return scaled.replace(weights=worth / worth.max()), unit
 
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In units of the weights; parameters as in `Mechanism.model_prices`."""
+        unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
+        result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
+        return result
+
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp

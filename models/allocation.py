@@ -54,7 +54,10 @@ class Allocation:
     x : (A,) tasks on each arc of `instance.arcs`
     mechanism, method, parameters : what was asked and how it was computed
     termination : why the method stopped, one of TERMINATIONS; "given" where no method ran
-    prices : (T, K, R) dual prices of the resources, one layer a round, in shares of capacity; a hint for the residuals
+    prices : (K, R) dual prices of the constraints "capacity" in the model that the user sees, `mechanism.cvxpy(instance)`, in
+        units of its objective for the whole of a capacity (`prices / instance.pools` are for a unit of it); of a lexicographic
+        mechanism those of its first round, of a game the levels kappa. A hint for the residuals
+    round_prices : (T, K, R) what proves the rounds of a lexicographic mechanism, each layer in a scale of its own
     values : what the mechanism equalises or maximises at x: "g" for shares, "objective" for programs
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone; "optimality" instead of
         "definition" for mechanisms that are judged by the optimality conditions of their own model
@@ -78,6 +81,7 @@ class Allocation:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     termination: str = "given"
     prices: Floats | None = None
+    round_prices: Floats | None = None
     values: Mapping[str, float] = field(default_factory=dict)
     residuals: Mapping[str, float] = field(default_factory=dict)
     not_judged: str = ""
@@ -105,7 +109,8 @@ class Allocation:
         if self.x_exact is not None and len(self.x_exact) != arcs:
             raise InstanceError(f"x_exact has {len(self.x_exact)} entries, but the instance has {arcs} arcs")
         object.__setattr__(self, "x", frozen(x))
-        for name, shape in (("prices", (-1, self.instance.K, self.instance.R)), ("bundles", self._bundle_shape)):
+        pools = self.instance.K, self.instance.R
+        for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(_floats(value, name), name, shape)))
 
@@ -236,9 +241,8 @@ def _floats(value: Any, what: str) -> Floats:
         raise InstanceError(f"{what} is {shown(value)}, but it must be an array of numbers") from None
 
 
-def _shaped(value: Floats, what: str, shape: tuple[int, int, int]) -> Floats:
-    try:
-        return value.reshape(shape)
-    except ValueError:
+def _shaped(value: Floats, what: str, shape: tuple[int, ...]) -> Floats:
+    if len(value.shape) != len(shape) or any(size >= 0 and size != own for size, own in zip(shape, value.shape, strict=True)):
         sizes = " x ".join("any" if size < 0 else str(size) for size in shape)
-        raise InstanceError(f"{what} has shape {value.shape}, but it must be {sizes}") from None
+        raise InstanceError(f"{what} has shape {value.shape}, but it must be {sizes}")
+    return value

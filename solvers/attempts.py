@@ -174,17 +174,23 @@ def _answered(request: Request, method: Method) -> tuple[Allocation, ModelFacts]
     scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
     limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
     if warm_start is not None:
-        x, prices = start_on(domain, unit, warm_start)
-        limits = replace(limits, start=x, start_prices=prices) if method.starts(mechanism) else limits
+        start, prices = start_on(domain, unit, warm_start)
+        limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
     answer = _answer(mechanism, method, scaled, limits)
+    x = answer.x * unit[domain.arcs.user]
+    layers = prices = None
+    if answer.prices is not None and (domain.K, domain.R) == (home.K, home.R):
+        layers = np.asarray(answer.prices).reshape(-1, domain.K, domain.R)
+        prices = mechanism.model_prices(domain, scaled, x, layers)
     allocation = Allocation(
         instance=home,
-        x=answer.x * unit[domain.arcs.user],
+        x=x,
         mechanism=mechanism.id,
         method=method.id,
         parameters=mechanism.parameters,
         termination=answer.termination,
-        prices=answer.prices if (domain.K, domain.R) == (home.K, home.R) else None,
+        prices=prices,
+        round_prices=layers if mechanism.takes_rounds else None,
         times=answer.times,
         iterations=answer.iterations,
         trace=answer.trace,

@@ -172,7 +172,7 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     reference = reference_allocation(rule, here.instance, limits)
     if reference is None:
         return None
-    best = min(own, rule.residual(replace(here, prices=reference.prices)))
+    best = min(own, rule.residual(replace(here, round_prices=reference.round_prices)))
     proof = rule.residual(reference)
     deviation = float(np.abs(here.tasks / reference.tasks - 1.0).max())
     return min(best, max(deviation, proof)) if max(deviation, proof) <= TRUSTED else best

@@ -117,7 +117,7 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
             start_on(instance, np.ones(instance.N), given)
         except InstanceError as error:
             raise Unusable(str(error).replace("warm_start", f"the allocation that {name} returned")) from None
-        return given.x, given.prices
+        return given.x, given.prices if given.round_prices is None else given.round_prices
     if isinstance(given, Mapping):
         return _by_names(name, instance, given), None
     try:

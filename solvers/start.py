@@ -24,7 +24,7 @@ def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Fl
 
     Returns
     -------
-    The tasks in units of the method, and the prices of the last round, None where the allocation has none
+    The tasks in units of the method, and its prices, in any scale, None where the allocation has none
 
     Raises
     ------
@@ -41,8 +41,8 @@ def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Fl
             f"warm_start has {len(theirs)} arcs of {allocation.instance.N} users and {allocation.instance.K} servers, but it "
             f"must have the {len(mine)} arcs of this instance, of {domain.N} users and {domain.K} servers"
         )
-    same = allocation.prices is not None and allocation.prices.shape[1:] == (domain.K, domain.R)
-    return allocation.x / unit[mine.user], allocation.prices[-1] if same and allocation.prices is not None else None
+    same = allocation.prices is not None and allocation.prices.shape == (domain.K, domain.R)
+    return allocation.x / unit[mine.user], allocation.prices if same else None
 
 
 def interior(instance: Instance, x: Floats) -> Floats:

@@ -24,7 +24,7 @@ class Planted:
 
     def allocation(self, x=None, prices=False):
         """The equilibrium, or other tasks, as an allocation, with the prices as a hint or without."""
-        hint = self.kappa[None] if prices else None
+        hint = self.kappa if prices else None
         return Allocation(self.instance, self.x if x is None else x, prices=hint, parameters=self.parameters)
 
 

@@ -206,7 +206,7 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
     alpha = tuple(Fraction(0) if v == np.inf else Fraction(str(v)) for v in game.alpha.tolist())
     A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
     made: list[ResidualCertificate] = []
-    for hint in game.prices(near, None if given.prices is None else given.prices[-1]):
+    for hint in game.prices(near, given.prices):
         kappa = tuple(map(Fraction, _visible(game, hint).ravel().tolist()))
         try:
             proof = residual_proof(given.instance, x, alpha, A, B, kappa)
@@ -256,7 +256,7 @@ def _bounded(given: Allocation, tolerance: float) -> Certificate:
     arcs, weights = exact_arcs(instance), instance.exact.weights
     x = _shrunk(arcs, given.x)
     tasks = arcs.tasks(x)
-    hints = [reference_prices(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices[-1]])]
+    hints = [reference_prices(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices])]
     proofs = [_multipliers(given, np.maximum(prices, 0.0)) for prices in hints]
     found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(_costs(arcs, proof)) > 0]
     if not found:

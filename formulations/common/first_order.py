@@ -38,7 +38,7 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     the bound, 0 at the optimum with its prices; inf without prices or without a point
     """
     if prices is None and allocation.prices is not None:
-        prices = allocation.prices[-1]
+        prices = allocation.prices
     if prices is None or not allocation.has_point or not marginal @ allocation.tasks > 0:
         return np.inf
     instance = allocation.instance

@@ -244,7 +244,7 @@ class Game:
         x = self.shrunk(np.maximum(allocation.x, 0.0))
         if np.any(self.tasks(x) <= 0):
             return 1.0
-        hint = None if allocation.prices is None else allocation.prices[-1]
+        hint = allocation.prices
         return float(self.gaps(x, hint).max())
 
     def gaps(self, x: Floats, kappa: Floats | None = None) -> Floats:

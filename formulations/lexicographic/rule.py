@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Leximin", "MaxMin"]
 
+AT_LIMIT = 1e-6
+"""A share within this of a user's limit is at the limit."""
+
 
 class Leximin(Mechanism):
     """The mechanism that is lexicographically max-min fair in sigma_n u_n / phi_n: a rule of one's own is its share alone.
@@ -96,6 +99,27 @@ class Leximin(Mechanism):
         """As for every mechanism, and the level of an equal partition becomes 1."""
         return canonical(instance, self.rate)
 
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """The dual prices of the first round, scaled so that sum_n y_n = 1; parameters as in `Mechanism.model_prices`.
+
+        By the column of g, sum_n y_n = 1 with rate_n y_n = q_n(p) + z_n and z the duals of the limits. Where the least share g is
+        that of a user at its limit, and p does not bound it, p = 0 is optimal: that user's z alone bounds g.
+        """
+        rate, p = self.rate(domain), np.maximum(given[0], 0.0)
+        y = float((cheapest(domain, p) / rate).sum())
+        g = float((rate * (domain.arcs.owner @ x)).min())
+        limited = g >= (1.0 - AT_LIMIT) * float((rate * domain.max_tasks).min())
+        if not y > 0 or (limited and p.sum() > (1.0 + AT_LIMIT) * g * y):
+            return np.zeros_like(p)
+        result: Floats = p / y
+        return result
+
+    def proofs(self, allocation: Allocation) -> Floats | None:
+        """(T, K, R) the prices by rounds, or the allocation's only ones; None where it has none."""
+        if allocation.round_prices is not None or allocation.prices is None:
+            return allocation.round_prices
+        return allocation.prices[None]
+
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """The LP of a round, by default the first; names in round.py."""
         return round_as_cvxpy(instance, self.rate(instance), round or Round.first(instance))
@@ -118,12 +142,13 @@ class Leximin(Mechanism):
 
     def residual(self, allocation: Allocation) -> float:
         """The bound of bound.py, in [0, 1], at the allocation's own prices; 1 without prices or without a point."""
-        if allocation.prices is None or not allocation.has_point:
+        layers = self.proofs(allocation)
+        if layers is None or not allocation.has_point:
             return 1.0
         instance = allocation.instance
         rate = self.rate(instance)
         v = rate * (instance.arcs.owner @ feasible(instance, allocation.x))
-        e = excess(instance, rate, v, allocation.prices)
+        e = excess(instance, rate, v, layers)
         return float(np.max(1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)))
 
 
@@ -134,12 +159,13 @@ class MaxMin(Leximin):
 
     def residual(self, allocation: Allocation) -> float:
         """1 - g / bound, with g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""
-        if allocation.prices is None or not allocation.has_point:
+        layers = self.proofs(allocation)
+        if layers is None or not allocation.has_point:
             return 1.0
         instance, rate = allocation.instance, self.rate(allocation.instance)
         g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
         bound = float((rate * instance.max_tasks).min())
-        for layer in np.maximum(allocation.prices, 0.0):
+        for layer in np.maximum(layers, 0.0):
             y = float((cheapest(instance, layer) / rate).sum())
             bound = min(bound, float(layer.sum()) / y) if y > 0 else bound
         return max(1.0 - g / bound, 0.0)

@@ -53,4 +53,4 @@ def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> A
         x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), TOLERANCE)
     except (ArithmeticError, Stopped):
         return None
-    return Allocation(instance, x * unit[instance.arcs.user], prices=prices)
+    return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)

@@ -56,7 +56,7 @@ def test_the_market_is_never_further_off_than_nb(family, seed, noise):
     prices = np.maximum(solved.prices, 0) * np.exp(noise * rng.normal(size=solved.prices.shape))
     x = np.maximum(solved.x, 0) * np.exp(noise * rng.normal(size=solved.x.shape))
     allocation = Allocation(instance, x / max(1.0, (instance.arcs.load @ x).max()), prices=prices)
-    rho = first_order_gain(allocation, instance.weights / allocation.tasks, prices[-1])
+    rho = first_order_gain(allocation, instance.weights / allocation.tasks, prices)
     assert market(instance, allocation).residual <= rho + EXACT
 
 
@@ -75,7 +75,7 @@ def test_published_answers_are_equilibria(item):
 def test_prices_by_hand(scale):
     """W section 2: 9 cpus at 1/5 and 18 GB at 1/90 cost 2, the two budgets; any scale of the prices handed over is the same."""
     given = [[9 / 5 * scale, 18 / 90 * scale]]
-    found = market(POOL, replace(BOUGHT, prices=[given]))
+    found = market(POOL, replace(BOUGHT, prices=given))
     np.testing.assert_allclose(found.prices, [[1 / 5, 1 / 90]], rtol=ROUNDING)
     np.testing.assert_allclose(found.cost, [11 / 45, 11 / 18], rtol=ROUNDING)
     np.testing.assert_allclose(found.spending, found.due, rtol=ROUNDING)
@@ -85,7 +85,7 @@ def test_prices_by_hand(scale):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 def test_a_user_at_its_limit_keeps_what_it_has_no_use_for(scale):
-    found = market(LIMITED, Allocation(LIMITED, [1, 4.5, 4.5], prices=[[[scale]]]))
+    found = market(LIMITED, Allocation(LIMITED, [1, 4.5, 4.5], prices=[[scale]]))
     np.testing.assert_allclose(found.prices, [[1 / 9]], rtol=ROUNDING)
     np.testing.assert_allclose(found.spending, [2 / 9, 1, 1], rtol=ROUNDING)
     np.testing.assert_allclose(found.due, [2 / 9, 1, 1], rtol=ROUNDING)
@@ -179,7 +179,7 @@ def test_what_is_unsold_or_overspent_others_leave_unspent(family, seed):
     x = instance.arcs.gamma * rng.random(len(instance.arcs))
     tasks = instance.arcs.owner @ x
     x = x / max((instance.arcs.load @ x).max(), (tasks / instance.max_tasks).max())
-    found = market(instance, Allocation(instance, x, prices=rng.exponential(size=(1, instance.K, instance.R)) ** 3))
+    found = market(instance, Allocation(instance, x, prices=rng.exponential(size=(instance.K, instance.R)) ** 3))
     rest = found.residuals
     assert rest["clearing"] + rest["spending"] <= rest["choice"] + EXACT
 

@@ -46,7 +46,7 @@ def judged(item, instance, model):
     """The residual of a solved Pyomo model, with kappa as a hint where there is one."""
     x = np.array([v.value for v in model.x.values()])
     hint = np.array([v.value for v in model.kappa.values()]).clip(0) if hasattr(model, "kappa") else None
-    prices = None if hint is None else hint.reshape(1, instance.K, instance.R)
+    prices = None if hint is None else hint.reshape(instance.K, instance.R)
     return item.residual(Allocation(instance, x.clip(0), prices=prices)), x
 
 
@@ -66,7 +66,7 @@ def test_merit_problem_in_pyomo(instance, parameters):
     allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", **parameters)
     assert allocation.residual <= RESIDUAL
     assert allocation.termination in ("optimal", "inaccurate")
-    assert allocation.prices.shape == (1, instance.K, instance.R)
+    assert allocation.prices.shape == (instance.K, instance.R)
 
 
 @pytest.mark.parametrize("method", ["cvxpy:ipopt", "cvxpy:uno"])
@@ -131,7 +131,7 @@ def test_printed_merit_is_zero_exactly_at_equilibria(instance):
     """Psi (K 37) is 0 at the equilibrium; where tasks or prices move it is positive, or the point is not allowed (K 38-40)."""
     allocation = solve(instance, "alpha-pf-vds", "pyomo:ipopt", accuracy="high", alpha=2)
     game = Game(instance, 2)
-    kappa = allocation.prices[-1].clip(0)
+    kappa = allocation.prices.clip(0)
     room = 1 - game.load(game.fractions(allocation.x))
     with np.errstate(divide="ignore", invalid="ignore"):
         lam = np.where(room < 1e-9, np.nan_to_num(kappa**2 / instance.pools, posinf=0.0), 0.0)
@@ -265,7 +265,7 @@ def test_proportional_fairness_is_nb(method, parameters):
     np.testing.assert_allclose(allocation.tasks, expected.tasks, rtol=BARGAINING)
     assert allocation.residual <= RESIDUAL
     game = configured(**parameters).game(FIG1)
-    excess = game.excess(allocation.tasks, allocation.prices[-1])
+    excess = game.excess(allocation.tasks, allocation.prices)
     assert np.abs(excess[allocation.x > 0.01]).max() <= BARGAINING
 
 
@@ -293,7 +293,7 @@ def test_ps_dsf_by_levels(instance, method):
     assert allocation.termination == "optimal"
     assert allocation.residual <= EXACT
     game = Game(instance, np.inf)
-    excess = game.excess(allocation.tasks, allocation.prices[-1])
+    excess = game.excess(allocation.tasks, allocation.prices)
     assert excess.min() >= -RESIDUAL
     assert np.abs(excess[allocation.x > RESIDUAL]).max() <= RESIDUAL
 

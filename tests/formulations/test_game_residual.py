@@ -153,9 +153,9 @@ def test_prices_are_hints_and_not_believed():
     game = planted_game(3, alpha=2.0)
     wrong = game.x * np.where(game.instance.arcs.server == 0, 0.5, 1.0)
     assert residual(game, wrong, prices=True) > 0.1
-    bad = replace(game.allocation(prices=True), prices=np.full((1, 3, 3), 7.0))
+    bad = replace(game.allocation(prices=True), prices=np.full((3, 3), 7.0))
     assert mechanism("alpha-pf-vds").configure(**game.parameters).residual(bad) <= RECOVERED
-    bad = replace(bad, prices=np.full((1, 3, 3), np.nan))
+    bad = replace(bad, prices=np.full((3, 3), np.nan))
     assert mechanism("alpha-pf-vds").configure(**game.parameters).residual(bad) <= RECOVERED
 
 

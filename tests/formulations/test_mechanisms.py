@@ -170,7 +170,7 @@ def test_stuck_users_are_passed():
     shares = mechanism("drfh").rate(allocation.instance) * allocation.tasks
     np.testing.assert_allclose(shares, [0.2, 0.2, 0.4, 0.4], rtol=EXACT)
     assert allocation.values["g"] == pytest.approx(0.2, rel=EXACT)
-    assert allocation.prices.shape == (2, 2, 3)
+    assert allocation.round_prices.shape == (2, 2, 3)
 
 
 # ---- metamorphic ----------------------------------------------------------------------------------------------------

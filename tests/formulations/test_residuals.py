@@ -78,7 +78,7 @@ def test_wrong_prices_prove_nothing(family, seed, noise):
     e = excess(instance, rate, v, prices)
     for n in range(instance.N):
         assert v[n] + e[n] >= attainable(instance, rate, v, n) * (1 - 1e-7)
-    assert residual(item, Allocation(instance, x, prices=prices)) >= 0.05
+    assert residual(item, Allocation(instance, x, round_prices=prices)) >= 0.05
 
 
 @pytest.mark.parametrize(("item", "name"), PUBLISHED, ids=lambda v: getattr(v, "name", v))

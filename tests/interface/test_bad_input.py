@@ -512,7 +512,7 @@ CALLS = [
         "the allocation has 2 arcs, but the instance has 4",
     ),
     ("A shape", lambda: Allocation(WANG, [1, 2]), "x has shape (2,), but the instance has 4 arcs"),
-    ("A prices", lambda: Allocation(WANG, [0] * 4, prices=np.ones(3)), "prices has shape (3,), but it must be any x 2 x 2"),
+    ("A prices", lambda: Allocation(WANG, [0] * 4, prices=np.ones(3)), "prices has shape (3,), but it must be 2 x 2"),
     ("A bundles", lambda: Allocation(WANG, [0] * 4, bundles=np.ones(3)), "bundles has shape (3,), but it must be 2 x 2 x 2"),
     (
         "example",

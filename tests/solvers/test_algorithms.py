@@ -68,7 +68,7 @@ def test_the_trace_tells_the_events():
         ((("pool", "memory"),), ("u4",), ()),
     ]
     assert allocation.iterations == 3
-    np.testing.assert_array_equal(allocation.prices, [[[1, 0]], [[0, 1]]])
+    np.testing.assert_array_equal(allocation.round_prices, [[[1, 0]], [[0, 1]]])
 
 
 def test_ties_are_one_event():

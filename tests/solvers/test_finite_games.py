@@ -123,7 +123,7 @@ def test_answers_are_the_games_with_smaller_weights(seed):
     instance = finite_game(seed)
     answer = solve(instance, "alpha-pf-vds", "continuation", accuracy="high", alpha=2)
     game = Game(instance, 2.0)
-    E = game.excess(answer.tasks, answer.prices[-1])
+    E = game.excess(answer.tasks, answer.prices)
     at_limit = answer.tasks >= instance.max_tasks * (1 - 1e-7)
     h = np.zeros(instance.N)
     np.maximum.at(h, game.user, np.where(at_limit[game.user] & (answer.x > 1e-6 * game.gamma), -E, 0.0))

@@ -444,7 +444,7 @@ def test_zero_merit_is_an_equilibrium_and_only_that():
     game = Game(KHAMSE_4, 1.0)
     fair = solve(KHAMSE_4, "alpha-pf-vds", "best-response", "high", alpha=1)
     merit = Merit(game)
-    mu = fair.prices[0] / np.exp(merit.log_G)[:, None]
+    mu = fair.prices / np.exp(merit.log_G)[:, None]
     assert merit.value(fair.x / game.gamma, mu) <= ROUNDING
     assert merit.value(fair.x / game.gamma * 0.9, mu) > 1e-4
 

@@ -177,6 +177,6 @@ def test_out_of_time_it_keeps_its_point_and_claims_nothing():
 
 def test_the_trace_tells_of_every_round():
     allocation = solve(generators.zero_demand(12, 5, 3, 1), "lmmf", METHOD, trace=True)
-    assert len(allocation.trace) == len(allocation.prices) > 1
+    assert len(allocation.trace) == len(allocation.round_prices) > 1
     assert sum(entry["iterations"] for entry in allocation.trace) == allocation.iterations
     assert all(entry["error"] <= InteriorPointOptions.enough for entry in allocation.trace)

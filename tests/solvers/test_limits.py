@@ -184,7 +184,7 @@ def test_the_same_answer_in_a_child():
 
 
 def test_the_reference_is_for_small_instances_or_on_request(monkeypatch):
-    bare = replace(solve(WANG, "drfh"), prices=None)
+    bare = replace(solve(WANG, "drfh"), prices=None, round_prices=None)
     assert judged(DRFH, bare).residual <= RESIDUAL
     monkeypatch.setattr(judge_module, "SMALL", len(WANG.arcs) - 1)
     unknown = judged(DRFH, bare)
@@ -197,7 +197,7 @@ def test_the_reference_is_for_small_instances_or_on_request(monkeypatch):
 @pytest.mark.parametrize("name", ["drfh", "nb"])
 def test_what_could_not_be_judged_in_time_says_so(name):
     item = mechanism(name)
-    bare = replace(solve(WANG, name), prices=None)
+    bare = replace(solve(WANG, name), prices=None, round_prices=None)
     known = proved(item, bare, Limits(deadline=5.0, clock=Clock(10.0)))
     assert known.residual == np.inf
     assert known.not_judged == (

@@ -139,7 +139,7 @@ def few_rounds(mechanism: str) -> dict[str, Any]:
         return Verdict("polynomial-time", count <= most, count - most, f"{count} linear programs for {most} users", method)
 
     def trial(case: Case) -> Verdict:
-        prices = solve(case.reported, mechanism, "highs:leximin").prices
+        prices = solve(case.reported, mechanism, "highs:leximin").round_prices
         if prices is None:
             raise NotApplicable("the rounds are not known")
         return counted(case.reported, len(prices), "HiGHS")

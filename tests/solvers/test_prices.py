@@ -1,0 +1,103 @@
+"""`Allocation.prices` are the dual values that a user sees in the mechanism's own CVXPY problem and Pyomo model."""
+
+import numpy as np
+import pytest
+from tolerances import DUALS, ROUNDING, VISIBLE
+
+from fairalloc.formulations import mechanism
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.published import example
+from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.backends.pyomo import CasadiProgram, _silent
+from fairalloc.solvers.options import solver_options
+
+CORNERS = Instance([[1, 0], [0, 1]], [[1, 1]], weights=[3, 5])
+WEIGHTED = Instance([[1, 4], [3, 1], [2, 2]], [[9, 18]], weights=[2, 1, 7])
+SCALED = Instance([[1, 4e6], [3, 1e6], [2, 3e6]], [[900, 18e8], [350, 21e8]], weights=[2, 1, 7])
+LIMITED = Instance([[1, 4], [3, 1], [2, 2]], [[9, 18]], weights=[2, 1, 7], max_tasks=["1/2", None, None])
+FIRST = Instance([[1, 4], [3, 1], [2, 2]], [[9, 18]], weights=[2, 1, 7], max_tasks=["1/10", None, None])
+INSTANCES = {"corners": CORNERS, "weighted": WEIGHTED, "scaled": SCALED, "limited": LIMITED, "first": FIRST}
+PROGRAMS = [
+    ("nb", {}),
+    ("utilitarian", {}),
+    ("drf", {}),
+    ("drfh", {}),
+    ("drfh-lp", {}),
+    ("mmf", {}),
+    ("lmmf", {}),
+    ("tsf", {}),
+    *(("fds", {"alpha": alpha}) for alpha in (0.5, 1, 2, 4)),
+]
+
+
+def capacity_duals(problem):
+    return next(c.dual_value for c in problem.constraints if c.label == "capacity")
+
+
+def by_cvxpy(item, instance):
+    """The duals of the problem that the user sees, solved by CVXPY and Clarabel."""
+    problem = item.cvxpy(instance)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    domain = item.domain(instance)
+    return capacity_duals(problem).reshape(domain.K, domain.R)
+
+
+def by_pyomo(item, instance):
+    """Those of the Pyomo model, by HiGHS where it is linear, otherwise by Ipopt."""
+    model, domain = item.pyomo(instance), item.domain(instance)
+    if item.linear:
+        solver = _silent()
+        duals = solver.solve(model).solution_loader.get_duals()
+    else:
+        duals = CasadiProgram(model, solver_options("IPOPT in CasADi", "mid")).solve()[1]
+    return np.array([duals[row] for row in model.capacity.values()]).reshape(domain.K, domain.R)
+
+
+@pytest.mark.parametrize(("name", "parameters"), PROGRAMS, ids=lambda v: v if isinstance(v, str) else str(v.get("alpha", "")))
+@pytest.mark.parametrize("instance", INSTANCES.values(), ids=INSTANCES)
+def test_prices_are_the_duals_of_the_users_own_models(name, parameters, instance):
+    item = mechanism(name).configure(**parameters)
+    seen, other = by_cvxpy(item, instance), by_pyomo(item, instance)
+    scale = max(seen.max(), VISIBLE)
+    np.testing.assert_allclose(other, seen, atol=DUALS * scale)
+    methods = [key for key, m in METHODS.items() if m.computes(item) and not m.missing() and not m.applies(item, instance)]
+    checked = 0
+    for key in methods:
+        allocation = solve(instance, name, key, **parameters)
+        if allocation.prices is None or not allocation.claims_success:
+            continue
+        assert allocation.prices.shape == (allocation.instance.K, allocation.instance.R)
+        np.testing.assert_allclose(allocation.prices, seen, atol=DUALS * scale, err_msg=key)
+        checked += 1
+    assert checked
+
+
+def test_the_example_of_two_corners():
+    """Budgets 3 and 5 for a pool of one unit each: each user pays its budget for what only it uses."""
+    np.testing.assert_allclose(solve(CORNERS, "nb").prices, [[3, 5]], rtol=DUALS)
+
+
+def test_rounds_have_a_name_of_their_own():
+    allocation = solve(example("khamse-fig1").instance, "drfh", "highs")
+    assert allocation.round_prices.shape == (2, 2, 3)
+    item = mechanism("drfh")
+    assert item.residual(Allocation(allocation.instance, allocation.x, round_prices=allocation.round_prices)) <= DUALS
+    assert item.residual(Allocation(allocation.instance, allocation.x, prices=allocation.prices)) > 0.1, "the first round alone"
+    first = allocation.round_prices[0]
+    np.testing.assert_allclose(allocation.prices / allocation.prices.sum(), first / first.sum(), atol=ROUNDING)
+    assert solve(CORNERS, "nb").round_prices is None
+
+
+def test_prices_bound_the_level():
+    """G = sum p for max-min fairness, by strong duality."""
+    for instance in (WEIGHTED, SCALED):
+        allocation = solve(instance, "drfh-lp")
+        assert allocation.prices.sum() == pytest.approx(allocation.values["g"], rel=DUALS)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 2), (2,), (2, 1)])
+def test_prices_of_another_shape_are_refused(shape):
+    with pytest.raises(ValueError, match=r"prices has shape .*, but it must be 1 x 2"):
+        Allocation(CORNERS, [1, 1], prices=np.ones(shape))
+    with pytest.raises(ValueError, match=r"round_prices has shape .*, but it must be any x 1 x 2"):
+        Allocation(CORNERS, [1, 1], round_prices=np.ones((2,)))
