@@ -119,12 +119,21 @@ class FairDominantShares(Mechanism):
         return model
 
     def values(self, allocation: Allocation) -> dict[str, float]:
-        """The objective sum_n phi_n G(s_n / phi_n)."""
-        instance, alpha = allocation.instance, self.alpha
-        v = self.rate(instance) * allocation.tasks
-        with np.errstate(divide="ignore", invalid="ignore"):
+        """The objective sum_n phi_n G(s_n / phi_n); where it is not finite, the certainty equivalent.
+
+        That is the v with sum_n phi_n G(v) = sum_n phi_n G(s_n / phi_n): the power mean of s / phi, the geometric for alpha = 1.
+        """
+        phi, alpha = allocation.instance.weights, self.alpha
+        v = self.rate(allocation.instance) * allocation.tasks
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
-        return {"objective": float(instance.weights @ gain)}
+        if np.isfinite(objective := float(phi @ gain)):
+            return {"objective": objective}
+        least = float(v.min())
+        if not least > 0:
+            return {"certainty_equivalent": 0.0}
+        mean = float(phi @ (v / least) ** (1 - alpha)) / float(phi.sum())
+        return {"certainty_equivalent": least * mean ** (1 / (1 - alpha))}
 
     def marginal(self, allocation: Allocation) -> Floats | None:
         """sigma_n (s_n / phi_n)^-alpha in units of the largest; None where a user has no task."""

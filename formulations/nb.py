@@ -73,9 +73,10 @@ class NashBargaining(Mechanism):
         return model
 
     def values(self, allocation: Allocation) -> dict[str, float]:
-        """The objective sum_n w_n log u_n."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
+        """The objective sum_n w_n log u_n; where a user has no task, the certainty equivalent, the geometric mean 0."""
+        if np.any(allocation.tasks <= 0):
+            return {"certainty_equivalent": 0.0}
+        return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
 
     def marginal(self, allocation: Allocation) -> Floats | None:
         """w_n / u_n; None where a user has no task."""

@@ -1,6 +1,8 @@
 """Back ends and algorithms behind one interface.
 
 solve.py      from an instance and a mechanism to a judged allocation        judge.py     residuals and claims
+attempts.py   methods in turn, within the time of the call                   isolated.py  work in a child that can be ended
+silence.py    what the process prints
 method.py     what a method is: limits, clock, session, answer               options.py   accuracies and solvers' options
 registry.py   all methods by id                                              own.py       methods of one's own
 installed.py  solvers that CVXPY or Pyomo find

@@ -19,6 +19,7 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import isolated
@@ -90,7 +91,7 @@ def best_attempt(request: Request, methods: Iterable[Method]) -> Allocation | No
             return _interrupted(best)
         if best is None or _rank(allocation) < _rank(best):
             best = allocation
-        done = best.claims_success if best.not_judged else best.residual <= limits.promised
+        done = best.claims_success if best.not_judged else best.residual <= limits.promised and best.termination != "error"
         if done or limits.late or allocation.termination == "interrupted":
             break
     return best
@@ -212,10 +213,20 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
     return replace(result, message="; ".join(filter(None, (result.message, unused))))
 
 
-def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
-    """What the method answers; one that is not of this package has the clock around it, and what it raises ends it alone."""
-    if METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc."):
+def _own_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
+    try:
         return method.run(mechanism, instance, limits)
+    except FairallocError:
+        raise
+    except Exception as error:
+        termination, message = ("time_limit", "") if limits.late else ("error", failure(method.id, error))
+        return Answer(np.full(len(instance.arcs), np.nan), None, termination, Times(), message=message)
+
+
+def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
+    """What the method answers, where what it raises ends it alone; one that is not of this package has the clock around it."""
+    if METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc."):
+        return _own_answer(mechanism, method, instance, limits)
     start = limits.clock()
     try:
         answer = method.run(mechanism, instance, limits)

@@ -43,8 +43,8 @@ def distance(
     """
     if mechanism.has_residual:
         known = proved(mechanism, allocation, limits, reference)
-        if known.not_judged:
-            return None, known.not_judged
+        if known.not_judged or known.not_decided:
+            return None, known.not_judged or known.not_decided
         return known.residual, "the residual of its definition, from the instance alone"
     limits = limits or Limits()
     if "cvxpy" not in mechanism.layers:

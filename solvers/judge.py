@@ -6,23 +6,31 @@
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
 
+**Where floats cannot tell.** With weights or tasks many orders of magnitude apart, rounding alone is a residual above every
+accuracy: a bound of (*) is as fine as the rounding of a sum of all prices, in units of what the cheapest user pays. On at most
+EXACT arcs the answer in rationals, which is unique in its shares, decides then; on larger ones the residual says "not decided".
+
 **Time.** Judging must not cost more than solving. Step 1 is a few products of sparse matrices; the reference of step 2 is a
 simplex method, so it is asked only on instances of at most SMALL arcs, or on request, and only while there is time. Where
 nothing is proved without it, the definition's residual is inf and `not_judged` says why.
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.exact.method import Exact, solve_exactly
 from fairalloc.solvers.lexicographic.reference import reference_allocation
-from fairalloc.solvers.method import Limits
+from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, promised
 
 __all__ = ["Known", "ModelFacts", "judged", "proved", "residual"]
@@ -37,6 +45,12 @@ class ModelFacts(NamedTuple):
 
 SMALL = 5_000
 """Arcs up to which the reference is asked without being requested."""
+
+EXACT = 200
+"""Arcs up to which the answer is computed in rationals where floats cannot tell."""
+
+ROUNDING = 1e-12
+"""The relative error of a sum of prices, with what a solver leaves in them."""
 
 PROVED = 1e-7
 """Up to here the residual that an allocation's own prices prove needs no reference."""
@@ -79,7 +93,7 @@ def judged(
     if accuracy is None or result.x_exact is not None or known.not_judged:
         return result
     if allocation.prices is not None:
-        return _claim(result, own, promised(accuracy))
+        return _claim(result, known.residual if known.exact else own, promised(accuracy))
     return result if isinstance(mechanism, Leximin) else _claim(result, known.residual, promised(accuracy))
 
 
@@ -96,11 +110,24 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
     return result if accuracy is None else _claim(result, model.optimality, promised(accuracy))
 
 
+_EXACT = Exact()
+
+
 class Known(NamedTuple):
-    """The best residual that is proved, inf where nothing is, and then why."""
+    """The best residual that is proved.
+
+    Attributes
+    ----------
+    residual : inf where nothing is proved
+    not_judged : why nothing is
+    not_decided : why the residual decides nothing, where rounding explains it
+    exact : whether it was computed in rationals
+    """
 
     residual: float
     not_judged: str = ""
+    not_decided: str = ""
+    exact: bool = False
 
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
@@ -137,7 +164,53 @@ def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, li
     better = None if limits.late else _by_reference(mechanism, allocation, own, limits)
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
-    return Known(own if better is None else better)
+    best = own if better is None else better
+    return _decided(mechanism, allocation, best, limits) if isinstance(mechanism, Leximin) and best > TRUSTED else Known(best)
+
+
+def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits) -> Known:
+    """By rationals where there are few arcs; otherwise not where rounding explains the residual."""
+    here = replace(allocation, instance=rule.domain(allocation.instance))
+    exact = _by_rationals(rule, here, limits)
+    if exact is not None:
+        return Known(exact if exact <= TRUSTED else max(best, exact), exact=True)
+    if best > _rounding(rule, here):
+        return Known(best)
+    return Known(
+        best, not_decided=f"not decided: rounding explains a residual of {best:.3g}, and there is no exact answer in time"
+    )
+
+
+def _by_rationals(rule: Leximin, here: Allocation, limits: Limits) -> float | None:
+    """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
+    if len(here.instance.arcs) > EXACT or limits.late or not _EXACT.computes(rule) or _EXACT.missing():
+        return None
+    try:
+        solution = solve_exactly(rule, here.instance, limits)
+    except (Stopped, ArithmeticError, RuntimeError):
+        return None
+    arcs = exact_arcs(here.instance)
+    right = arcs.tasks(solution.x)
+    tasks = here.tasks_exact or tuple(Fraction(u) for u in here.tasks.tolist())
+    if not rule.several_rounds:
+        rate = rule.exact_rate(here.instance)
+        right, tasks = (((min(r * u for r, u in zip(rate, part, strict=True))),) for part in (right, tasks))
+    return float(max(abs(u / t - 1) if t else Fraction(u != 0) for u, t in zip(tasks, right, strict=True)))
+
+
+def _rounding(rule: Leximin, here: Allocation) -> float:
+    """The residual that (*) has from rounding alone: a gap of ROUNDING times the sum of the prices."""
+    layers = rule.proofs(here)
+    if layers is None:
+        return 0.0
+    rate = rule.rate(here.instance)
+    v = rate * here.tasks
+    most = np.full(len(v), np.inf)
+    for p in np.maximum(layers, 0.0):
+        y = cheapest(here.instance, p) / rate
+        most = np.minimum(most, np.divide(ROUNDING * p.sum(), y, out=np.full_like(v, np.inf), where=y > 0))
+    finite = np.isfinite(most) & (v > 0)
+    return float((most[finite] / (v[finite] + most[finite])).max(initial=0.0))
 
 
 def _needs_prices(mechanism: Mechanism, allocation: Allocation) -> bool:

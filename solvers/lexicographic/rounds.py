@@ -67,7 +67,8 @@ def solve_rounds(
         x = feasible(instance, x)
         v = rate * (instance.arcs.owner @ x)
         g = max(v[now.active].min(), 1e-300)
-        rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
+        with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
+            rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
         rise[~now.active] = np.inf
         fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.
         proof = lifted(instance, prices.ravel(), now, proofs)  # 5.

@@ -21,9 +21,9 @@ PARTS = {
     "models": ("errors", "numbers", "tables", "labelled", "instance", "shares", "rationals", "*", "__init__"),
     "formulations": ("common", "game.game", "lexicographic.round", "mechanism", "lexicographic", "game", "__init__", "*"),
     "solvers": (
-        *("options", "start", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
+        *("options", "start", "silence", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
         "lexicographic",
-        *("market", "game", "backends", "exact", "njc", "*", "registry", "judge", "solve", "distance", "__init__"),
+        *("market", "game", "backends", "exact", "njc", "*", "registry", "judge", "attempts", "solve", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "*", "properties", "certificates", "plots", "__init__"),
     "runs": ("__init__", "*"),

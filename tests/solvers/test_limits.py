@@ -332,7 +332,10 @@ def test_captures_in_threads_end_where_they_began():
     [
         (("x", "drfh"), "instance is 'x', but it must be an Instance"),
         ((WANG, 3), "mechanism is 3, but it must be an id or a Mechanism"),
-        ((WANG, "drfh", ["highs"]), "method is ['highs'], but it must be an id, a Method or a function"),
+        (
+            (WANG, "drfh", ["highs"]),
+            "method is ['highs'], but it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks",
+        ),
         ((WANG, "drfh", None, None), "accuracy is None, but it must be one of low, mid, high, or a residual between 0 and 1"),
         (
             (WANG, "drfh", None, ["mid"]),
@@ -407,3 +410,72 @@ def test_the_default_goes_on_after_an_error():
     allocation = best_attempt(Request(DRFH, WANG, Limits()), [Double(refuses, "test:scs"), Double(right)])
     assert allocation.method == "test:double"
     assert allocation.residual <= RESIDUAL
+
+
+# ---- judge and certificate ----------------------------------------------------------------------------------------------
+
+FAR_APART = {
+    "weights 1e9": Instance([[1, 2], [2, 1], [1, 1]], [[9, 18], [7, 3]], weights=[1e9, 1, 3]),
+    "weights 1e12": Instance([[1, 2], [2, 1]], [[9, 18]], weights=[1e12, 1]),
+    "weights and limits": Instance(
+        [[1, 2], [2, 1], [1, 3]], [[9, 18], [1, 2]], weights=[1e9, 1, 1e-3], max_tasks=[None, "1e-7", None]
+    ),
+    "tiny tasks": Instance([["1e-9", "2e-9"], [2, 1]], [[9, 18]]),
+    "tiny limits": Instance([[1, 2], [2, 1]], [[9, 18]], max_tasks=["1e-9", None]),
+}
+
+
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf", "mmf", "utilitarian"])
+@pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
+def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):
+    from fairalloc.analysis import certify, check
+
+    for method in (None, "exact"):
+        allocation = solve(instance, name, method)
+        assert allocation.residual <= RESIDUAL
+        assert allocation.claims_success
+        assert check(allocation, name).holds
+        assert certify(instance, name, allocation)
+
+
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf"])
+@pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
+def test_what_is_wrong_is_still_denied(instance, name):
+    from fairalloc.analysis import certify, check
+
+    right = solve(instance, name, "exact")
+    n = int(np.argmin(right.tasks))
+    wrong = Allocation(right.instance, np.where(right.instance.arcs.user == n, 0.99 * right.x, right.x), mechanism=name)
+    verdict = check(wrong, name)
+    assert verdict.holds is False
+    assert verdict.margin >= 0.01 - RESIDUAL
+    assert not certify(instance, name, wrong)
+
+
+def test_without_rationals_rounding_decides_nothing(monkeypatch):
+    from fairalloc.analysis import check
+
+    monkeypatch.setattr(judge_module, "EXACT", 0)
+    instance = FAR_APART["weights 1e12"]
+    verdict = check(replace(solve(instance, "drfh", "exact"), x_exact=None), "drfh")
+    assert verdict.holds is None
+    assert verdict.sentence.startswith("not decided: rounding explains a residual of ")
+    assert check(Allocation(WANG, [5, 1, 1, 5]), "drfh").holds is False, "nothing to explain"
+
+
+# ---- finite values ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1, 3, 50, 1e3, 1e9])
+def test_values_are_finite(alpha):
+    """Where the sum of powers is not, the certainty equivalent stands for it: for alpha to infinity the least share."""
+    instance = Instance([[1, 4], [3, 1]], [[9, 18]], weights=[1, 2])
+    allocation = solve(instance, "fds", alpha=alpha)
+    assert np.isfinite(list(allocation.values.values())).all()
+    item = mechanism("fds").configure(alpha=alpha)
+    least = (item.rate(allocation.instance) * allocation.tasks).min()
+    if alpha >= 1e3:
+        assert allocation.values["certainty_equivalent"] == pytest.approx(least, rel=0.01)
+    idle = Allocation(allocation.instance, [0, 1], mechanism="fds")
+    assert np.isfinite(list(item.values(idle).values())).all()
+    assert mechanism("nb").values(idle) == {"certainty_equivalent": 0.0}
