@@ -14,6 +14,7 @@ where there is none.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -155,7 +156,11 @@ def _in_child(request: Request, method: Method) -> Allocation:
     if outcome.messages:
         allocation = Allocation(instance=home, **outcome.messages[-1])
     else:
-        facts = {"mechanism": request.mechanism.id, "method": method.id, "parameters": request.mechanism.parameters}
+        facts: dict[str, Any] = {
+            "mechanism": request.mechanism.id,
+            "method": method.id,
+            "parameters": request.mechanism.parameters,
+        }
         allocation = _unjudged(Allocation(home, np.full(len(home.arcs), np.nan), **facts), "there is no point")
     if outcome.ending == "interrupted":
         if not allocation.has_point:
