@@ -6,6 +6,7 @@
 | certificates/ | proofs in rationals, verified without a solver |
 | market.py | prices, spending and equilibrium of nb |
 | tradeoff.py | utilisation against fairness over alpha |
+| sensitivity.py | how tasks move with capacities |
 | solution_set.py | all njc allocations of an instance |
 | plots/ | figures |
 | verdict.py, holdings.py, linear.py | the result of a check, bundles and their worth, small linear programs |
@@ -17,6 +18,7 @@ if not __name__.startswith("fairalloc."):
 from fairalloc.analysis import plots
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
 from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
+from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
 from fairalloc.analysis.solution_set import SolutionSet, solution_set
 from fairalloc.analysis.verdict import Verdict
 
@@ -28,6 +30,7 @@ __all__ = [
     "Failure",
     "Misreport",
     "Property",
+    "Sensitivity",
     "SolutionSet",
     "Verdict",
     "certify",
@@ -35,5 +38,6 @@ __all__ = [
     "check_mechanism",
     "parse_certificate",
     "plots",
+    "sensitivity",
     "solution_set",
 ]

@@ -21,11 +21,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
-from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such, shown
+from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.runs.objects import is_in_file, is_packed, packed
 from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
-from fairalloc.solvers.method import Method
-from fairalloc.solvers.registry import as_method
+from fairalloc.solvers.installed import other_method
+from fairalloc.solvers.own import own_method
 
 __all__ = ["measure"]
 
@@ -115,10 +115,7 @@ def _check(api: ModuleType, accuracy: str, time_limit: float, memory_mb: int, re
 
 def _choose(api: ModuleType, wanted: Sequence[Any]) -> list[Any]:
     """The methods that were asked for, by id or themselves, which must be there, or all that are there."""
-    for name in wanted:
-        if isinstance(name, str) and name not in api.METHODS:
-            raise UnknownName(no_such("method", name, api.METHODS))
-    asked = [api.METHODS[item] if isinstance(item, str) else _own_method(item) for item in wanted]
+    asked = [_method(api, item) for item in wanted]
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
@@ -126,13 +123,14 @@ def _choose(api: ModuleType, wanted: Sequence[Any]) -> list[Any]:
     return list({method.id: method for method in chosen}.values())
 
 
-def _own_method(item: Any) -> Method:
-    method = as_method(item)
-    if method is None:
-        raise BenchmarkError(
-            f"a method is {shown(item)}, but it must be an id, a Method, or a function (instance, mechanism, limits)"
-        )
-    return method
+def _method(api: ModuleType, item: Any) -> Any:
+    """The method with an id, also that of a solver that CVXPY or Pyomo finds, or the method that an object stands for."""
+    if not isinstance(item, str):
+        return own_method(item)
+    found = api.METHODS[item] if item in api.METHODS else other_method(item)
+    if found is None:
+        raise UnknownName(no_such("method", item, api.METHODS))
+    return found
 
 
 def _plan(

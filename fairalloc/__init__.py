@@ -8,7 +8,17 @@ array([10., 10.])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fairalloc.analysis import Certificate, Failure, Property, Verdict, certify, check, check_mechanism
+from fairalloc.analysis import (
+    Certificate,
+    Failure,
+    Property,
+    Sensitivity,
+    Verdict,
+    certify,
+    check,
+    check_mechanism,
+    sensitivity,
+)
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.analysis.properties import Misreport
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
@@ -56,6 +66,7 @@ __all__ = [
     "NotInstalled",
     "PricedAllocation",
     "Property",
+    "Sensitivity",
     "UnknownName",
     "Verdict",
     "aggregate",
@@ -77,6 +88,7 @@ __all__ = [
     "pyomo_tasks",
     "read_allocation",
     "read_instance",
+    "sensitivity",
     "solve",
     "traces",
     "write_allocation",

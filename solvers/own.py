@@ -77,10 +77,11 @@ def own_method(given: Own) -> Method:
     NotApplicable : it is none of a Method, a class of them that needs no arguments, and a function of three arguments
     """
     if inspect.isclass(given) and issubclass(given, Method):
+        kind: type[Method] = given
         try:
-            given = given()
+            given = kind()
         except TypeError as error:
-            raise NotApplicable(f"the method class {given.__name__} cannot be made without arguments: {error}") from None
+            raise NotApplicable(f"the method class {kind.__name__} cannot be made without arguments: {error}") from None
     if isinstance(given, Method):
         if not isinstance(getattr(given, "id", None), str):
             raise NotApplicable(f"the method {shown(given)} has no id, but it must be a string")

@@ -137,7 +137,7 @@ class NlpSession(CvxpySession):
         if self.limits.start is not None:
             self.problem.var_dict["x"].value = interior(self.instance, self.limits.start)
         if self.limits.log:
-            options.update(LOUD[self.solver] | dict(self.limits.solver_options))
+            options.update({**LOUD[self.solver], **self.limits.solver_options})
         return compiled(self.problem, self.solver, options)
 
     def count(self, iterations: Any) -> None:

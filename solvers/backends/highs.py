@@ -186,8 +186,10 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     rows = lp.matrix @ z
     loose = (rows < lp.upper - ON_BOUND) & (rows > lp.lower + ON_BOUND)
     basis.col_status = [status.kBasic if v > ON_BOUND else status.kLower for v in z]
-    bound = np.where(np.isfinite(lp.upper), status.kUpper, status.kLower)
-    basis.row_status = [status.kBasic if free else at for free, at in zip(loose, bound, strict=True)]
+    above = np.isfinite(lp.upper)
+    basis.row_status = [
+        status.kBasic if free else status.kUpper if up else status.kLower for free, up in zip(loose, above, strict=True)
+    ]
     basis.alien = True
     return basis
 

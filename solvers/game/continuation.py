@@ -192,7 +192,7 @@ class PathFollowing:
         self.session.look(point.y, point.k, tau=point.tau)
         for guess in (stay, large):
             if not self.session.reached:
-                newton_on_active_arcs(self.session, point.y, point.k, *guess, self.options.max_strong_arcs)
+                newton_on_active_arcs(self.session, point.y, point.k, *guess, max_arcs=self.options.max_strong_arcs)
         self._cap(point.theta)
         return self.session.reached
 

@@ -1,5 +1,6 @@
 """Methods of one's own: functions, objects and classes, what they may return, and what becomes of those that fail."""
 
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -235,3 +236,18 @@ def test_limits_tell_what_was_promised():
     assert Limits(1e-7).promised == 1e-7
     with pytest.raises(InstanceError):
         _ = Limits(2.0).promised
+
+
+def test_functions_run_in_benchmarks(tmp_path):
+    """Beside ours, in processes of their own, by the same clock."""
+
+    def proportional(instance, mechanism, limits):
+        return instance.arcs.gamma / instance.N
+
+    from fairalloc import benchmarks
+
+    suite = benchmarks.Suite("mine", "one case", (benchmarks.SuiteCase("wang", "drfh", partial(fa.Instance, [[1], [1]], [[4]])),))
+    asked = [proportional, "highs"]
+    summary = benchmarks.run(suite, tmp_path / "records.db", methods=asked, repeats=1, progress=False, time_limit=5)
+    assert {record.method for record in summary.records} == {"proportional", "highs"}
+    assert {record.termination for record in summary.records if record.method == "proportional"} == {"optimal"}

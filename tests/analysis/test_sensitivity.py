@@ -1,0 +1,176 @@
+"""Derivatives of tasks by capacities, against differences of answers on both sides."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tolerances import ROUNDING
+
+import fairalloc as fa
+from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.solvers import solve
+
+QUOTIENT = 1e-6
+"""What a quotient in rationals with a step of 1e-7 may be off, relative to tasks: a step times a curvature of order one."""
+
+ROUGH = 1e-3
+"""What a quotient in floating point with a step of 1e-4 may be off: that times the curvature, and 1e-8 of rounding over 1e-4."""
+
+FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled")
+
+
+POOLED = tuple(family for family in FAMILIES if family not in ("placement", "racks"))
+CONCAVE = [("nb", {}, f) for f in FAMILIES] + [("fds", {"alpha": a}, f) for a in (2, 0.5) for f in POOLED]
+
+
+def moved(instance, i, r, part):
+    """The instance with one capacity times 1 + part, exactly."""
+    capacities = [list(row) for row in instance.exact.capacities]
+    capacities[i][r] *= 1 + part
+    return instance.replace(capacities=capacities)
+
+
+def quotients(allocation, i, r, sign, step=Fraction(1, 10**7), **asked):
+    """(N,) changes of tasks over the change of a capacity, from answers of their own; None where there is no exact one."""
+    instance, item = allocation.instance, fa.mechanism(allocation.mechanism).configure(**allocation.parameters)
+    here, there = (solve(each, item, **asked) for each in (instance, moved(instance, i, r, sign * step)))
+    if asked.get("method") == "exact":
+        if here.tasks_exact is None or there.tasks_exact is None:
+            return None
+        by = sign * step * instance.exact.capacities[i][r]
+        return np.array([float((b - a) / by) for a, b in zip(here.tasks_exact, there.tasks_exact, strict=True)])
+    return (there.tasks - here.tasks) / (sign * float(step) * instance.capacities[i, r])
+
+
+def largest_error(allocation, found, **asked):
+    """The largest error of a side in tasks for a whole capacity, relative to the largest tasks, and how many were compared."""
+    compared, worst = 0, 0.0
+    for i, r in zip(*np.nonzero(allocation.instance.capacities), strict=True):
+        for side, sign in ((found.up, 1), (found.down, -1)):
+            if not np.isfinite(side[:, i, r]).all():
+                continue
+            expected = quotients(allocation, i, r, sign, **asked)
+            if expected is None:
+                continue
+            error = np.abs(expected - side[:, i, r]).max() * allocation.instance.capacities[i, r]
+            worst, compared = max(worst, error / np.abs(allocation.tasks).max()), compared + 1
+    return worst, compared
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("item", ["drfh", "tsf", "lmmf"])
+def test_lexicographic_rules(item, family):
+    for seed in range(4):
+        allocation = solve(getattr(generators, family)(4, 2, 2, seed), item)
+        found = fa.sensitivity(allocation)
+        worst, compared = largest_error(allocation, found, method="exact", step=Fraction(1, 10**8))
+        assert worst <= QUOTIENT
+        assert compared >= 2 * np.count_nonzero(allocation.instance.capacities) - 2
+        assert not found.reason or "capacity of 0" in found.reason
+
+
+@pytest.mark.parametrize(("item", "parameters", "family"), CONCAVE)
+def test_concave_programs(item, parameters, family):
+    for seed in range(4):
+        allocation = solve(getattr(generators, family)(4, 2, 2, seed), item, accuracy="high", **parameters)
+        found = fa.sensitivity(allocation)
+        if not (found.how == "active set").all():
+            assert found.reason or (found.how == "nearby").any()
+            continue
+        worst, compared = largest_error(allocation, found, accuracy="high", step=Fraction(1, 10**4))
+        assert worst <= ROUGH
+        assert compared >= 4
+
+
+def test_by_hand():
+    """One resource: the weighted shares are equal, so users move with their weights; the other resource moves nobody."""
+    pool = Instance([[1, 0], [1, 0], [0, 1]], [[6, 4]], weights=[1, 2, 1])
+    found = fa.sensitivity(solve(pool, "lmmf"))
+    np.testing.assert_allclose(found.up[:, 0], [[1 / 3, 0], [2 / 3, 0], [0, 1]], atol=ROUNDING)
+    np.testing.assert_allclose(found.down, found.up, atol=ROUNDING)
+    np.testing.assert_allclose(found.two_sided, found.up, atol=ROUNDING)
+    assert (found.how == "active set").all()
+
+
+def test_where_two_resources_are_full_at_once_the_sides_differ():
+    """One user who needs both: more of one alone is no use, less of it is."""
+    found = fa.sensitivity(solve(Instance([[1, 1]], [[4, 4]]), "lmmf"))
+    np.testing.assert_allclose(found.up, 0, atol=ROUNDING)
+    np.testing.assert_allclose(found.down, 1, atol=ROUNDING)
+    assert (found.how == "rationals").all()
+    assert np.isnan(found.two_sided).all()
+    assert "0 / 1" in str(found)
+    assert "0% two-sided" in repr(found)
+
+
+def test_nb_where_a_capacity_is_full_at_price_0():
+    """Two users, one resource each, and a third resource that is just full: less of it hurts, more does not help."""
+    pool = Instance([[1, 0, 1], [0, 1, 1]], [[1, 1, 2]])
+    found = fa.sensitivity(solve(pool, "nb"))
+    third = found.up[:, 0, 2], found.down[:, 0, 2]
+    assert found.how[0, 2] == "nearby" or found.reason
+    if not found.reason:
+        np.testing.assert_allclose(third[0], 0, atol=ROUGH)
+        np.testing.assert_allclose(third[1], 0.5, atol=ROUGH)
+
+
+def test_a_user_at_its_limit_does_not_move():
+    pool = Instance([[1], [1]], [[10]], max_tasks=[2, 100])
+    for item in ("lmmf", "nb"):
+        found = fa.sensitivity(solve(pool, item, accuracy="high"))
+        np.testing.assert_allclose(found.up[:, 0, 0], [0, 1], atol=ROUGH)
+
+
+def test_linear_programs_where_tasks_are_unique_and_where_not():
+    unique = Instance([[1], [2]], [[10]])
+    found = fa.sensitivity(solve(unique, "utilitarian"))
+    np.testing.assert_allclose(found.up[:, 0, 0], [1, 0], atol=ROUNDING)
+    several = fa.sensitivity(solve(Instance([[1], [1]], [[10]]), "utilitarian"))
+    assert np.isnan(several.up).all()
+    assert several.reason in ("the tasks are not unique", "the active set is not regular")
+
+
+@pytest.mark.parametrize("item", ["drf-per-server", "uniform"])
+def test_rules_on_other_domains_are_solved_again(item):
+    allocation = solve(generators.generic(3, 2, 2), item)
+    found = fa.sensitivity(allocation)
+    worst, compared = largest_error(allocation, found, method="exact", step=Fraction(1, 10**8))
+    assert compared == 8
+    assert worst <= QUOTIENT
+
+
+@pytest.mark.parametrize("item", ["ps-dsf", "alpha-pf-vds", "njc"])
+def test_what_has_no_derivatives_says_so(item):
+    instance = generators.generic(3, 2, 2) if item != "njc" else fa.example("dolev-fig3").instance
+    found = fa.sensitivity(solve(instance, item))
+    assert np.isnan(found.up).all()
+    assert np.isnan(found.down).all()
+    assert found.reason == f"the tasks of {item!r} are not unique in general, so they have no derivatives"
+
+
+def test_a_frame_and_a_table():
+    pytest.importorskip("pandas")
+    allocation = solve(generators.generic(3, 2, 2), "drfh")
+    found = fa.sensitivity(allocation)
+    frame = found.to_frame()
+    names = allocation.instance
+    assert frame.loc[names.servers[1], names.resources[0], names.users[2]]["up"] == found.up[2, 1, 0]
+    assert set(frame["how"]) == {"active set"}
+    assert all(name in str(found) for name in (*names.users, *names.servers, "active set"))
+
+
+def test_bad_calls_are_one_sentence():
+    pool = Instance([[1]], [[4]])
+    with pytest.raises(InstanceError, match="sensitivity needs an allocation with a point"):
+        fa.sensitivity([1.0])
+    with pytest.raises(InstanceError, match="sensitivity needs an allocation with a point"):
+        fa.sensitivity(fa.Allocation(pool, [np.nan]))
+    with pytest.raises(InstanceError, match="the allocation names no mechanism"):
+        fa.sensitivity(fa.Allocation(pool, [4.0]))
+    assert fa.sensitivity(fa.Allocation(pool, [4.0]), "lmmf").up[0, 0, 0] == pytest.approx(1)
+
+
+def test_no_time_is_said():
+    found = fa.sensitivity(solve(Instance([[1, 1]], [[4, 4]]), "lmmf"), time_limit=1e-9)
+    assert np.isnan(found.up).all()
+    assert found.reason
