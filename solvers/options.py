@@ -177,5 +177,6 @@ def _check(name: str, value: Any, default: Any, part: bool = False) -> None:
             _check(name, item, default[0], part=True)
         return
     kind, rule = (Integral, "a whole number of at least 0") if isinstance(default, int) else (Real, "a number of at least 0")
-    if isinstance(value, bool) or not isinstance(value, kind) or not float(value) >= 0:
+    number: Any = value  # `numbers.Real` has no order for type checkers
+    if isinstance(value, bool) or not isinstance(value, kind) or not number >= 0:
         raise InstanceError(f"the option {name} is {shown(value)}, but it must be {rule}")

@@ -190,9 +190,9 @@ class PathFollowing:
         large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
         self.session.look(point.y, point.k, tau=point.tau)
-        for guess in (stay, large):
+        for arcs, rows, held in (stay, large):
             if not self.session.reached:
-                newton_on_active_arcs(self.session, point.y, point.k, *guess, max_arcs=self.options.max_strong_arcs)
+                newton_on_active_arcs(self.session, point.y, point.k, arcs, rows, held, self.options.max_strong_arcs)
         self._cap(point.theta)
         return self.session.reached
 
