@@ -88,7 +88,7 @@ def own_method(given: Own) -> Method:
         return given
     if not callable(given) or inspect.isclass(given):
         rule = "it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks"
-        raise NotApplicable(f"method is {shown(given)}, but {rule}")
+        raise NotApplicable(f"there is no method {shown(given)}: {rule}")
     if not _takes_three(given):
         name = getattr(given, "__name__", type(given).__name__)
         raise NotApplicable(f"the function {name}{inspect.signature(given)} must take (instance, mechanism, limits)")

@@ -199,10 +199,10 @@ def test_objects_are_asked_what_they_compute():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (3, r"method is 3, but it must be an id, a Method, or a function \(instance, mechanism, limits\) -> tasks"),
-        (dict, "method is <class 'dict'>, but it must be an id"),
+        (3, r"there is no method 3: it must be an id, a Method, or a function \(instance, mechanism, limits\) -> tasks"),
+        (dict, "there is no method <class 'dict'>: it must be an id"),
         (lambda instance: 1, r"the function <lambda>\(instance\) must take \(instance, mechanism, limits\)"),
-        (["highs"], r"method is \['highs'\], but it must be an id"),
+        (["highs"], r"there is no method \['highs'\]: it must be an id"),
         (fa.Method, "the method class Method cannot be made without arguments"),
     ],
 )
