@@ -41,9 +41,9 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, shown
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
 
@@ -150,7 +150,9 @@ def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     >>> solved.prices.round(6)
     array([[0.2     , 0.011111]])
     """
-    allocation = replace(allocation, instance=instance)
+    if not isinstance(allocation, Allocation):
+        raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
+    allocation = replace(allocation, instance=as_instance(instance))
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices)

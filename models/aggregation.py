@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, as_instance
 
 Indices: TypeAlias = NDArray[np.intp]
 
@@ -30,13 +30,14 @@ __all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "
 
 def aggregate(instance: Instance) -> Instance:
     """The instance with identical server rows merged into one row whose `counts` is their sum."""
-    keep, of = _classes(instance)
+    keep, of = _classes(as_instance(instance))
     return _take(instance, keep, np.bincount(of, weights=instance.counts).astype(int))
 
 
 def expand(instance: Instance) -> Instance:
     """The instance with every server as a row of its own, named s, s#2, s#3, .. after its class."""
-    return _take(instance, np.repeat(np.arange(instance.K), instance.counts), np.ones(instance.counts.sum(), dtype=int))
+    counts = as_instance(instance).counts
+    return _take(instance, np.repeat(np.arange(instance.K), counts), np.ones(counts.sum(), dtype=int))
 
 
 def aggregate_allocation(allocation: Allocation) -> Allocation:

@@ -23,7 +23,7 @@ from fairalloc.models.labelled import plain_arguments
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational, row
 from fairalloc.models.tables import Grid
 
-__all__ = ["Arcs", "ExactData", "Instance"]
+__all__ = ["Arcs", "ExactData", "Instance", "as_instance"]
 
 
 @dataclass(frozen=True)
@@ -483,3 +483,10 @@ def _index(names: Sequence[str], key: int | str, kind: str) -> int:
     if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
         return int(key)
     raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")
+
+
+def as_instance(value: Any) -> Instance:
+    """The value, which must be an Instance: what public functions say of a first argument that is none."""
+    if not isinstance(value, Instance):
+        raise InstanceError(f"the instance is {shown(value)}, but it must be an Instance")
+    return value

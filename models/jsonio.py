@@ -50,6 +50,8 @@ class NotJson(InstanceError):  # noqa: N818 (the words users read)
 
 def read_json(path: str | Path) -> Any:
     """The JSON value in a file of UTF-8 text; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
+    if not isinstance(path, str | Path):
+        raise InstanceError(f"the file is {shown(path)}, but it must be a path")
     try:
         with open(path, "rb") as file:
             return parse_json(_bytes(file, str(path)), str(path))

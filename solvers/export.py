@@ -12,8 +12,8 @@ from typing import Any
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
-from fairalloc.models.instance import Instance
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.jsonio import instance_document
 
 __all__ = ["FORMATS", "export"]
@@ -61,10 +61,8 @@ def export(instance: Instance, mechanism: str | Mechanism, format: str = "lp", *
     """
     if format not in FORMATS:
         raise UnknownName(no_such("format", format, FORMATS))
-    if not isinstance(instance, Instance):
-        raise InstanceError(f"the instance is {shown(instance)}, but it must be an Instance")
     item = find_mechanism(mechanism).configure(**parameters)
-    if reason := item.unwritten(instance):
+    if reason := item.unwritten(as_instance(instance)):
         raise NotApplicable(reason)
     return _script(instance, item) if format == "py" else _written(instance, item, format)
 

@@ -32,9 +32,9 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.proofs import ExactProgram
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
@@ -92,7 +92,9 @@ def certify(
     >>> print(certify(wang, "drfh", Allocation(wang, [5, 1, 1, 5])))
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
     """
-    item = find_mechanism(mechanism)
+    item, instance = find_mechanism(mechanism), as_instance(instance)
+    if allocation is not None and not isinstance(allocation, Allocation):
+        raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
     if allocation is not None and allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     home = item.home(instance)

@@ -41,7 +41,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, UnknownName, no_such
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
 
@@ -102,7 +102,7 @@ def check_mechanism(
     (False, (0,))
     """
     item = find_mechanism(mechanism).configure(**parameters)
-    home = item.home(instance)
+    home = item.home(as_instance(instance))
     quick = partial(solve, mechanism=mechanism, method=method, **parameters)
     exact = partial(solve, mechanism=mechanism, method="exact", **parameters) if METHODS["exact"].computes(item) else None
     if not isinstance(property, str) or property in PROPERTIES:

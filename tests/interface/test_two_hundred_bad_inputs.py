@@ -717,7 +717,7 @@ CERTIFICATES = {
 CALLS = {
     "mechanism 3": (lambda: fa.solve(WANG, 3), "there is no mechanism 3"),
     "mechanism list": (lambda: fa.solve(WANG, ["drfh"]), "there is no mechanism ['drfh']"),
-    "method 3": (lambda: fa.solve(WANG, "drfh", 3), "there is no method 3"),
+    "method 3": (lambda: fa.solve(WANG, "drfh", 3), "method is 3, but it must be"),
     "time as text": (lambda: fa.solve(WANG, "drfh", time_limit="5"), "time_limit is '5' seconds"),
     "check numbers": (lambda: fa.check([7.5, 3.75], "pareto"), "the first argument is [7.5, 3.75]"),
     "check nothing": (lambda: fa.check(None, "pareto"), "the first argument is None"),
@@ -732,6 +732,22 @@ CALLS = {
     "tasks as text": (lambda: fa.Allocation(WANG, "abcd"), "x is 'abcd'"),
     "allocation of nothing": (lambda: fa.Allocation("x", [1]), "the instance of the allocation is 'x'"),
     "export format": (lambda: fa.export(WANG, "drfh", "gms"), "there is no format 'gms'"),
+    "certify of nothing": (lambda: fa.certify("x", "drfh"), "the instance is 'x', but it must be an Instance"),
+    "certify of a list": (
+        lambda: fa.certify(fa.example("wang-fig2").instance, "drfh", [1]),
+        "the allocation is [1], but it must be an Allocation",
+    ),
+    "aggregate of nothing": (lambda: fa.aggregate("x"), "the instance is 'x', but it must be an Instance"),
+    "expand of nothing": (lambda: fa.expand("x"), "the instance is 'x', but it must be an Instance"),
+    "no path": (lambda: fa.read_instance(None), "the file is None, but it must be a path"),
+    "market of nothing": (
+        lambda: fa.market(fa.example("wang-fig2").instance, "x"),
+        "the allocation is 'x', but it must be an Allocation",
+    ),
+    "misreports of nothing": (
+        lambda: fa.check_mechanism("x", "drfh", "strategyproofness"),
+        "the instance is 'x', but it must be an Instance",
+    ),
     "export of nothing": (lambda: fa.export("x", "drfh"), "the instance is 'x', but it must be an Instance"),
     "edit of nothing": (lambda: fa.mechanism("drfh").edited("x"), "the edit 'x' changes nothing"),
     "edit by a number": (lambda: fa.mechanism("drfh").edited("x", cvxpy=3), "the cvxpy edit of 'x' is 3"),
