@@ -17,7 +17,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, shown
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers.attempts import Request, best_attempt
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.method import Limits, Method, now
@@ -111,8 +111,7 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
 
 
 def _check(instance: Any, mechanism: Any, accuracy: Accuracy, time_limit: Any) -> None:
-    if not isinstance(instance, Instance):
-        raise InstanceError(f"instance is {shown(instance)}, but it must be an Instance")
+    as_instance(instance)
     if not isinstance(mechanism, str | Mechanism):
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)

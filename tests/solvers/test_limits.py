@@ -330,7 +330,7 @@ def test_captures_in_threads_end_where_they_began():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("x", "drfh"), "instance is 'x', but it must be an Instance"),
+        (("x", "drfh"), "the instance is 'x', but it must be an Instance"),
         ((WANG, 3), "mechanism is 3, but it must be an id or a Mechanism"),
         (
             (WANG, "drfh", ["highs"]),
