@@ -334,7 +334,7 @@ def test_captures_in_threads_end_where_they_began():
         ((WANG, 3), "mechanism is 3, but it must be an id or a Mechanism"),
         (
             (WANG, "drfh", ["highs"]),
-            "method is ['highs'], but it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks",
+            "there is no method ['highs']: it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks",
         ),
         ((WANG, "drfh", None, None), "accuracy is None, but it must be one of low, mid, high, or a residual between 0 and 1"),
         (
