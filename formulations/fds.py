@@ -78,10 +78,8 @@ class FairDominantShares(Mechanism):
         """In canonical units s / phi is smaller by a factor L and phi larger by it, so the objective is larger by L^alpha; where
         the power mean is maximised, for alpha > 1, it is only shifted. Parameters as in `Mechanism.model_prices`.
         """
-        if self.alpha > 1:
-            return given[-1]
         level = scaled.weights[0] / domain.weights[0]
-        result: Floats = given[-1] / level**self.alpha
+        result: Floats = given[-1] / (level**self.alpha if self.alpha <= 1 else 1.0)
         return result
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":

@@ -189,7 +189,8 @@ class Mechanism:
         -------
         (K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`
         """
-        return given[-1]
+        last: Floats = given[-1]
+        return last
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":  # noqa: ARG002 (for those without one)
         """The CVXPY problem on an instance that is a domain already."""

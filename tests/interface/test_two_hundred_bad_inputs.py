@@ -717,7 +717,7 @@ CERTIFICATES = {
 CALLS = {
     "mechanism 3": (lambda: fa.solve(WANG, 3), "mechanism is 3, but it must be"),
     "mechanism list": (lambda: fa.solve(WANG, ["drfh"]), "mechanism is ['drfh'], but it must be"),
-    "method 3": (lambda: fa.solve(WANG, "drfh", 3), "method is 3, but it must be"),
+    "method 3": (lambda: fa.solve(WANG, "drfh", 3), "there is no method 3"),
     "time as text": (lambda: fa.solve(WANG, "drfh", time_limit="5"), "time_limit is '5' seconds"),
     "check numbers": (lambda: fa.check([7.5, 3.75], "pareto"), "the first argument is [7.5, 3.75]"),
     "check nothing": (lambda: fa.check(None, "pareto"), "the first argument is None"),
