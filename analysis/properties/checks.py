@@ -39,6 +39,7 @@ def check(
     property: str | Mechanism | Property | Callable[..., Any],  # noqa: A002
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
+    reference: bool | None = None,
 ) -> Verdict:
     """Check a property of an allocation, on its own instance.
 
@@ -50,11 +51,13 @@ def check(
         one's own that takes an allocation and returns a Verdict, True or False (property.py)
     tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
-        Definitions of mechanisms are checked in floating point only: `certify` proves them
+        Definitions of mechanisms are checked in floating point, and in rationals where that cannot tell: `certify` proves them
+    reference : for the definition of a mechanism, whether an independent reference is asked where the allocation's own prices
+        prove too little; None = on instances of at most solvers.judge.SMALL arcs
 
     Returns
     -------
-    Verdict; `holds` is None where the property is not defined on this instance, and the sentence says why
+    Verdict; `holds` is None where the property is not defined on this instance or not decided, and the sentence says why
 
     Raises
     ------
@@ -81,7 +84,7 @@ def check(
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
     if asked == "market":
         return equilibrium(allocation, tolerance)
-    return _definition(allocation, asked, tolerance)
+    return _definition(allocation, asked, tolerance, reference)
 
 
 def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
@@ -231,7 +234,12 @@ def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
     return cost, matrix, np.concatenate([h.zeros(first) + one, -keep / unit, limits])
 
 
-def _definition(allocation: Allocation, property: str | Mechanism, tolerance: float) -> Verdict:  # noqa: A002
+def _definition(
+    allocation: Allocation,
+    property: str | Mechanism,  # noqa: A002
+    tolerance: float,
+    reference: bool | None,
+) -> Verdict:
     """Whether the residual of the mechanism's definition is at most the tolerance."""
     item = mechanism(property)
     name = property if isinstance(property, str) else item.id
@@ -240,10 +248,10 @@ def _definition(allocation: Allocation, property: str | Mechanism, tolerance: fl
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
-    far, method = distance(item, allocation)
-    if far is None:
+    far, method = distance(item, allocation, reference=reference)
+    if far is None and basic.holds is not False:
         return Verdict(name, None, float("nan"), method, "by comparison")
-    margin = max(basic.margin, far)
+    margin = basic.margin if far is None else max(basic.margin, far)
     if margin <= tolerance:
         return Verdict(name, True, margin, f"this is the {name} allocation", method)
     sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"

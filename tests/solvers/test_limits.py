@@ -452,6 +452,15 @@ def test_what_is_wrong_is_still_denied(instance, name):
     assert not certify(instance, name, wrong)
 
 
+def test_a_verdict_waits_for_the_reference_unless_the_point_is_infeasible(monkeypatch):
+    from fairalloc.analysis import check
+
+    monkeypatch.setattr(judge_module, "SMALL", 0)
+    assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh").holds is None
+    assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh", reference=True).holds is True
+    assert check(Allocation(WANG, [11, 0, 0, 10]), "drfh").holds is False
+
+
 def test_without_rationals_rounding_decides_nothing(monkeypatch):
     from fairalloc.analysis import check
 
