@@ -133,8 +133,12 @@ def agree(name, instance):
 
 # Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
 HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex}
+SEVERAL_ANSWERS = {("ps-dsf-tdm", "finite")}
+"""A limit that several servers share leaves the tasks open: residuals are compared in tests/solvers/test_finite_games.py."""
 CASES_OF_ALL = [
-    (m, f) for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES) if defined(m, getattr(generators, f)(12, 4, 3, 5))
+    (m, f)
+    for m, f in product(sorted(set(MECHANISMS) - HARD), FAMILIES)
+    if (m, f) not in SEVERAL_ANSWERS and defined(m, getattr(generators, f)(12, 4, 3, 5))
 ]
 
 

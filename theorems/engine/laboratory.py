@@ -9,10 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
@@ -23,6 +20,9 @@ from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["verify"]
 
@@ -233,8 +233,11 @@ def _failed(statement: Statement, error: str) -> Finding:
     return Finding(statement.id, "not decided", f"{FAILED}: {error}", 0, {})
 
 
-def _bar(progress: bool) -> Progress:
+def _bar(progress: bool) -> "Progress":
     """A progress bar where the error stream is a terminal, else nothing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))
