@@ -54,7 +54,7 @@ from fairalloc.models.proofs import ExactProgram, ExactRound
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.method import solve_exactly
+from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["Sensitivity", "sensitivity"]

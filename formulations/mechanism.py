@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-    from fairalloc.formulations.lexicographic.round import ParametricRound, Round
+    from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 
 __all__ = ["Edited", "Mechanism"]
 
@@ -38,7 +38,7 @@ class Mechanism:
     linear : whether it is a linear program or a sequence of them; None = read off the model
     integer : whether its model has integer variables (and is linear otherwise); None = read off the model
     convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read
-    takes_rounds : whether its models are those of a round (lexicographic/round.py) and take one as second argument
+    takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
 
     Examples

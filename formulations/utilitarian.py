@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
-from fairalloc.formulations.lexicographic.round import LP
+from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance

@@ -7,7 +7,7 @@ method.py     what a method is: limits, clock, session, answer               opt
 registry.py   all methods by id                                              own.py       methods of one's own
 installed.py  solvers that CVXPY or Pyomo find
 start.py      warm starts                                                    backends/    CVXPY, Pyomo, HiGHS, PATH
-lexicographic/  the rounds of LMMF, DRFH, TSF       market/  nb              game/  alpha-pf-vds, ps-dsf
+lexicographic/  the rounds of LMMF, DRFH, TSF       nash_bargaining/  nb           game/  alpha-pf-vds, ps-dsf
 njc/            no justified complaints             exact/   rational answers
 """
 

@@ -28,7 +28,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers.exact.method import Exact, solve_exactly
+from fairalloc.solvers.exact.exact import Exact, solve_exactly
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, promised

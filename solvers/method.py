@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Times

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.analysis.properties.report import Misreport, Vectors
+from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import instance_document, parse_instance

@@ -7,20 +7,20 @@
 | certificate.py | the class `Certificate`, and the checks that all kinds share |
 | leximin.py | lexicographic mechanisms: prices for each round |
 | program.py | linear programs (utilitarian, mmf, drfh-lp, uniform): a dual solution |
-| bounds.py | nb: bounds on the optimal value |
+| nash_bargaining.py | nb: bounds on the optimal value |
 | justified.py | njc: the bottleneck of each user |
 | game.py | ps-dsf by exact levels, alpha-pf-vds by a bound on its residual |
 | construct.py | `certify`, which makes all of these |
 | documents.py | reads them from JSON |
 """
 
-from fairalloc.analysis.certificates.bounds import BoundsCertificate
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.certificates.documents import parse_certificate
 from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCertificate
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 
 __all__ = [

@@ -13,11 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairalloc.analysis.certificates.bounds import STEP, BoundsCertificate, log_value, nb_gap
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted
 from fairalloc.analysis.certificates.game import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import MECHANISMS
@@ -39,8 +39,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.proofs import ExactProgram
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.exact.levels import exact_levels, levels
-from fairalloc.solvers.exact.method import solve_exactly
+from fairalloc.solvers.exact.exact import solve_exactly
+from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 

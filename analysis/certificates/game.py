@@ -30,7 +30,7 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
-from fairalloc.solvers.exact.levels import levels, unit
+from fairalloc.solvers.exact.ps_dsf import levels, unit
 
 __all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate", "residual_proof"]
 

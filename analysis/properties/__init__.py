@@ -4,16 +4,16 @@
 | --- | --- |
 | feasibility, non-wastefulness, Pareto optimality, the definition of each mechanism | checks.py, with `check` |
 | envy-freeness, sharing incentives, bottleneck fairness, reductions to one resource or one server | fairness.py |
-| strategyproofness, group strategyproofness, population monotonicity | misreports.py, with `check_mechanism` |
+| strategyproofness, group strategyproofness, population monotonicity | strategyproofness.py, with `check_mechanism` |
 | the class `Property`, and functions of one's own | property.py |
-| the class `Misreport`: what users report in place of the true demands | report.py |
+| the class `Misreport`: what users report in place of the true demands | misreport.py |
 
 `PROPERTIES` lists the properties of an allocation, `MECHANISM_PROPERTIES` those that only a mechanism can have.
 """
 
 from fairalloc.analysis.properties.checks import BASIC, PROPERTIES, check
-from fairalloc.analysis.properties.misreports import MECHANISM_PROPERTIES, check_mechanism
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.properties.property import Property
-from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.properties.strategyproofness import MECHANISM_PROPERTIES, check_mechanism
 
 __all__ = ["BASIC", "MECHANISM_PROPERTIES", "PROPERTIES", "Misreport", "Property", "check", "check_mechanism"]

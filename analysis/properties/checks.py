@@ -2,7 +2,7 @@
 
 Every margin is signed and dimensionless: positive = violation, negative = slack. In floating point a violation up to a tolerance
 is taken for rounding; in rationals every violation counts, however small. Properties of mechanisms, not of one allocation, are in
-misreports.py.
+strategyproofness.py.
 """
 
 from collections.abc import Callable, Mapping

@@ -2,12 +2,12 @@ r"""Lexicographic max-min fairness of shares: the common form of DRF, DRFH, TSF 
 
 With v_n = sigma_n u_n / phi_n, the weighted share of user n, an allocation is fair when no v_n can be raised without
 lowering some v_m <= v_n (K Def 1). It is found in rounds (Z III-A): each maximises the least share g of the users still active
-(round.py has the linear program), then the users who cannot get more than g are fixed at g. The loop over the rounds is in
+(linear_program.py), then the users who cannot get more than g are fixed at g. The loop over the rounds is in
 solvers/lexicographic/rounds.py. With positive demands, no placement constraints and unlimited tasks one round fixes everybody
 and this is W's (6); W writes `= g`, which is the same when x may be cut back.
 
 **Residual.** The largest fraction of an attainable weighted share that some user misses, max_n e_n / (v_n + e_n), with e_n the
-most by which v_n can be raised while every m keeps min(v_m, v_n). The bound (*) of bound.py on e_n at the allocation's own
+most by which v_n can be raised while every m keeps min(v_m, v_n). The bound (*) of weak_duality.py on e_n at the allocation's own
 prices, one layer for each round, is a proof that needs no solver.
 """
 
@@ -19,8 +19,15 @@ import numpy as np
 
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.lexicographic.bound import excess, feasible
-from fairalloc.formulations.lexicographic.round import LP, ParametricRound, Round, round_as_cvxpy, round_as_lp, round_as_pyomo
+from fairalloc.formulations.lexicographic.linear_program import (
+    LP,
+    ParametricRound,
+    Round,
+    round_as_cvxpy,
+    round_as_lp,
+    round_as_pyomo,
+)
+from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
@@ -121,11 +128,11 @@ class Leximin(Mechanism):
         return allocation.prices[None]
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
-        """The LP of a round, by default the first; names in round.py."""
+        """The LP of a round, by default the first; names in linear_program.py."""
         return round_as_cvxpy(instance, self.rate(instance), round or Round.first(instance))
 
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
-        """The LP of a round, by default the first; names in round.py."""
+        """The LP of a round, by default the first; names in linear_program.py."""
         return round_as_pyomo(instance, self.rate(instance), round or Round.first(instance))
 
     def parametric_round(self, instance: Instance) -> ParametricRound:
@@ -141,7 +148,7 @@ class Leximin(Mechanism):
         return {"g": float((self.rate(allocation.instance) * allocation.tasks).min())}
 
     def residual(self, allocation: Allocation) -> float:
-        """The bound of bound.py, in [0, 1], at the allocation's own prices; 1 without prices or without a point."""
+        """The bound of weak_duality.py, in [0, 1], at the allocation's own prices; 1 without prices or without a point."""
         layers = self.proofs(allocation)
         if layers is None or not allocation.has_point:
             return 1.0

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.round import LP, Round, round_bounds
+from fairalloc.formulations.lexicographic.linear_program import LP, Round, round_bounds
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian

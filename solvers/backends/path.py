@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.ncp import ncp_pyomo
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import PyomoSession

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairalloc.formulations.common.optimality import optimality_of_pyomo
 from fairalloc.formulations.game.ncp import as_nlp
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

@@ -1,1 +1,1 @@
-"""`exact`: rational answers (method.py) by a rational simplex method (simplex.py); for PS-DSF by linear equations (levels.py)."""
+"""`exact`: rational answers (exact.py) by a rational simplex method (simplex.py); for PS-DSF by linear equations (ps_dsf.py)."""

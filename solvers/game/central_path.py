@@ -1,4 +1,4 @@
-r"""The central path of the game (levels.py), and Newton's method for a point on it: the linear algebra of continuation.py.
+r"""The central path of the game (equations.py), and Newton's method for a point on it: the linear algebra of continuation.py.
 
 1. Evaluate E, its derivatives and the slacks at a point.
 2. Divide the arcs into weak and strong ones. Eliminate the changes of e and s, of y on weak arcs, and of the users' tasks.
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.levels import Booleans, LevelEquations
+from fairalloc.solvers.game.equations import Booleans, LevelEquations
 from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["CentralPathNewton", "CentralPathOptions", "CentralPathPoint"]

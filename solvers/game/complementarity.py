@@ -1,4 +1,4 @@
-r"""The game (levels.py) as a complementarity problem, for semismooth-newton and josephy-newton; Lemke's method for linear ones.
+r"""The game (equations.py) as complementarity problem, for semismooth-newton and josephy-newton; Lemke's method for linear ones.
 
 0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, slack). With Fischer and Burmeister's function
 
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.levels import LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, equal
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
 

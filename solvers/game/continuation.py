@@ -36,7 +36,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
-from fairalloc.solvers.game.levels import FULL, Booleans, LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, Booleans, LevelEquations, NewtonSession, equal
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 

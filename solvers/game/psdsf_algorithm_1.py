@@ -42,7 +42,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance

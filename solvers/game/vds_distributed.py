@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.instance import Instance

@@ -1,8 +1,8 @@
 r"""The face of a later round, and prices of the face made into prices that prove the round for every allocation.
 
-Complementary slackness shows the face (formulations/lexicographic/round.py says what it is): a row with a price is full, and an
-arc dearer than the cheapest of its user is empty. The prices of a round on its face bound nothing outside the face; a multiple of
-the prices of earlier rounds, which cost nothing in the bound (*) of bound.py, makes up for that.
+Complementary slackness shows the face (formulations/lexicographic/linear_program.py says what it is): a row with a price is
+full, and an arc dearer than the cheapest of its user is empty. The prices of a round on its face bound nothing outside the face;
+a multiple of the prices of earlier rounds, which cost nothing in the bound (*) of weak_duality.py, makes up for that.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

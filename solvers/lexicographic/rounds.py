@@ -1,10 +1,10 @@
 r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMMF, DRFH, DRF and TSF.
 
 1. Everybody is active.
-2. Solve the round (formulations/lexicographic/round.py): the largest g such that every active user has a weighted share of at
-   least g and the others keep their levels. It gives tasks x and dual prices p of the capacities.
+2. Solve the round (formulations/lexicographic/linear_program.py): the largest g such that every active user has a weighted share
+   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities.
 3. From p and weak duality, bound how far each active share can rise above g, relative to g: the bound (*) of
-   formulations/lexicographic/bound.py.
+   formulations/lexicographic/weak_duality.py.
 4. Fix the users for whom the bound is at most the tolerance, at their present share. Some user with a positive dual of its
    fairness constraint has the bound 0 in exact arithmetic; where rounding leaves every bound above the tolerance, those within
    twice the least are fixed, so that every round fixes somebody. With degenerate duals a user that can rise no further may have
@@ -22,9 +22,9 @@ from typing import Protocol
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.bound import excess, feasible
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face

@@ -2,7 +2,7 @@
 
 | method | file | source |
 | --- | --- | --- |
-| njc-market | market.py | own: the Eisenberg-Gale program |
+| njc-market | eisenberg_gale.py | own: the Eisenberg-Gale program |
 | njc-ode | ode.py | D 5.4, the trajectory |
 | njc-enumeration | enumeration.py | D 5.2, the bottleneck sets one after the other |
 | njc-milp | milp.py | own: one mixed-integer program |

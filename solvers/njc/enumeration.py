@@ -33,7 +33,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.njc.market import ExactNjcMethod
+from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceOptions, PieceProgram, as_floats, value
 
 __all__ = ["enumerate_pieces"]

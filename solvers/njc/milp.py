@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.instance import Instance
@@ -20,7 +20,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.njc.market import ExactNjcMethod
+from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceOptions, PieceProgram, as_floats
 
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}

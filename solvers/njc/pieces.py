@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.lexicographic.round import LP
+from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction

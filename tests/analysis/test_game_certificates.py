@@ -16,7 +16,7 @@ from fairalloc.models import Allocation, Instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import residual
-from fairalloc.solvers.exact.levels import exact_levels, levels
+from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
 
 K3 = example("khamse-fig3").instance
 K3_TASKS = {"u1": {"s1": 2}, "u2": {"s1": 6}, "u3": {"s2": Fraction(32, 3)}, "u4": {"s2": Fraction(16, 3)}}

@@ -11,7 +11,7 @@ from tolerances import EXACT, RESIDUAL
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models import Allocation, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import residual

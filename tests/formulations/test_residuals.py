@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.lexicographic.bound import excess, feasible
+from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.feasibility import infeasibility, overloads
 from fairalloc.models.published import EXAMPLES, example

@@ -19,11 +19,13 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 
 PARTS = {
     "models": ("errors", "numbers", "tables", "labelled", "instance", "shares", "rationals", "*", "__init__"),
-    "formulations": ("common", "game.game", "lexicographic.round", "mechanism", "lexicographic", "game", "__init__", "*"),
+    "formulations": (
+        *("common", "game.game", "lexicographic.linear_program", "mechanism", "lexicographic", "game", "__init__", "*"),
+    ),
     "solvers": (
         *("options", "start", "silence", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
-        "lexicographic",
-        *("market", "game", "backends", "exact", "njc", "*", "registry", "judge", "attempts", "solve", "distance", "__init__"),
+        *("lexicographic", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
+        *("registry", "judge", "attempts", "solve", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "*", "properties", "certificates", "plots", "__init__"),
     "runs": ("__init__", "*"),

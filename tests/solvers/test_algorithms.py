@@ -10,8 +10,8 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import methods_for, solve
-from fairalloc.solvers.market import pdhg
-from fairalloc.solvers.market.pdhg import PdhgOptions, SaddlePoint, SaddleProblem
+from fairalloc.solvers.nash_bargaining import pdhg
+from fairalloc.solvers.nash_bargaining.pdhg import PdhgOptions, SaddlePoint, SaddleProblem
 
 FILLING = "progressive-filling"
 SHARED = ["generic", "tied", "zero_demand", "finite"]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
-import fairalloc.solvers.exact.method as exact_method
+import fairalloc.solvers.exact.exact as exact_method
 from fairalloc.analysis import Failure, certify, parse_certificate
-from fairalloc.analysis.certificates.bounds import log_value
+from fairalloc.analysis.certificates.nash_bargaining import log_value
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -27,7 +27,7 @@ from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs, monopoly
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.exact import simplex
-from fairalloc.solvers.exact.method import solve_exactly
+from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -503,6 +503,6 @@ def test_certify_an_allocation_from_the_command_line(tmp_path, capsys):
 
 def test_no_rational_equations_after_the_time_is_over(monkeypatch):
     """They cannot be interrupted: with 25,000 arcs they ran for more than a minute under a limit of ten seconds."""
-    monkeypatch.setattr("fairalloc.solvers.exact.method.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
+    monkeypatch.setattr("fairalloc.solvers.exact.exact.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
     allocation = solve(generators.generic(60, 20, 4), "ps-dsf", "exact", time_limit=1e-2)
     assert allocation.termination == "time_limit"

@@ -12,7 +12,7 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.errors import NotApplicable
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.levels import levels
+from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.psdsf_distributed import simulate
 

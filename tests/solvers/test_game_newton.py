@@ -17,7 +17,7 @@ from fairalloc.models.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
 from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess
-from fairalloc.solvers.game.levels import LevelEquations, equal
+from fairalloc.solvers.game.equations import LevelEquations, equal
 
 GAME, HIGH = "alpha-pf-vds", ACCURACY["high"]
 NEWTON = ("continuation", "semismooth-newton", "josephy-newton")

@@ -9,8 +9,8 @@ from tolerances import EXACT, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.lexicographic.bound import feasible
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.lexicographic.bound import excess, feasible
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, residual, solve

@@ -20,7 +20,7 @@ from tolerances import AMPLE, ROUNDING
 
 from fairalloc import cli_theorems
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.models import FairallocError, Instance, InstanceError, NotApplicable

@@ -11,7 +11,7 @@ from tolerances import AMPLE
 
 import fairalloc as fa
 from fairalloc import cli_theorems
-from fairalloc.analysis.properties.misreports import NOISE
+from fairalloc.analysis.properties.strategyproofness import NOISE
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError

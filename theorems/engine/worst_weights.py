@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.properties.misreports import useful, without
+from fairalloc.analysis.properties.strategyproofness import useful, without
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.instance import Instance

@@ -1,4 +1,4 @@
-"""Judges for the claims of several papers, beside checks.py and misreports.py, in floating point or rationals.
+"""Judges for the claims of several papers, beside checks.py and strategyproofness.py, in floating point or rationals.
 
 Each is a function of a case and of `answer`, as in trials.py. Margins are in tasks as parts of what the user's best server runs
 alone, so that one tolerance fits all.
@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.analysis.certificates.bounds import nb_gap
 from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.nash_bargaining import nb_gap
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE

@@ -19,7 +19,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.levels import unit
+from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import fitted

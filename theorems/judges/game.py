@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.bounds import BoundsCertificate
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.certificates.game import ExactServer, ResidualCertificate
+from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.properties.misreports import gains, useful
+from fairalloc.analysis.properties.strategyproofness import gains, useful
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game, bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
@@ -29,7 +29,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.levels import exact_levels, unit
+from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted

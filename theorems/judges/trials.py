@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.analysis.certificates.bounds import BoundsCertificate
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tolerances import LINEAR, RESIDUAL, ROUNDING
 
-from fairalloc.analysis.properties.misreports import useful
-from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.properties.misreport import Misreport
+from fairalloc.analysis.properties.strategyproofness import useful
 from fairalloc.formulations import mechanism as find
 from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.solvers import residual as distance

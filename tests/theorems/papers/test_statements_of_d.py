@@ -147,7 +147,7 @@ def test_a_printed_number_that_is_changed_is_refuted():
 
 def test_ghodsis_misreport():
     """D 4 claims that misreporting does not help; Ghodsi et al. show that it does for the market, which is NJC for two users."""
-    from fairalloc.analysis.properties.report import Misreport
+    from fairalloc.analysis.properties.misreport import Misreport
 
     misreport = Misreport((0,), (((Fraction(16), Fraction(8)),),), (None,))
     verdict = STATEMENTS["D.S4.strategyproof"].violated(Case(Instance([[16, 1], [1, 2]], [[100, 100]]), misreport))

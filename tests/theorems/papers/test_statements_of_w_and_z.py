@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tolerances import SHARES
 
-from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import solve

@@ -15,7 +15,7 @@ from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import as_flint, exact_arcs
 from fairalloc.solvers import residual, solve
-from fairalloc.solvers.exact.levels import levels
+from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 

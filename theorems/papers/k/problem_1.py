@@ -22,7 +22,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.levels import exact_levels, unit
+from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, is_nash_bargain

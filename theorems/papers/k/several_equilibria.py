@@ -41,7 +41,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, exact_arcs, solved
-from fairalloc.solvers.exact.levels import unit
+from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 
 __all__ = [

@@ -31,7 +31,7 @@ from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.levels import unit
+from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case

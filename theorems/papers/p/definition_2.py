@@ -12,7 +12,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers.exact.levels import levels
+from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified
 from fairalloc.theorems.judges.game import shares

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.bounds import nb_gap
+from fairalloc.analysis.certificates.nash_bargaining import nb_gap
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.bounds import BoundsCertificate
 from fairalloc.analysis.certificates.construct import certify
+from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.market import market
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable

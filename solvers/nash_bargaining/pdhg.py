@@ -43,8 +43,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.first_order import first_order_gain
-from fairalloc.formulations.lexicographic.bound import feasible
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation

@@ -9,7 +9,7 @@ r"""`exact`: the rational answer of a linear program, of a sequence of them, or 
 
 The answer comes with the dual values of every round, which prove it (models/proofs.py).
 
-PS-DSF is not a linear program. `continuation` finds which arcs are used and which resources are full, and levels.py
+PS-DSF is not a linear program. `continuation` finds which arcs are used and which resources are full, and ps_dsf.py
 solves the linear equations that follow.
 """
 
@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
@@ -31,7 +31,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.proofs import ExactProgram, ExactRound
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.backends.highs import HighsSession
-from fairalloc.solvers.exact.levels import ExactOptions, exact_levels, levels
+from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped

@@ -34,8 +34,8 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
+from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.analysis.properties.property import Property
-from fairalloc.analysis.properties.report import Misreport, Vectors
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism

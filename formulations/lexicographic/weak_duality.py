@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.lexicographic.round import Round
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

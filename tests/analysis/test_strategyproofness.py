@@ -8,8 +8,8 @@ from plain_judges import misreporting as plainly
 
 from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.properties.misreports import NOISE, _MisreportSearch, gains, leaving, misreporting, without
-from fairalloc.analysis.properties.report import Misreport
+from fairalloc.analysis.properties.misreport import Misreport
+from fairalloc.analysis.properties.strategyproofness import NOISE, _MisreportSearch, gains, leaving, misreporting, without
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, UnknownName
 from fairalloc.models.published import example
 from fairalloc.solvers import solve
