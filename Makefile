@@ -1,6 +1,7 @@
 # make bench : the comparison of the solvers, in one command      make test : the whole test suite, with coverage
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make statements : write docs/STATEMENTS.md again
+# make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
 # make clean : forget the environments
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test test-lowest lint system statements clean
+.PHONY: bench test test-lowest lint system statements notebooks clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -32,6 +33,13 @@ system: .venv/test.stamp
 
 statements: .venv/bench.stamp
 	$(BIN)/python -c 'from fairalloc.theorems.pages import write_statements_page; write_statements_page("docs/STATEMENTS.md")'
+
+# IPython and Jupyter would write into the home directory otherwise.
+notebooks: .venv/test.stamp
+	@mkdir -p build/notebooks
+	$(BIN)/python -m jupytext -q --to ipynb --update notebooks/*.py
+	IPYTHONDIR=$(CURDIR)/build/ipython JUPYTER_RUNTIME_DIR=$(CURDIR)/build/jupyter \
+	    $(BIN)/python -m jupyter execute --timeout=60 --output=../build/notebooks/{notebook_name} notebooks/*.ipynb
 
 clean:
 	rm -rf .venv .venv-lowest build *.egg-info
