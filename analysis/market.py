@@ -46,11 +46,9 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
+from fairalloc.solvers.options import Judging
 
 __all__ = ["PricedAllocation", "equilibrium", "market"]
-
-ENOUGH = 1e-7
-"""Up to this residual the allocation's own prices need no comparison with others."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices)
-    if own is not None and own.residual <= ENOUGH:
+    if own is not None and own.residual <= Judging().proved:  # its own prices need no comparison with others
         return own
     other = _at(allocation, reference_prices(allocation, instance.weights / allocation.tasks))
     return other if own is None or other.residual < own.residual else own

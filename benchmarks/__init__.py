@@ -16,6 +16,7 @@ from fairalloc.benchmarks.page import write_page
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import measure
 from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, SuiteCase, find_suite, suite_of
+from fairalloc.solvers.options import Accuracy
 
 __all__ = [
     "SUITES",
@@ -36,7 +37,7 @@ def run(
     suite: str | Suite,
     records: str | Path,
     methods: Sequence[Any] | None = None,
-    accuracy: str = "mid",
+    accuracy: Accuracy = "mid",
     time_limit: float = 20.0,
     memory_mb: int = 4096,
     repeats: int = 3,
@@ -56,7 +57,7 @@ def run(
     methods
         ids, or methods themselves; None takes those the suite names, or all that are available
     accuracy
-        "low", "mid" or "high", for every method alike
+        "low", "mid" or "high", or the residual promised, for every method alike
     time_limit
         seconds for one solve: the method is asked to stop then, and its process is ended a little later
     memory_mb
@@ -66,7 +67,7 @@ def run(
     progress
         whether to show a bar where the error stream is a terminal
     solvers
-        name of the module that has `solve`, `METHODS` and `ACCURACY`
+        name of the module that has `solve` and `METHODS`
 
     Raises
     ------

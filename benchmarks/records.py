@@ -15,6 +15,7 @@ from typing import Any
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.runs.store import RecordStore
+from fairalloc.solvers.options import Accuracy
 
 __all__ = ["BenchmarkStore", "Job", "Record"]
 
@@ -28,7 +29,7 @@ class Job:
     fingerprint: str
     mechanism: str
     method: str
-    accuracy: str
+    accuracy: Accuracy
     time_limit: float
     memory_mb: int
     repeat: int
@@ -53,7 +54,7 @@ class Record(Job):
     Attributes
     ----------
     started : UTC time
-    tolerance : the residual that the accuracy word promises
+    tolerance : the residual that the accuracy promises
     termination : why the method stopped; "memory" and "error" also where its process was ended
     claims : whether the method says it solved the case
     feasibility, definition : residuals computed from the instance; inf where there is no point

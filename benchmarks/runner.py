@@ -21,10 +21,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from fairalloc.benchmarks import environment
 from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
-from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.models.errors import FairallocError, NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.runs.objects import is_in_file, is_packed, packed
 from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers.installed import other_method
+from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.own import own_method
 
 __all__ = ["measure"]
@@ -35,7 +36,7 @@ def measure(
     records: str | Path,
     *,
     methods: Sequence[Any] | None,
-    accuracy: str,
+    accuracy: Accuracy,
     time_limit: float,
     memory_mb: int,
     repeats: int,
@@ -55,7 +56,7 @@ def measure(
     """
     suite, api = find_suite(asked), importlib.import_module(solvers)
     name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
-    _check(api, accuracy, time_limit, memory_mb, repeats)
+    _check(accuracy, time_limit, memory_mb, repeats)
     chosen = _choose(api, methods or suite.methods)
     own = {method.id: method for method in chosen if method not in api.METHODS.values()}
     there = _There(_reference(asked), {key: packed(method) for key, method in own.items()}, solvers)
@@ -74,7 +75,7 @@ def measure(
             task = bar.add_task("", total=len(left))
             for job in left:
                 bar.update(task, description=f"{job.method} {job.case}")
-                store.add(_record(job, _solved(pool, job, there), api.ACCURACY[accuracy]))
+                store.add(_record(job, _solved(pool, job, there), promised(accuracy)))
                 bar.advance(task)
     return jobs[0], len(jobs) - len(left), len(left)
 
@@ -103,11 +104,13 @@ def _reference(asked: str | Suite) -> str:
     return str(packed(asked))
 
 
-def _check(api: ModuleType, accuracy: str, time_limit: float, memory_mb: int, repeats: int) -> None:
+def _check(accuracy: Accuracy, time_limit: float, memory_mb: int, repeats: int) -> None:
     if missing := isolation_missing():
         raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
-    if accuracy not in api.ACCURACY:
-        raise UnknownName(f"the accuracy is {accuracy!r}, but it must be one of {', '.join(api.ACCURACY)}")
+    try:
+        promised(accuracy)
+    except FairallocError as error:
+        raise type(error)(f"the {error}") from None
     for what, value in (("time limit", time_limit), ("memory limit", memory_mb), ("number of repeats", repeats)):
         if not value > 0:
             raise BenchmarkError(f"the {what} is {value}, but it must be positive")

@@ -8,15 +8,17 @@ from importlib import import_module
 from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
-from fairalloc.solvers import find_method
+from fairalloc.solvers import ACCURACY, find_method
+from fairalloc.solvers.options import promised
 
 __all__ = [
     "DEFAULT",
+    "add_accuracy",
     "add_instance",
     "add_mechanism",
     "completed",
@@ -114,17 +116,36 @@ def method_named(name: str | None) -> Any:
     return name
 
 
-def parameters(texts: list[str]) -> dict[str, Any]:
-    """The parameters in NAME=VALUE, with values in JSON; what is no JSON is a text."""
+def add_accuracy(command: argparse.ArgumentParser) -> None:
+    """The option --accuracy: a word, or a residual."""
+    text = f"{', '.join(ACCURACY)}, or the residual itself, such as 1e-7; default: mid"
+    completed(command.add_argument("--accuracy", default="mid", type=_accuracy, metavar="WORD", help=text), lambda: ACCURACY)
+
+
+def _accuracy(text: str) -> str | float:
+    """A word as it is, a number as a number."""
+    try:
+        accuracy: str | float = float(text)
+    except ValueError:
+        accuracy = text
+    try:
+        promised(accuracy)
+    except FairallocError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return accuracy
+
+
+def parameters(texts: list[str], option: str = "--param") -> dict[str, Any]:
+    """The parameters in NAME=VALUE, with values in JSON; what is no JSON is a text. `option` is what they were given by."""
     result: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise InstanceError(f"--param is {text!r}, but it must be name=value")
+            raise InstanceError(f"{option} is {text!r}, but it must be name=value")
         if name in result:
-            raise InstanceError(f"--param {name} is given twice")
+            raise InstanceError(f"{option} {name} is given twice")
         try:
-            result[name] = parse_json(value, f"--param {name}")
+            result[name] = parse_json(value, f"{option} {name}")
         except NotJson:
             result[name] = value
     return result

@@ -11,12 +11,11 @@ from typing import Any
 
 from rich.console import Console
 
-from fairalloc.cli_arguments import DEFAULT, completed, mechanism_named, method_named
+from fairalloc.cli_arguments import DEFAULT, add_accuracy, completed, mechanism_named, method_named
 from fairalloc.cli_output import emit
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
-from fairalloc.solvers import ACCURACY
 
 __all__ = ["add_commands"]
 
@@ -31,7 +30,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
     command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
     command.add_argument("--method", action="append", metavar="ID", help="only these methods; ids or FILE.py:NAME")
-    command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
+    add_accuracy(command)
     command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, default=3, metavar="N")

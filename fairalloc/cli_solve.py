@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from fairalloc.cli_arguments import (
+    add_accuracy,
     add_instance,
     add_mechanism,
     completed,
@@ -25,7 +26,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.tables import Grid, printable
-from fairalloc.solvers import ACCURACY, METHODS, solve
+from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.files import read_allocation
 
 __all__ = ["add_commands"]
 
@@ -40,12 +42,26 @@ def add_commands(commands: Any) -> None:
     add_mechanism(command)
     text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
     completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS)
-    command.add_argument("--accuracy", default="mid", choices=list(ACCURACY))
+    add_accuracy(command)
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
     command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    text = "an option of the method, or judge.NAME=VALUE of the judge (repeatable); numbers or JSON lists"
+    command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
+    text = "an allocation of the instance to start from, as --format json writes it"
+    command.add_argument("--warm-start", metavar="FILE", help=text)
+    command.add_argument("--log", action="store_true", help="show what the solver prints")
     command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
     command.set_defaults(run=_solve)
+
+
+def _options(texts: list[str]) -> dict[str, Any]:
+    """The options in NAME=VALUE; those of judge.NAME are together under "judge"."""
+    judge = [text.removeprefix("judge.") for text in texts if text.startswith("judge.")]
+    result = parameters([text for text in texts if not text.startswith("judge.")], "--option")
+    if "judge" in result:
+        raise InstanceError("--option judge is given, but options of the judge are given one by one: --option judge.NAME=VALUE")
+    return result | ({"judge": parameters(judge, "--option judge.")} if judge else {})
 
 
 @dataclass(frozen=True)
@@ -62,15 +78,20 @@ Result: TypeAlias = Allocation | Refused
 def _solve(options: argparse.Namespace) -> int:
     if options.trace and options.format in ("csv", "latex"):
         raise InstanceError(f"--trace is shown in the formats table, json and jsonl, but the format is {options.format!r}")
+    if options.log and options.format in ("csv", "latex"):
+        raise InstanceError(f"--log is shown in the formats table, json and jsonl, but the format is {options.format!r}")
     if options.instances.count("-") > 1:
         raise InstanceError("standard input holds one instance, but - is given twice")
     values = parameters(options.param)
     item, method = mechanism_named(options.mechanism), method_named(options.method)
     item.configure(**values)
+    chosen = _options(options.option)
 
     def computed(name: str) -> Allocation:
-        limits = (options.accuracy, options.time_limit, options.trace)
-        return solve(instance_named(name), item, method, *limits, **values)
+        instance = instance_named(name)
+        start = None if options.warm_start is None else read_allocation(options.warm_start, instance)
+        limits = (options.accuracy, options.time_limit, options.trace, options.log)
+        return solve(instance, item, method, *limits, chosen, start, **values)
 
     failures: list[bool] = []
     results = _results(options, computed, failures)
@@ -183,6 +204,7 @@ def _tables(result: Allocation) -> str:
         replace(users, rows=users.rows[:ROWS]).text().rstrip("\n"),
         *([f"... and {more} more users: --format json or csv shows all"] if more > 0 else []),
         *_trace(result),
+        *(["log:", *map(_line, result.log)] if result.log else []),
     ]
     return "\n".join(lines) + "\n\n"
 

@@ -233,7 +233,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
     Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
     with them.
-    A `trace` comes back with tuples for its lists and nan for its nulls.
+    A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
     if document["schema"] != ALLOCATION_SCHEMA:
@@ -272,8 +272,8 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     parameters = document.get("parameters", {})
     if not isinstance(parameters, dict):
         raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
-    exact, trace = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", []))
-    return Allocation(instance, x, parameters=parameters, trace=trace, x_exact=exact, **names)
+    exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), _log(document.get("log", []))
+    return Allocation(instance, x, parameters=parameters, trace=trace, log=log, x_exact=exact, **names)
 
 
 # ---- helpers ----------------------------------------------------------------------------------------------------
@@ -326,6 +326,13 @@ def _trace(value: Any) -> tuple[dict[str, Any], ...]:
     """The events of a trace: objects of numbers, strings, truth values, and lists of these."""
     events = _objects(value, "trace event", None, ())
     return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
+
+
+def _log(value: Any) -> tuple[str, ...]:
+    """The lines of a log."""
+    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+        raise InstanceError(f"the log of the allocation is {shown(value)}, but it must be a list of lines")
+    return tuple(value)
 
 
 def _fact(value: Any, what: str) -> Any:

@@ -53,7 +53,7 @@ class Request:
     mechanism : configured and settled
     instance : the problem
     limits : accuracy, deadline and clock of the whole call
-    reference : whether an independent reference may judge; None = on at most judge.SMALL arcs
+    reference : whether an independent reference may judge; None = on at most `Judging.reference_arcs` arcs
     warm_start : an allocation to start from, or None
     """
 

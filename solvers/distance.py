@@ -35,7 +35,7 @@ def distance(
     mechanism : with its parameters
     allocation : on the mechanism's home instance
     limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
+    reference : whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs
 
     Returns
     -------

@@ -8,11 +8,12 @@
 
 **Where floats cannot tell.** With weights or tasks many orders of magnitude apart, rounding alone is a residual above every
 accuracy: a bound of (*) is as fine as the rounding of a sum of all prices, in units of what the cheapest user pays. On at most
-EXACT arcs the answer in rationals, which is unique in its shares, decides then; on larger ones the residual says "not decided".
+`exact_arcs` arcs (`Judging`) the answer in rationals, which is unique in its shares, decides then; on larger ones the residual
+says "not decided".
 
 **Time.** Judging must not cost more than solving. Step 1 is a few products of sparse matrices; the reference of step 2 is a
-simplex method, so it is asked only on instances of at most SMALL arcs, or on request, and only while there is time. Where
-nothing is proved without it, the definition's residual is inf and `not_judged` says why.
+simplex method, so it is asked only on instances of at most `reference_arcs` arcs, or on request, and only while there is time.
+Where nothing is proved without it, the definition's residual is inf and `not_judged` says why.
 """
 
 from dataclasses import replace
@@ -43,22 +44,6 @@ class ModelFacts(NamedTuple):
     objective: float | None = None
 
 
-SMALL = 5_000
-"""Arcs up to which the reference is asked without being requested."""
-
-EXACT = 200
-"""Arcs up to which the answer is computed in rationals where floats cannot tell."""
-
-ROUNDING = 1e-12
-"""The relative error of a sum of prices, with what a solver leaves in them."""
-
-PROVED = 1e-7
-"""Up to here the residual that an allocation's own prices prove needs no reference."""
-
-TRUSTED = 1e-6
-"""A reference whose own proof is looser than this is not compared with: it may be wrong where the method is."""
-
-
 def judged(
     mechanism: Mechanism,
     allocation: Allocation,
@@ -75,7 +60,7 @@ def judged(
     allocation : on the mechanism's home instance
     limits : the accuracy its method was asked for, and the time left; None leaves the termination as it is
     model : what is known of the model that was solved, for a mechanism without a residual of its own
-    reference : whether an independent reference may be asked; None = on at most SMALL arcs
+    reference : whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs
     claimed : whether the termination is left as it is
 
     Returns
@@ -146,7 +131,7 @@ def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None =
     mechanism : whose definition it is held against, with its parameters
     allocation : on the mechanism's home instance
     limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most SMALL arcs
+    reference : whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs
 
     Returns
     -------
@@ -157,15 +142,16 @@ def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None =
 
 def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits, reference: bool | None) -> Known:
     """The best residual that is proved, `own` at the allocation's own prices."""
-    if own <= PROVED or not allocation.has_point or not _needs_prices(mechanism, allocation):
+    most, trusted = limits.judging.reference_arcs, limits.judging.trusted
+    if own <= limits.judging.proved or not allocation.has_point or not _needs_prices(mechanism, allocation):
         return Known(own)
-    if not (len(allocation.instance.arcs) <= SMALL if reference is None else reference):
-        return _without_reference(allocation, own, f"an independent reference is for {SMALL} arcs or on request")
+    if not (len(allocation.instance.arcs) <= most if reference is None else reference):
+        return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
     better = None if limits.late else _by_reference(mechanism, allocation, own, limits)
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
     best = own if better is None else better
-    return _decided(mechanism, allocation, best, limits) if isinstance(mechanism, Leximin) and best > TRUSTED else Known(best)
+    return _decided(mechanism, allocation, best, limits) if isinstance(mechanism, Leximin) and best > trusted else Known(best)
 
 
 def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits) -> Known:
@@ -173,8 +159,8 @@ def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits)
     here = replace(allocation, instance=rule.domain(allocation.instance))
     exact = _by_rationals(rule, here, limits)
     if exact is not None:
-        return Known(exact if exact <= TRUSTED else max(best, exact), exact=True)
-    if best > _rounding(rule, here):
+        return Known(exact if exact <= limits.judging.trusted else max(best, exact), exact=True)
+    if best > _rounding(rule, here, limits.judging.rounding):
         return Known(best)
     return Known(
         best, not_decided=f"not decided: rounding explains a residual of {best:.3g}, and there is no exact answer in time"
@@ -183,7 +169,7 @@ def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits)
 
 def _by_rationals(rule: Leximin, here: Allocation, limits: Limits) -> float | None:
     """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
-    if len(here.instance.arcs) > EXACT or limits.late or not _EXACT.computes(rule) or _EXACT.missing():
+    if len(here.instance.arcs) > limits.judging.exact_arcs or limits.late or not _EXACT.computes(rule) or _EXACT.missing():
         return None
     try:
         solution = solve_exactly(rule, here.instance, limits)
@@ -198,8 +184,8 @@ def _by_rationals(rule: Leximin, here: Allocation, limits: Limits) -> float | No
     return float(max(abs(u / t - 1) if t else Fraction(u != 0) for u, t in zip(tasks, right, strict=True)))
 
 
-def _rounding(rule: Leximin, here: Allocation) -> float:
-    """The residual that (*) has from rounding alone: a gap of ROUNDING times the sum of the prices."""
+def _rounding(rule: Leximin, here: Allocation, part: float) -> float:
+    """The residual that (*) has from rounding alone: a gap of `part` of the sum of the prices."""
     layers = rule.proofs(here)
     if layers is None:
         return 0.0
@@ -208,7 +194,7 @@ def _rounding(rule: Leximin, here: Allocation) -> float:
     most = np.full(len(v), np.inf)
     for p in np.maximum(layers, 0.0):
         y = cheapest(here.instance, p) / rate
-        most = np.minimum(most, np.divide(ROUNDING * p.sum(), y, out=np.full_like(v, np.inf), where=y > 0))
+        most = np.minimum(most, np.divide(part * p.sum(), y, out=np.full_like(v, np.inf), where=y > 0))
     finite = np.isfinite(most) & (v > 0)
     return float((most[finite] / (v[finite] + most[finite])).max(initial=0.0))
 
@@ -248,7 +234,7 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     best = min(own, rule.residual(replace(here, round_prices=reference.round_prices)))
     proof = rule.residual(reference)
     deviation = float(np.abs(here.tasks / reference.tasks - 1.0).max())
-    return min(best, max(deviation, proof)) if max(deviation, proof) <= TRUSTED else best
+    return min(best, max(deviation, proof)) if max(deviation, proof) <= limits.judging.trusted else best
 
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:

@@ -33,7 +33,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
-from fairalloc.solvers.options import Accuracy, AlgorithmOptions, promised
+from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.silence import captured
 
 __all__ = ["Answer", "Limits", "Method", "Session", "Stopped"]
@@ -60,6 +60,7 @@ class Limits:
     options : of the algorithm; `own` reads them
     solver_options : of the solver behind the method, in its own names, on top of those that the accuracy means
     start, start_prices : (A,) tasks and (K, R) prices to start from, in the units in which the method computes; None = its own
+    judging : how the answer is judged
     clock : gives the seconds now
     """
 
@@ -71,6 +72,7 @@ class Limits:
     solver_options: Mapping[str, Any] = field(default_factory=dict)
     start: Floats | None = None
     start_prices: Floats | None = None
+    judging: Judging = Judging()
     clock: Callable[[], float] = now
 
     @property
@@ -252,6 +254,7 @@ class Method(ABC):
     install : what to install when they are missing
     options : of the algorithm, with their defaults; `fa.options` lists them
     solver : the solver behind the method, which takes all other options in its own names; "" where there is none
+    table : the name under which OPTIONS says what an accuracy means to the solver, where that is not `solver`
     warm : whether it uses a warm start; `starts` may say no for some mechanisms
     faces : whether later rounds of a lexicographic mechanism are written on their face (formulations/lexicographic/rule.py)
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
@@ -263,6 +266,7 @@ class Method(ABC):
     install: str = ""
     options: AlgorithmOptions = AlgorithmOptions()
     solver: str = ""
+    table: str = ""
     solver_options: Mapping[str, Any] = MappingProxyType({})
     warm: bool = False
     canonical: bool = True

@@ -2,7 +2,8 @@
 
 1. An accuracy is "low", "mid", "high" or a number, the residual that is promised (`promised`).
 2. What it means to a solver is a table for the three words (OPTIONS); a number is read between them (`at_accuracy`).
-3. An algorithm of this package has a frozen dataclass of options (`AlgorithmOptions`), documented field by field.
+3. An algorithm of this package has a frozen dataclass of options (`AlgorithmOptions`), documented field by field; so has the
+   judge of answers (`Judging`), under the name "judge".
 """
 
 import re
@@ -16,7 +17,18 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 
-__all__ = ["ACCURACY", "OPTIONS", "Accuracy", "AlgorithmOptions", "Option", "at_accuracy", "promised", "solver_options"]
+__all__ = [
+    "ACCURACY",
+    "OPTIONS",
+    "Accuracy",
+    "AlgorithmOptions",
+    "Judging",
+    "Option",
+    "at_accuracy",
+    "promised",
+    "solver_options",
+    "solver_table",
+]
 
 Accuracy: TypeAlias = str | float
 """A word of ACCURACY, or the residual itself."""
@@ -124,6 +136,17 @@ def solver_options(solver: str, accuracy: Accuracy) -> dict[str, Any]:
     return at_accuracy(OPTIONS[solver], accuracy) if solver in OPTIONS else {}
 
 
+def solver_table(solver: str, accuracy: Accuracy) -> tuple["Option", ...]:
+    """The same as options with a description each: what the three words mean."""
+    table = OPTIONS.get(solver, {})
+
+    def about(name: str) -> str:
+        words = ", ".join(f"{word} {table[word][name]!r}" for word in table if name in table[word])
+        return f"option of {solver}, set by the accuracy: {words}"
+
+    return tuple(Option(name, value, about(name)) for name, value in solver_options(solver, accuracy).items())
+
+
 class Option(NamedTuple):
     """One option of an algorithm: its name, its default, and what it is, with its unit and reason."""
 
@@ -156,6 +179,13 @@ class AlgorithmOptions:
         return replace(self, **given)
 
     @classmethod
+    def of(cls, name: str, given: Mapping[str, Any] | None) -> Self:
+        """The default options with the given ones, which are those of `name`; errors as for `changed`."""
+        if given is not None and not isinstance(given, Mapping):
+            raise InstanceError(f"the options of the {name} are {shown(given)}, but they must be values by name")
+        return cls().changed(f"the {name}", given or {})
+
+    @classmethod
     def described(cls) -> tuple[Option, ...]:
         """Every option with its default and what its docstring says."""
         found: dict[str, str] = {}
@@ -163,6 +193,29 @@ class AlgorithmOptions:
             text = (getdoc(base) or "").partition("Attributes\n----------\n")[2]
             found.update(re.findall(r"^(\w+) : (.+(?:\n[ ]+.+)*)", text, flags=re.MULTILINE))
         return tuple(Option(f.name, f.default, " ".join(found.get(f.name, "").split())) for f in fields(cls))
+
+
+@dataclass(frozen=True)
+class Judging(AlgorithmOptions):
+    """Of the judge of answers (judge.py): `solve(..., options={"judge": {"proved": 1e-8}})`.
+
+    Attributes
+    ----------
+    reference_arcs : arcs up to which an independent reference is asked without being requested
+    exact_arcs : arcs up to which the answer is computed in rationals where floats cannot tell
+    rounding : relative error of a sum of prices, with what a solver leaves in them
+    proved : residual up to which what an allocation's own prices prove needs no reference
+    trusted : residual of the reference's own proof above which it is not compared with, for it may be wrong where the method is
+    reference_tolerance : feasibility tolerance of the reference's linear programs, which HiGHS takes down to 1e-10, and the
+        relative difference up to which two of its levels are one
+    """
+
+    reference_arcs: int = 5_000
+    exact_arcs: int = 200
+    rounding: float = 1e-12
+    proved: float = 1e-7
+    trusted: float = 1e-6
+    reference_tolerance: float = 1e-9
 
 
 def _check(name: str, value: Any, default: Any, part: bool = False) -> None:

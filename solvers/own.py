@@ -69,7 +69,7 @@ class Unusable(Exception):  # noqa: N818 (a signal, not an error)
     """What a function returned cannot be read."""
 
 
-def own_method(given: Own) -> Method:
+def own_method(given: Any) -> Method:
     """The method that an object stands for.
 
     Raises

@@ -1,19 +1,18 @@
 """The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
 
 from collections.abc import Iterator
-from inspect import isfunction, signature
 from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
 from fairalloc.solvers.installed import installed_methods, other_method
 from fairalloc.solvers.method import Method
-from fairalloc.solvers.options import Option
-from fairalloc.solvers.own import OwnFunction
+from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
+from fairalloc.solvers.own import own_method
 
 __all__ = ["METHODS", "as_method", "candidates", "find_method", "methods_for", "options"]
 
@@ -35,11 +34,11 @@ def _add(found: dict[str, Method], item: Method) -> None:
 
 
 def as_method(item: object) -> Method | None:
-    """A method itself, one that its class makes, or a function of (instance, mechanism, limits); None for anything else."""
-    made = item() if isinstance(item, type) and issubclass(item, Method) else item
-    if isfunction(made) and [*signature(made).parameters] == ["instance", "mechanism", "limits"]:
-        return OwnFunction(made)
-    return made if isinstance(made, Method) else None
+    """The method that an object stands for, by the rule of `own_method`; None where it stands for none."""
+    try:
+        return own_method(item)
+    except NotApplicable:
+        return None
 
 
 METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, as_method, lambda item: (item.id,))
@@ -87,15 +86,26 @@ def find_method(name: str) -> Method:
     return found
 
 
-def options(method: str) -> tuple[Option, ...]:
-    """The options of a method's algorithm: names, defaults, and what they are, with units and reasons.
+def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]:
+    """The options of a method's algorithm, or of the "judge": names, defaults, and what they are, with units and reasons.
 
-    Where a solver is behind the method, it takes all options of that solver besides, in the solver's own names.
+    Where a solver is behind the method, it takes all options of that solver besides, in the solver's own names; with an accuracy,
+    those that this accuracy sets follow, with what it sets them to.
 
     >>> [option.name for option in options("pdhg")]
-    ['max_iterations', 'check_every', 'restart', 'restart_after']
+    ['target', 'max_iterations', 'check_every', 'restart', 'restart_after']
+    >>> [option.name for option in options("judge")][:2]
+    ['reference_arcs', 'exact_arcs']
+    >>> options("highs", "high")[-1].default
+    1e-10
     """
-    return find_method(method).options.described()
+    if method == "judge":
+        return Judging.described()
+    found = find_method(method)
+    if accuracy is None:
+        return found.options.described()
+    promised(accuracy)
+    return found.options.described() + solver_table(found.table or found.solver, accuracy)
 
 
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:

@@ -21,7 +21,7 @@ from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers.attempts import Request, best_attempt
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.method import Limits, Method, now
-from fairalloc.solvers.options import Accuracy, promised
+from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.own import Own, own_method
 from fairalloc.solvers.registry import candidates, find_method, methods_for
 
@@ -55,10 +55,11 @@ def solve(
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line
     options : of the method, which must be named: those of an algorithm of this package (`fa.options`), and those of the solver
-        behind a method in the solver's own names, on top of what the accuracy means
+        behind a method in the solver's own names, on top of what the accuracy means. {"judge": {...}} are options of the judge
+        (`fa.options("judge")`), which any method may have
     warm_start : an allocation to start from, on an instance with the same arcs; a method that cannot says so in `message`
     reference : whether an independent reference judges the answer where its own prices prove too little; None = on instances of
-        at most judge.SMALL arcs, where it costs no more than solving
+        at most 5,000 arcs (the judge's `reference_arcs`), where it costs no more than solving
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -82,19 +83,28 @@ def solve(
     array([10., 10.])
     """
     _check(instance, mechanism, accuracy, time_limit)
-    if options and method is None:
-        named = ", ".join(map(str, options))
+    own, judging = _split(options)
+    if own and method is None:
+        named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
     deadline = np.inf if time_limit is None else now() + float(time_limit)
     item = find_mechanism(mechanism).configure(**parameters).settled(instance)
-    chosen = [_chosen(item, method, instance, options or {})] if method is not None else candidates(item, instance)
-    request = Request(item, instance, Limits(accuracy, deadline, trace, log), reference, warm_start)
+    chosen = [_chosen(item, method, instance, own)] if method is not None else candidates(item, instance)
+    request = Request(item, instance, Limits(accuracy, deadline, trace, log, judging=judging), reference, warm_start)
     best = best_attempt(request, chosen)
     if best is None:
         raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     if best.termination == "infeasible" and isinstance(item, Edited):
         return replace(best, message=conflict(item, item.domain(instance)))
     return best
+
+
+def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
+    """The options of the method, and those of the judge."""
+    if options is not None and not isinstance(options, Mapping):
+        raise InstanceError(f"options is {shown(options)}, but it must be values by name")
+    own = dict(options or {})
+    return own, Judging.of("judge", own.pop("judge", None))
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:

@@ -25,6 +25,8 @@ from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, n
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.registry import Registry
 from fairalloc.solvers.distance import distance
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import Judging
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
 
@@ -40,6 +42,7 @@ def check(
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
     reference: bool | None = None,
+    judge: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Check a property of an allocation, on its own instance.
 
@@ -53,7 +56,8 @@ def check(
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are checked in floating point, and in rationals where that cannot tell: `certify` proves them
     reference : for the definition of a mechanism, whether an independent reference is asked where the allocation's own prices
-        prove too little; None = on instances of at most solvers.judge.SMALL arcs
+        prove too little; None = on instances of at most 5,000 arcs (the judge's `reference_arcs`)
+    judge : options of the judge of definitions by name, see `fa.options("judge")`
 
     Returns
     -------
@@ -84,7 +88,7 @@ def check(
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
     if asked == "market":
         return equilibrium(allocation, tolerance)
-    return _definition(allocation, asked, tolerance, reference)
+    return _definition(allocation, asked, tolerance, reference, Judging.of("judge", judge))
 
 
 def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
@@ -239,6 +243,7 @@ def _definition(
     property: str | Mechanism,  # noqa: A002
     tolerance: float,
     reference: bool | None,
+    judging: Judging,
 ) -> Verdict:
     """Whether the residual of the mechanism's definition is at most the tolerance."""
     item = mechanism(property)
@@ -248,7 +253,7 @@ def _definition(
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
-    far, method = distance(item, allocation, reference=reference)
+    far, method = distance(item, allocation, Limits(judging=judging), reference)
     if far is None and basic.holds is not False:
         return Verdict(name, None, float("nan"), method, "by comparison")
     margin = basic.margin if far is None else max(basic.margin, far)

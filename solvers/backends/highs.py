@@ -226,6 +226,7 @@ class Highs(Method):
     install = "pip install fairalloc"
 
     solver = "HiGHS"
+    table = "HIGHS"
     warm = True
 
     def __init__(self, id: str, keep_model: bool, options: AlgorithmOptions) -> None:  # noqa: A002

@@ -256,6 +256,7 @@ class PyomoMethod(Method):
         self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
         self.packages = ("pyomo", package)  # type: ignore[misc]
         self.warm = solver == "IPOPT"
+        self.table = "IPOPT in CasADi" if self.warm else ""
 
     def computes(self, mechanism: Mechanism) -> bool:
         """HiGHS takes linear and integer programs, Ipopt everything without integers."""

@@ -26,14 +26,13 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.equations import Booleans, LevelEquations
-from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonOptions
 
 __all__ = ["CentralPathNewton", "CentralPathOptions", "CentralPathPoint"]
 
 
 @dataclass(frozen=True)
-class CentralPathOptions(AlgorithmOptions):
+class CentralPathOptions(NewtonOptions):
     """Of the linear algebra.
 
     Attributes

@@ -35,15 +35,14 @@ from numpy.typing import NDArray
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["AlphaContinuation", "Complementarity", "ComplementarityOptions", "Linearization", "lemke", "lemke_from_guess"]
 
 
 @dataclass(frozen=True)
-class ComplementarityOptions(AlgorithmOptions):
+class ComplementarityOptions(NewtonOptions):
     """Of the outer iteration.
 
     Attributes

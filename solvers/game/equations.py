@@ -35,14 +35,28 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
-from fairalloc.solvers.options import at_accuracy
+from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
-__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonSession", "equal"]
+__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal"]
 
 Booleans: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
 """The residual at which each accuracy stops: below the promised one, which leaves a margin for rounding."""
+
+
+@dataclass(frozen=True)
+class NewtonOptions(AlgorithmOptions):
+    """Of Newton's method.
+
+    Attributes
+    ----------
+    target : residual at which it ends; 0 = 1e-6, 1e-9 or 1e-10 for the accuracy "low", "mid" or "high", which leaves a margin
+        for rounding
+    """
+
+    target: float = 0.0
+
 
 FULL = 1e-6
 """The slack up to which `levels_at` takes a resource to be full: the tasks it is asked for are an answer in floating point."""
@@ -211,7 +225,7 @@ class NewtonSession(Session):
     @property
     def target(self) -> float:
         """The residual to stop at."""
-        target: float = at_accuracy(TARGET, self.limits.accuracy)
+        target: float = self.limits.own(NewtonOptions).target or at_accuracy(TARGET, self.limits.accuracy)
         return target
 
     @property

@@ -17,10 +17,6 @@ from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["reference_allocation"]
 
-OPTIONS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-
-TOLERANCE = 1e-9
-
 
 class ScipyRounds:
     """Solves a round by SciPy's `linprog`; ArithmeticError where it fails, Stopped where there is no time."""
@@ -35,7 +31,9 @@ class ScipyRounds:
         sides = np.concatenate([lp.upper, -lp.lower])
         given = np.isfinite(sides)
         bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
-        options = {**OPTIONS, "time_limit": self.limits.left} if self.limits.limited else OPTIONS
+        tolerance = self.limits.judging.reference_tolerance
+        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        options |= {"time_limit": self.limits.left} if self.limits.limited else {}
         answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
         if not answer.success:
             raise ArithmeticError(answer.message)
@@ -53,7 +51,7 @@ def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> A
     ----------
     rule : the lexicographic mechanism
     instance : its domain, in the user's units
-    limits : the deadline
+    limits : the deadline, and the tolerance of the judge
 
     Returns
     -------
@@ -61,7 +59,7 @@ def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> A
     """
     scaled, unit = rule.canonical(instance)
     try:
-        x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), TOLERANCE)
+        x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), limits.judging.reference_tolerance)
     except (ArithmeticError, Stopped):
         return None
     return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)

@@ -65,12 +65,14 @@ class PdhgOptions(AlgorithmOptions):
 
     Attributes
     ----------
+    target : bound at which it ends; 0 = 1e-4, 1e-12 or 1e-13 for the accuracy "low", "mid" or "high"
     max_iterations : steps T after which it ends; more than 60 users on 20 servers may need as many for 1e-6
     check_every : steps from one look (4, 5: residual, restart, time limit) to the next; a look costs about as much as a step
     restart : part of |T z - z| at the anchor at which the anchor moves; PDLP's rule of sufficient progress
     restart_after : part of all steps so far after which the anchor moves in any case; PDLP's rule of long epochs
     """
 
+    target: float = 0.0
     max_iterations: int = 100_000
     check_every: int = 40
     restart: float = 0.2
@@ -237,7 +239,7 @@ class PdhgSession(Session):
 
     def _iterate(self) -> None:
         start = time.perf_counter()
-        every, target = max(self.options.check_every, 1), at_accuracy(TARGET, self.limits.accuracy)
+        every, target = max(self.options.check_every, 1), self.options.target or at_accuracy(TARGET, self.limits.accuracy)
         omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
         epoch = Epoch(self.saddle, self._first(), omega, self.options)  # 1
         for done in range(0, self.options.max_iterations + 1, every):

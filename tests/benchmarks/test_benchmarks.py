@@ -326,6 +326,9 @@ def test_environments_and_settings_are_not_mixed(tmp_path: Path, monkeypatch: py
     assert report(path, environment=old.setting.environment).records == old.records
     assert len(fake_run(path, accuracy="low").records) == 2
     assert report(path).others == 4
+    exact = fake_run(path, accuracy=1e-7)
+    assert {(found.accuracy, found.tolerance) for found in exact.records} == {(1e-7, 1e-7)}
+    assert fake_run(path, accuracy=1e-7).added == 0
 
 
 def test_records_cannot_be_changed(tmp_path: Path) -> None:

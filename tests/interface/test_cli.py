@@ -212,10 +212,56 @@ def test_the_installed_command_works_from_anywhere(tmp_path):
     assert piped.stderr == ""
 
 
+def test_options_accuracies_logs_and_starts_are_taken(run, tmp_path):
+    command = ("solve", "zarchy-nb", "-m", "nb", "--method", "pdhg", "--format", "json")
+    cold = json.loads(run(*command, "--log", "--accuracy", "1e-7")[1])
+    assert any(line.startswith("iteration=0 ") for line in cold["log"])
+    assert cold["residuals"]["definition"] <= 1e-7
+    (tmp_path / "cold.json").write_text(json.dumps(cold))
+    warm = json.loads(run(*command, "--warm-start", str(tmp_path / "cold.json"), "--option", "check_every=10")[1])
+    assert warm["stats"]["iterations"] < cold["stats"]["iterations"]
+    assert "log" not in warm
+    _, table, _ = run("solve", "wang-fig2", "--method", "highs", "--log")
+    assert "log:" in table.splitlines()
+    assert "HiGHS" in table
+    hidden = run(*command, "--option", "max_iterations=40", "--option", "judge.reference_arcs=0")
+    assert json.loads(hidden[1])["residuals"]["definition"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--option", "restart"], "--option is 'restart', but it must be name=value"),
+        (["--option", "restart=1", "--option", "restart=2"], "--option restart is given twice"),
+        (["--option", "nope=1"], "there is no option of pdhg 'nope'"),
+        (["--option", "judge.nope=1"], "there is no option of the judge 'nope'"),
+        (["--option", "judge=1"], "options of the judge are given one by one: --option judge.NAME=VALUE"),
+        (["--warm-start", "nowhere.json"], "nowhere.json cannot be read: No such file or directory"),
+        (["--log", "--format", "csv"], "--log is shown in the formats table, json and jsonl, but the format is 'csv'"),
+    ],
+)
+def test_options_that_cannot_be_taken_are_one_sentence(run, arguments, sentence):
+    code, _, said = run("solve", "zarchy-nb", "-m", "nb", "--method", "pdhg", *arguments)
+    assert code == 2
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [["solve", "wang-fig2"], ["bench", "run", "first"]])
+@pytest.mark.parametrize("accuracy", ["exact", "0", "nan", "2"])
+def test_accuracies_are_words_or_residuals(capsys, command, accuracy):
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--accuracy", accuracy])
+    assert ended.value.code == 2
+    assert "accuracy is" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         ("fairalloc so", ["solve"]),
+        ("fairalloc solve wang-fig2 --acc", ["--accuracy"]),
+        ("fairalloc solve wang-fig2 --accuracy ", ["low", "mid", "high"]),
         ("fairalloc solve wang-f", ["wang-fig1", "wang-fig2"]),
         ("fairalloc solve wang-fig2 -m ps", ["ps-dsf", "ps-dsf-tdm"]),
         ("fairalloc solve wang-fig2 --method njc-m", ["njc-market", "njc-milp"]),

@@ -421,6 +421,16 @@ def test_a_document_without_rationals_has_none():
 
 
 @pytest.mark.parametrize(("mechanism", "method"), [("drf", "progressive-filling"), ("nb", "pdhg")])
+def test_logs_survive(mechanism, method):
+    allocation = solve(example("wang-pool").instance, mechanism, method, log=True)
+    document = json.loads(json.dumps(allocation_document(allocation)))
+    assert parse_allocation(document, allocation.instance).log == allocation.log != ()
+    for wrong in ("text", [1], {"a": 1}):
+        with pytest.raises(InstanceError, match=r"the log of the allocation is .* but it must be a list of lines"):
+            parse_allocation(document | {"log": wrong}, allocation.instance)
+
+
+@pytest.mark.parametrize(("mechanism", "method"), [("drf", "progressive-filling"), ("nb", "pdhg")])
 def test_traces_survive(mechanism, method):
     allocation = solve(example("wang-pool").instance, mechanism, method, trace=True)
     document = through_text(allocation_document(allocation))

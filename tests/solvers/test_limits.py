@@ -19,11 +19,11 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, attempts, isolated, judged, solve
-from fairalloc.solvers import judge as judge_module
 from fairalloc.solvers.attempts import LARGE, Request, best_attempt
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.options import Judging
 
 DRFH = mechanism("drfh")
 WANG = example("wang-fig2").instance
@@ -183,15 +183,15 @@ def test_the_same_answer_in_a_child():
 # ---- judging costs no more than solving ---------------------------------------------------------------------------------
 
 
-def test_the_reference_is_for_small_instances_or_on_request(monkeypatch):
+def test_the_reference_is_for_small_instances_or_on_request():
     bare = replace(solve(WANG, "drfh"), prices=None, round_prices=None)
     assert judged(DRFH, bare).residual <= RESIDUAL
-    monkeypatch.setattr(judge_module, "SMALL", len(WANG.arcs) - 1)
-    unknown = judged(DRFH, bare)
+    few = Limits(judging=Judging(reference_arcs=len(WANG.arcs) - 1))
+    unknown = judged(DRFH, bare, few)
     assert unknown.residuals["definition"] == np.inf
     assert "an independent reference is for" in unknown.not_judged
-    assert judged(DRFH, bare, reference=True).residual <= RESIDUAL
-    assert not judged(DRFH, solve(WANG, "drfh")).not_judged, "its own prices prove it"
+    assert judged(DRFH, bare, few, reference=True).residual <= RESIDUAL
+    assert not judged(DRFH, solve(WANG, "drfh"), few).not_judged, "its own prices prove it"
 
 
 @pytest.mark.parametrize("name", ["drfh", "nb"])
@@ -452,24 +452,23 @@ def test_what_is_wrong_is_still_denied(instance, name):
     assert not certify(instance, name, wrong)
 
 
-def test_a_verdict_waits_for_the_reference_unless_the_point_is_infeasible(monkeypatch):
+def test_a_verdict_waits_for_the_reference_unless_the_point_is_infeasible():
     from fairalloc.analysis import check
 
-    monkeypatch.setattr(judge_module, "SMALL", 0)
-    assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh").holds is None
-    assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh", reference=True).holds is True
-    assert check(Allocation(WANG, [11, 0, 0, 10]), "drfh").holds is False
+    never = {"reference_arcs": 0}
+    assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh", judge=never).holds is None
+    assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh", reference=True, judge=never).holds is True
+    assert check(Allocation(WANG, [11, 0, 0, 10]), "drfh", judge=never).holds is False
 
 
-def test_without_rationals_rounding_decides_nothing(monkeypatch):
+def test_without_rationals_rounding_decides_nothing():
     from fairalloc.analysis import check
 
-    monkeypatch.setattr(judge_module, "EXACT", 0)
-    instance = FAR_APART["weights 1e12"]
-    verdict = check(replace(solve(instance, "drfh", "exact"), x_exact=None), "drfh")
+    instance, never = FAR_APART["weights 1e12"], {"exact_arcs": 0}
+    verdict = check(replace(solve(instance, "drfh", "exact"), x_exact=None), "drfh", judge=never)
     assert verdict.holds is None
     assert verdict.sentence.startswith("not decided: rounding explains a residual of ")
-    assert check(Allocation(WANG, [5, 1, 1, 5]), "drfh").holds is False, "nothing to explain"
+    assert check(Allocation(WANG, [5, 1, 1, 5]), "drfh", judge=never).holds is False, "nothing to explain"
 
 
 # ---- finite values ------------------------------------------------------------------------------------------------------

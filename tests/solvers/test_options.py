@@ -12,7 +12,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import InstanceError, NotApplicable, UnknownName, generators
 from fairalloc.solvers import ACCURACY, METHODS, solve
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.options import OPTIONS, at_accuracy, promised, solver_options
+from fairalloc.solvers.options import OPTIONS, Judging, at_accuracy, promised, solver_options
 
 SMALL = generators.generic(6, 3, 2)
 WARM = ("alpha-pf-vds", "nb", "ps-dsf", "drfh")
@@ -149,9 +149,51 @@ def test_an_option_changes_what_is_done():
     assert METHODS["pdhg"].options == type(METHODS["pdhg"].options)()
 
 
+def test_where_an_algorithm_ends_may_be_told():
+    for method, item in (("pdhg", "nb"), ("semismooth-newton", "alpha-pf-vds"), ("continuation", "alpha-pf-vds")):
+        usual, exact = (solve(SMALL, item, method, "low", options={"target": target}) for target in (0.0, 1e-12))
+        assert usual.iterations <= exact.iterations
+        assert exact.residual < usual.residual
+
+
 def test_options_need_a_method():
     with pytest.raises(NotApplicable, match="options restart were given, but options are of one method, which must be named"):
         solve(SMALL, "nb", options={"restart": 0.3})
+
+
+def test_the_judge_has_options():
+    assert [option.name for option in fa.options("judge")] == [field.name for field in fields(Judging)]
+    assert all(len(option.about.split()) >= 3 for option in fa.options("judge"))
+    bare = {"reference_arcs": 0, "proved": 0.0}
+    for name in (None, "cvxpy:clarabel"):
+        assert solve(SMALL, "nb", name, options={"judge": {}}).residual == solve(SMALL, "nb", name).residual
+    far = solve(SMALL, "nb", "pdhg", accuracy="low", options={"max_iterations": 40, "judge": bare})
+    near = solve(SMALL, "nb", "pdhg", accuracy="low", options={"max_iterations": 40})
+    assert near.residual < far.residual  # the reference's prices prove more
+    assert far.not_judged
+    assert fa.check(far, "nb", judge=bare).holds is None
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "sentence"),
+    [
+        ({"judge": {"prooved": 1}}, UnknownName, "there is no option of the judge 'prooved'.*proved"),
+        ({"judge": {"proved": "well"}}, InstanceError, "the option proved is 'well', but it must be a number of at least 0"),
+        ({"judge": 3}, InstanceError, "the options of the judge are 3, but they must be values by name"),
+        ([("judge", {})], InstanceError, "options is .*, but it must be values by name"),
+    ],
+)
+def test_wrong_options_of_the_judge_are_one_sentence(options, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        solve(SMALL, "drfh", options=options)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_an_accuracy_means_to_a_solver_is_listed(method):
+    table = METHODS[method].table or METHODS[method].solver
+    listed = {option.name: option.default for option in fa.options(method, 1e-7)[len(fa.options(method)) :]}
+    assert listed == solver_options(table, 1e-7)
+    assert bool(listed) == (table in OPTIONS)
 
 
 # ---- options of solvers -----------------------------------------------------------------------------------------------
