@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fairalloc.analysis.plots.profiles import performance_profiles, svg_element
+from fairalloc.analysis.plots.style import new_figure
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.report import MethodRow, Summary, mechanism_cells, milliseconds, percent, phases
 from fairalloc.models.tables import Grid
@@ -85,7 +86,9 @@ def _profile(summary: Summary) -> list[Section]:
     )
     mechanisms = sorted({r.mechanism for r in summary.records})
     panels = {name: metrics.profile(r for r in summary.records if r.mechanism == name) for name in mechanisms}
-    return [Section(title, [text], figure=svg_element(performance_profiles(panels)))]
+    figure = new_figure(6.0 * len(panels), 3.6)
+    performance_profiles(panels, figure.subplots(1, len(panels), squeeze=False)[0])
+    return [Section(title, [text], figure=svg_element(figure))]
 
 
 def _failures(summary: Summary) -> list[Section]:

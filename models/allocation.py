@@ -94,8 +94,8 @@ class Allocation:
     bundles: Floats | None = None
     x_exact: tuple[Fraction, ...] | None = None
 
-    drawn_by: ClassVar[list[Callable[["Allocation"], Any]]] = []
-    """What `plot` calls: this room imports no figures."""
+    drawn_by: ClassVar[dict[str, Callable[["Allocation", Any], Any]]] = {}
+    """{kind: function of an allocation and Axes}, what `plot` calls: this room imports no figures."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.instance, Instance):
@@ -163,9 +163,23 @@ class Allocation:
             return pd.DataFrame(self.load, pd.Index(servers, name="server"), pd.Index(resources, name="resource"))
         raise UnknownName(no_such("frame", what, ("tasks", "used", "load")))
 
-    def plot(self) -> Any:
-        """A figure of what each user takes of every server (analysis/plots/bars.py, which sets what draws it)."""
-        return type(self).drawn_by[0](self)
+    def plot(self, kind: str = "allocation", ax: Any = None) -> Any:
+        """A figure of this allocation on Matplotlib Axes, which are returned; each kind is the function of that name in `plots`.
+
+        Parameters
+        ----------
+        kind : "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds", "prices"
+            or "eligibility"
+        ax : Axes to draw on, None = a new figure
+
+        Raises
+        ------
+        UnknownName : for another kind
+        NotInstalled : Matplotlib is missing
+        """
+        if kind not in self.drawn_by:
+            raise UnknownName(no_such("kind of figure", kind, self.drawn_by))
+        return self.drawn_by[kind](self, ax)
 
     @property
     def _bundle_shape(self) -> tuple[int, int, int]:

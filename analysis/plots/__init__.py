@@ -1,17 +1,49 @@
-"""Figures, returned as Matplotlib objects and never shown; they need the extra `plots`.
+"""Figures: each function draws on Matplotlib Axes, its argument `ax` or those of a new figure, and returns them.
+
+They need the extra `plots`. Functions with several panels take and return an array of Axes.
 
 | file | what it draws |
 | --- | --- |
-| bars.py | an allocation: what each user takes of every server |
-| njc.py | two or three users of D: feasible set, level sets, trajectory, all NJC allocations (D Figs. 3 to 6) |
-| tradeoff.py | K: shares at one server for several alpha (Fig. 3), utilisation against deviation from PS-DSF (Figs. 9 and 10) |
-| profiles.py | performance profiles of solvers (Dolan and More 2002) |
-| figure.py | the empty figure all of these start from |
+| bars.py | `allocation`: what each user takes of every server; `dominant_shares` |
+| sets.py | two or three users: `feasible_region`; `solution_set`, all NJC allocations, level sets, trajectory (D Figs. 3-6) |
+| tradeoff.py | `sweep` over alpha; `server_shares` (K Fig. 3); `frontier`, utilisation against deviation (K Figs. 9 and 10) |
+| progress.py | `convergence` of a method; `rounds` of a lexicographic mechanism |
+| maps.py | `prices` of servers' resources; `eligibility` |
+| profiles.py | `performance_profiles` of solvers (Dolan and More 2002) |
+| style.py | colours, hatches, lines, names and legends of all figures |
 """
 
-from fairalloc.analysis.plots.bars import allocation
-from fairalloc.analysis.plots.njc import paper_figure, picture
+from fairalloc.analysis.plots.bars import allocation, dominant_shares
+from fairalloc.analysis.plots.maps import eligibility, prices
 from fairalloc.analysis.plots.profiles import performance_profiles
-from fairalloc.analysis.plots.tradeoff import frontier, server_shares
+from fairalloc.analysis.plots.progress import convergence, rounds
+from fairalloc.analysis.plots.sets import feasible_region, solution_set
+from fairalloc.analysis.plots.tradeoff import frontier, server_shares, sweep
+from fairalloc.models.allocation import Allocation
 
-__all__ = ["allocation", "frontier", "paper_figure", "performance_profiles", "picture", "server_shares"]
+__all__ = [
+    "allocation",
+    "convergence",
+    "dominant_shares",
+    "eligibility",
+    "feasible_region",
+    "frontier",
+    "performance_profiles",
+    "prices",
+    "rounds",
+    "server_shares",
+    "solution_set",
+    "sweep",
+]
+
+Allocation.drawn_by.update(
+    {
+        "allocation": allocation,
+        "convergence": convergence,
+        "dominant_shares": dominant_shares,
+        "eligibility": lambda item, ax: eligibility(item.instance, ax),
+        "feasible_region": lambda item, ax: feasible_region(item.instance, ax, points={item.mechanism or "tasks": item}),
+        "prices": prices,
+        "rounds": rounds,
+    }
+)

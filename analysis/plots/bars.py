@@ -1,51 +1,229 @@
-"""What each user takes of every server: stacked bars, one for each server and resource."""
+"""Who takes what: stacked bars of every server and resource, and the dominant shares of the users."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairalloc.analysis.plots.figure import new_figure
+from fairalloc.analysis.plots import style
+from fairalloc.models.aggregation import aggregate_allocation
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-__all__ = ["allocation"]
+__all__ = ["allocation", "as_allocation", "by_name", "dominant_share", "dominant_shares", "name_ticks"]
 
-NAMED = 20
-"""Up to so many users stand in the legend."""
+SERVERS = 12
+"""Where there are more servers than this, identical ones are drawn as one class."""
+
+BARS = 60
+"""Where there are more servers and resources than this, there are no gaps between the bars and the servers have no names."""
+
+USERS = 40
+"""Where there are more users than this, their shares are drawn as lines in the order of their size."""
 
 
-def allocation(item: Allocation) -> "Figure":
-    """Stacked bars of the parts of each capacity that each user takes; also `item.plot()`.
+def allocation(item: Allocation, ax: "Axes | None" = None) -> "Axes":
+    """Stacked bars of the parts of each capacity that each user takes (K Fig. 2, W Fig. 4); also `item.plot()`.
+
+    Identical servers are drawn as one class where there are more than 12 servers. Of more than 24 users, the 23 with the largest
+    dominant shares are drawn each, and the others together.
 
     Examples
     --------
     >>> from fairalloc.models import Instance
-    >>> figure = allocation(Allocation(Instance([[1, 2]], [[2, 2]]), [1]))
-    >>> [float(patch.get_height()) for patch in figure.axes[0].patches]
+    >>> axes = allocation(Allocation(Instance([[1, 2]], [[2, 2]]), [1]))
+    >>> [float(patch.get_height()) for patch in axes.patches]
     [0.5, 1.0]
     """
+    drawn = as_allocation(item)
+    drawn = aggregate_allocation(drawn) if drawn.instance.K > SERVERS else drawn
+    instance = drawn.instance
+    names, used = _named_users(drawn)
+    there = np.argwhere(instance.pools > 0)
+    if len(there) > BARS:
+        return _bands(one_axes_for(ax, 9.0, names), drawn, names, used)
+    parts = used[:, there[:, 0], there[:, 1]] / instance.pools[there[:, 0], there[:, 1]]
+    at = np.arange(len(there)) + 0.7 * there[:, 0]  # a gap between servers
+    ax = one_axes_for(ax, min(1.5 + 0.45 * at[-1], 9.0), names)
+    bottom = np.zeros(len(there))
+    handles = []
+    for n, name in enumerate(names):
+        handles.append(ax.bar(at, parts[n], 0.85, bottom, label=name, **_stacked(n, len(names), drawn)))
+        bottom += parts[n]
+    name_ticks(ax, at, [instance.resources[r] for r in there[:, 1]], 1.0)
+    _server_names(ax, drawn, at, there[:, 0])
+    _finish(ax, handles, names)
+    return ax
+
+
+def one_axes_for(ax: Any, width: float, names: list[str]) -> "Axes":
+    """The Axes given, or new ones beside a legend, and high enough for it.
+
+    Parameters
+    ----------
+    ax : Axes or None
+    width : of new Axes, in inches
+    names : in the legend
+    """
+    beside = min(2.0, max(style.text_width(name) for name in names)) + 0.6
+    return style.one_axes(ax, max(width, 2.5) + beside, max(3.6, 0.7 + 0.165 * len(names)))
+
+
+def _named_users(item: Allocation) -> tuple[list[str], Floats]:
+    """Names and what they take (names, K, R): of each user, or of the largest ones and of all others together."""
+    users = item.instance.users
+    if len(users) <= style.STYLES:
+        return list(users), item.used
+    order = np.argsort(-dominant_share(item), kind="stable")
+    first, rest = np.sort(order[: style.STYLES - 1]), order[style.STYLES - 1 :]
+    used = np.vstack([item.used[first], item.used[rest].sum(axis=0)[None]])
+    return [*(users[n] for n in first), f"{len(rest):,} other users"], used
+
+
+def _stacked(n: int, count: int, item: Allocation) -> dict[str, Any]:
+    """The style of the part number n of `count`; that of all others together is grey."""
+    together = count < item.instance.N and n == count - 1
+    return {**style.area(n), "facecolor": style.GREY, "hatch": ""} if together else style.area(n)
+
+
+def _server_names(ax: "Axes", item: Allocation, at: Floats, server: NDArray[np.intp]) -> None:
+    """The name of each server above its bars, with the number of servers where it is a class."""
+    instance = item.instance
+    inches = style.width_of(ax) / (at[-1] - at[0] + 1.0)
+    for i in np.unique(server):
+        here = at[server == i]
+        size = f" ({instance.counts[i]:,})" if instance.counts[i] > 1 else ""
+        room = inches * (here[-1] - here[0] + 1.5) - style.text_width(size)
+        (name,) = style.fitted([instance.servers[i]], room)
+        ax.text(here.mean(), 1.06, name + size, ha="center", va="bottom", fontsize=style.SMALL)
+
+
+def _bands(ax: "Axes", item: Allocation, names: list[str], used: Floats) -> "Axes":
+    """The same without gaps between the servers: a band for each resource, in which every server is a narrow step."""
+    instance = item.instance
+    gap = max(1, instance.K // 20)
+    edges = np.arange(instance.R * (instance.K + gap) + 1) - 0.5
+    pools = np.pad(instance.pools.T, ((0, 0), (0, gap))).ravel()
+    bottom, handles = np.zeros(len(pools)), []
+    for n in range(len(names)):
+        taken = np.pad(used[n].T, ((0, 0), (0, gap))).ravel()
+        top = bottom + np.divide(taken, pools, out=np.zeros_like(pools), where=pools > 0)
+        handles.append(
+            ax.stairs(top, edges, baseline=bottom.copy(), fill=True, **_stacked(n, len(names), item) | {"linewidth": 0})
+        )
+        bottom = top
+    at = np.arange(instance.R) * (instance.K + gap) + (instance.K - 1) / 2
+    name_ticks(ax, at, list(instance.resources), instance.K)
+    kind = "classes of servers" if instance.counts.max() > 1 else "servers"
+    ax.set_xlabel(f"{instance.K:,} {kind} for each resource", fontsize=style.SMALL)
+    _finish(ax, handles, names)
+    return ax
+
+
+def name_ticks(ax: "Axes", at: Any, names: list[str], room: float) -> None:
+    """Names below the axis, upright where they are wider than `room` in units of the axis, and shortened beyond an inch.
+
+    Parameters
+    ----------
+    ax : where
+    at : places on the axis
+    names : one for each place
+    room : width of a place
+    """
+    inches = 0.92 * room * style.width_of(ax) / (at[-1] - at[0] + room)
+    flat = all(style.text_width(name) <= inches for name in names)
+    ax.set_xticks(at, style.fitted(names, max(inches, 1.0)), fontsize=style.SMALL, rotation=0 if flat else 90)
+    ax.tick_params(axis="x", length=0)
+
+
+def _finish(ax: "Axes", handles: list[Any], names: list[str]) -> None:
+    style.tidy(ax)
+    ax.set_ylim(0, 1.05)
+    ax.set_ylabel("part of the capacity", fontsize=style.SMALL + 1)
+    style.legend(ax, handles[::-1], names[::-1])  # in the order of the stack
+
+
+# ---- dominant shares -------------------------------------------------------------------------------------------------
+
+
+def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | None" = None) -> "Axes":
+    """The dominant share of each user: grouped bars for several allocations of the same users, {name: allocation}.
+
+    It is the largest part, over the resources, that the user's tasks take of the whole system (W 3.1). More than 40 users are
+    drawn as lines, each in the order of its own shares.
+
+    Examples
+    --------
+    >>> from fairalloc.models import Instance
+    >>> axes = dominant_shares(Allocation(Instance([[1, 2], [4, 1]], [[8, 8]]), [1, 1]))
+    >>> [float(patch.get_height()) for patch in axes.patches]
+    [0.25, 0.5]
+    """
+    items = by_name(item)
+    users = next(iter(items.values())).instance.users
+    for name, one in items.items():
+        if one.instance.users != users:
+            raise InstanceError(
+                f"the users of {name!r} are not those of {next(iter(items))!r}, but shares are compared user by user"
+            )
+    shares = {name: dominant_share(one) for name, one in items.items()}
+    many = len(users) > USERS
+    wide = 5.0 if many else min(9.0, 1.2 + (0.25 + 0.16 * len(items)) * len(users))
+    ax = one_axes_for(ax, wide, list(items)) if len(items) > 1 else style.one_axes(ax, max(wide, 2.5), 3.4)
+    handles = (_lines if many else _groups)(ax, users, shares)
+    style.tidy(ax)
+    ax.set_ylim(0, 1.05 * max(1e-12, *(share.max() for share in shares.values())))
+    ax.set_ylabel("dominant share", fontsize=style.SMALL + 1)
+    if len(items) > 1:
+        style.legend(ax, handles, list(items))
+    return ax
+
+
+def dominant_share(item: Allocation) -> Floats:
+    """(N,) the largest part, over the resources, that each user's tasks take of the whole system."""
+    used, totals = item.used.sum(axis=1), item.instance.totals
+    parts: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+    result: Floats = parts.max(axis=1)
+    return result
+
+
+def by_name(item: Any) -> dict[str, Allocation]:
+    """{name: allocation}; one allocation alone has its mechanism's name."""
+    if isinstance(item, Allocation):
+        return {item.mechanism or "tasks": item}
+    if not isinstance(item, Mapping) or not item:
+        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation, or map names to allocations")
+    return {str(name): as_allocation(one) for name, one in item.items()}
+
+
+def as_allocation(item: Any) -> Allocation:
+    """The value, which must be an Allocation."""
     if not isinstance(item, Allocation):
         raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation")
-    instance = item.instance
-    there = np.argwhere(instance.pools > 0)
-    parts = item.used[:, there[:, 0], there[:, 1]] / instance.pools[there[:, 0], there[:, 1]]
-    at = np.arange(len(there)) + 0.6 * there[:, 0]  # a gap between servers
-    figure = new_figure(2.5 + 0.6 * at[-1], 3.6)
-    axes = figure.add_subplot()
-    bottom = np.zeros(len(there))
-    for n, user in enumerate(instance.users):
-        axes.bar(at, parts[n], 0.8, bottom, label=user, color=f"C{n % 10}", edgecolor="white")
-        bottom += parts[n]
-    names = [f"{instance.resources[r]}\n{instance.servers[i]}" for i, r in there]
-    axes.set_xticks(at, names, fontsize="small")
-    axes.set_ylim(0, 1.05)
-    axes.set_ylabel("part of the capacity")
-    if instance.N <= NAMED:
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return figure
+    return item
 
 
-Allocation.drawn_by[:] = [allocation]
+def _groups(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
+    width = 0.8 / len(shares)
+    at = np.arange(len(users))
+    places = [at + (k - (len(shares) - 1) / 2) * width for k in range(len(shares))]
+    handles = [
+        ax.bar(x, shares[name], width, label=name, **style.area(k))
+        for k, (x, name) in enumerate(zip(places, shares, strict=True))
+    ]
+    name_ticks(ax, at, list(users), 1.0)
+    return handles
+
+
+def _lines(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
+    handles = []
+    for k, (name, share) in enumerate(shares.items()):
+        look = {**style.line(k), "markevery": (k / len(shares) / 8, 1 / 8)}
+        handles += ax.plot(np.arange(1, len(users) + 1), np.sort(share), drawstyle="steps-mid", label=name, **look)
+    ax.set_xlabel(f"{len(users):,} users in the order of their shares", fontsize=style.SMALL + 1)
+    return handles

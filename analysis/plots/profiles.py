@@ -8,50 +8,54 @@ For ratios r_c = t_c / (smallest t_c of all methods) on n cases, inf where the m
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairalloc.analysis.plots.figure import new_figure
+from fairalloc.analysis.plots import style
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["performance_profiles", "steps", "svg_element"]
 
-# Colour and dash, which differ without colour too.
-_LINES = ("C0-", "C1--", "C2-.", "C3:", "C4-", "C5--", "C6-.", "C7:", "C8-", "C9--")
 # What makes the same figure the same bytes, with text as text.
 _SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}
 
 
-def performance_profiles(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> "Figure":
+def performance_profiles(
+    panels: Mapping[str, Mapping[str, Sequence[float]]], ax: "Sequence[Axes] | NDArray[Any] | None" = None
+) -> NDArray[Any]:
     """One panel for each title, with a curve for each method: `panels[title][method]` holds the ratios r_c, inf for a failure."""
-    figure = new_figure(4.0 * len(panels), 3.6)
-    import matplotlib
-
+    axes = style.several_axes(ax, len(panels), 6.0, 3.6)
     methods = sorted({method for ratios in panels.values() for method in ratios})
-    styles = dict(zip(methods, cycle(_LINES), strict=False))
-    with matplotlib.rc_context({"font.size": 9}):
-        for axes, (title, ratios) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
-            axes.set(title=title, xscale="log", ylim=(-0.02, 1.02), xlabel="factor of the fastest", ylabel="cases solved")
-            _draw(axes, ratios, styles)
-    return figure
+    styles = {method: style.line(k) for k, method in enumerate(methods)}
+    for one, (title, ratios) in zip(axes, panels.items(), strict=True):
+        one.set_title(title, fontsize=style.SMALL + 1)
+        one.set(xscale="log", ylim=(-0.02, 1.02))
+        one.set_xlabel("factor of the fastest", fontsize=style.SMALL + 1)
+        one.set_ylabel("cases solved", fontsize=style.SMALL + 1)
+        _draw(one, ratios, styles)
+    return axes
 
 
-def _draw(axes: Any, ratios: Mapping[str, Sequence[float]], styles: Mapping[str, str]) -> None:
+def _draw(ax: Any, ratios: Mapping[str, Sequence[float]], styles: Mapping[str, Mapping[str, Any]]) -> None:
     from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     largest = max((r for values in ratios.values() for r in values if np.isfinite(r)), default=1.0)
-    for method, values in sorted(ratios.items()):
+    handles = []
+    for k, (method, values) in enumerate(sorted(ratios.items())):
         factors, solved = steps(values, 1.2 * largest)
-        axes.step(factors, solved, styles[method], where="post", label=method)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if largest < 100 else (1.0,)))
-    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.legend(loc="lower right")
+        look = {**styles[method], "markevery": (k / len(ratios) / 5, 0.2)}
+        handles += ax.plot(factors, solved, drawstyle="steps-post", label=method, **look)
+    style.tidy(ax)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if largest < 100 else (1.0,)))
+    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    style.legend(ax, handles, sorted(ratios))
 
 
 def steps(ratios: Iterable[float], end: float) -> tuple[Floats, Floats]:

@@ -1,61 +1,180 @@
-"""Figures of K's trade-off between efficiency and fairness (K Figs. 3, 9 and 10)."""
+"""Sweeps over alpha: any quantity, and K's figures of efficiency against fairness (K Figs. 3, 9 and 10)."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairalloc.analysis.plots.figure import new_figure
+from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.bars import dominant_share, name_ticks, one_axes_for
 from fairalloc.analysis.tradeoff import TradeOff
-from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-__all__ = ["frontier", "server_shares"]
+__all__ = ["QUANTITIES", "frontier", "server_shares", "sweep"]
+
+QUANTITIES = {
+    "utilisation": "utilisation",
+    "total": "tasks of all users",
+    "tasks": "tasks",
+    "dominant share": "dominant share",
+    "deviation": "deviation from PS-DSF",
+}
+"""What `sweep` draws, with the label of the axis."""
 
 
-def server_shares(item: TradeOff, server: str) -> "Figure":
-    """K Fig. 3: what each user takes of each resource of one server, as stacked bars, one group of bars for each alpha."""
+def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utilisation", ax: "Axes | None" = None) -> "Axes":
+    """A quantity over alpha on a logarithmic axis, at whose right end PS-DSF stands (alpha = inf).
+
+    Parameters
+    ----------
+    item : the allocations, as `tradeoff(instance, alphas)` gives them
+    quantity : "utilisation", a line for each resource; "total", the tasks of all users; "tasks" or "dominant share", a line for
+        each user; "deviation", the mean and the largest D_n (K 58); or own lines {name: (T,) numbers}, in the order of the alphas
+    ax : Axes to draw on, None = a new figure
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    UnknownName : for another quantity
+    NotApplicable : for more lines than can be told apart
+
+    Examples
+    --------
+    >>> from fairalloc.analysis.tradeoff import tradeoff
+    >>> from fairalloc.models.published import example
+    >>> axes = sweep(tradeoff(example("khamse-fig3").instance, [1, "inf"]), "total")
+    >>> axes.lines[0].get_ydata().round(3).tolist()
+    [26.286, 24.0]
+    """
+    lines = _lines(item, quantity)
+    if len(lines) > style.STYLES:
+        raise NotApplicable(f"the sweep has {len(lines)} lines, but only {style.STYLES} can be told apart")
+    ax = one_axes_for(ax, 5.0, list(lines)) if len(lines) > 1 else style.one_axes(ax, 5.4, 3.6)
+    order = np.argsort(item.alphas, kind="stable")
+    at = _places(np.array(item.alphas))[order]
+    handles = [ax.plot(at, values[order], label=name, **style.line(k))[0] for k, (name, values) in enumerate(lines.items())]
+    style.tidy(ax)
+    ax.set_xscale("log")
+    _alpha_ticks(ax, at, np.array(item.alphas)[order])
+    ax.set_xlabel(r"$\alpha$", fontsize=style.SMALL + 1)
+    if isinstance(quantity, str):
+        ax.set_ylabel(QUANTITIES[quantity], fontsize=style.SMALL + 1)
+    if len(lines) > 1:
+        style.legend(ax, handles, list(lines))
+    return ax
+
+
+def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
+    """{name: (T,) values}."""
+    instance = item.instance
+    if isinstance(quantity, Mapping):
+        return {str(name): _own(item, name, values) for name, values in quantity.items()}
+    if quantity not in QUANTITIES:
+        raise UnknownName(no_such("quantity", quantity, QUANTITIES))
+    if quantity == "utilisation":
+        return {instance.resources[r]: item.utilisation[:, r] for r in np.flatnonzero(instance.totals > 0)}
+    if quantity == "total":
+        return {"all users": item.tasks.sum(axis=1)}
+    if quantity == "deviation":
+        return {"mean": item.mean_deviation, "largest": item.max_deviation}
+    values = item.tasks if quantity == "tasks" else np.array([dominant_share(allocation) for allocation in item.allocations])
+    return dict(zip(instance.users, values.T, strict=True))
+
+
+def _own(item: TradeOff, name: Any, values: Any) -> Floats:
+    result = np.asarray(values, dtype=float)
+    if result.shape != (len(item.alphas),):
+        raise InstanceError(
+            f"the line {name!r} is {shown(values)}, but it must have a number for each of {len(item.alphas)} alphas"
+        )
+    return result
+
+
+def _places(alphas: Floats) -> Floats:
+    """The places of the alphas; inf stands three times as far as the largest other one."""
+    return np.where(np.isinf(alphas), 3.0 * np.max(alphas, where=np.isfinite(alphas), initial=1.0), alphas)
+
+
+def _alpha_ticks(ax: "Axes", at: Floats, alphas: NDArray[Any]) -> None:
+    """A tick for each alpha, as long as their names do not touch."""
+    from matplotlib.ticker import NullLocator
+
+    ax.xaxis.set_minor_locator(NullLocator())
+    names = ["PS-DSF" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
+    inches = style.width_of(ax) / max(1e-9, np.ptp(np.log(at))) * 0.9
+    kept = [len(at) - 1]
+    for k in range(len(at) - 2, -1, -1):
+        room = inches * (np.log(at[kept[-1]]) - np.log(at[k]))
+        if room > (style.text_width(names[k]) + style.text_width(names[kept[-1]])) / 2 + 0.06:
+            kept.append(k)
+    ax.set_xticks(at[kept], [names[k] for k in kept], fontsize=style.SMALL)
+
+
+# ---- K's figures -----------------------------------------------------------------------------------------------------
+
+
+def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axes":
+    """K Fig. 3: what each user takes of each resource of one server, as stacked bars, one group of bars for each alpha.
+
+    Parameters
+    ----------
+    item : the allocations for T values of alpha
+    server : its name
+    ax : Axes to draw on, None = a new figure
+    """
     instance = item.instance
     if server not in instance.servers:
         raise UnknownName(no_such("server", server, instance.servers))
     i = instance.servers.index(server)
     there = np.flatnonzero(instance.pools[i] > 0)
     users = np.flatnonzero(instance.eligible[:, i])
-    figure = new_figure(2.2 + 1.1 * len(item.alphas) * len(there) / 2, 3.6)
-    axes = figure.add_subplot()
-    width = 0.8 / len(there)
-    for k, r in enumerate(there):
-        at = np.arange(len(item.alphas)) + (k - (len(there) - 1) / 2) * width
-        bottom = np.zeros(len(item.alphas))
-        for n in users:
-            part = np.array([allocation.used[n, i, r] / instance.pools[i, r] for allocation in item.allocations])
-            label = instance.users[n] if k == 0 else None
-            axes.bar(at, part, 0.9 * width, bottom, label=label, color=f"C{n % 10}", edgecolor="white")
-            bottom += part
-        for x, height in zip(at, bottom, strict=True):
-            axes.annotate(instance.resources[r], (x, height), ha="center", va="bottom", fontsize="small")
-    axes.set_xticks(np.arange(len(item.alphas)), [_alpha(value) for value in item.alphas])
-    axes.set_ylim(0, 1.15)
-    axes.set_ylabel(f"part of {server}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return figure
+    if len(users) > style.STYLES:
+        raise NotApplicable(f"{len(users)} users may use {server!r}, but only {style.STYLES} can be told apart")
+    names = [instance.users[n] for n in users]
+    ax = one_axes_for(ax, 0.6 + 0.5 * len(item.alphas) * len(there), names)
+    groups = np.arange(len(item.alphas))[:, None] * (len(there) + 0.7)
+    at = (groups + np.arange(len(there))).ravel()
+    bottom, handles = np.zeros(len(at)), []
+    for k, n in enumerate(users):
+        part = np.array([allocation.used[n, i, there] / instance.pools[i, there] for allocation in item.allocations]).ravel()
+        handles.append(ax.bar(at, part, 0.85, bottom, label=instance.users[n], **style.area(k)))
+        bottom += part
+    style.tidy(ax)
+    name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
+    for alpha, group in zip(item.alphas, groups[:, 0], strict=True):
+        ax.text(group + (len(there) - 1) / 2, 1.06, _alpha(alpha), ha="center", va="bottom", fontsize=style.SMALL)
+    ax.set_ylim(0, 1.05)
+    (name,) = style.fitted([server], 2.0, style.SMALL + 1)
+    ax.set_ylabel(f"part of {name}", fontsize=style.SMALL + 1)
+    style.legend(ax, handles[::-1], names[::-1])
+    return ax
 
 
-def frontier(item: TradeOff) -> "Figure":
-    """Utilisation against deviation from PS-DSF (K 58), mean and largest, one point for each alpha and resource."""
-    figure = new_figure(7.0, 3.4)
-    left, right = figure.subplots(1, 2, sharey=True)
-    for axes, values, name in ((left, item.mean_deviation, "mean deviation"), (right, item.max_deviation, "largest deviation")):
-        for r in np.flatnonzero(item.instance.totals > 0):
-            axes.plot(values, item.utilisation[:, r], "o-", label=item.instance.resources[r])
+def frontier(item: TradeOff, ax: "Sequence[Axes] | NDArray[Any] | None" = None) -> NDArray[Any]:
+    """Utilisation against deviation from PS-DSF (K 58), mean and largest, one point for each alpha and resource: two Axes."""
+    left, right = axes = style.several_axes(ax, 2, 3.6, 3.4)
+    there = np.flatnonzero(item.instance.totals > 0)
+    for one, values, name in ((left, item.mean_deviation, "mean deviation"), (right, item.max_deviation, "largest deviation")):
+        handles = []
+        for k, r in enumerate(there):
+            handles += one.plot(values, item.utilisation[:, r], label=item.instance.resources[r], **style.line(k))
         for alpha, x, y in zip(item.alphas, values, item.utilisation.max(axis=1), strict=True):
-            axes.annotate(_alpha(alpha), (x, y), xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
-        axes.set_xlabel(f"{name} from PS-DSF")
-        axes.margins(0.12)
-    left.set_ylabel("utilisation")
-    right.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return figure
+            near = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
+            one.annotate(_alpha(alpha), (x, y), **near)
+        one.set_xlabel(f"{name} from PS-DSF", fontsize=style.SMALL + 1)
+        one.margins(0.12)
+        style.tidy(one)
+    left.set_ylabel("utilisation", fontsize=style.SMALL + 1)
+    style.legend(right, handles, [item.instance.resources[r] for r in there])
+    return axes
 
 
 def _alpha(value: float) -> str:

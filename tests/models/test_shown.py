@@ -103,10 +103,10 @@ def test_data_frames_need_pandas(monkeypatch):
 
 def test_the_bars_are_the_loads():
     pytest.importorskip("matplotlib")
-    bars = ANSWER.plot().axes[0].patches
+    bars = ANSWER.plot().patches
     heights = np.array([bar.get_height() for bar in bars]).reshape(WANG.N, WANG.K * WANG.R)
     assert heights.sum(axis=0) == pytest.approx(ANSWER.load.ravel())
-    assert fa.plots.allocation(ANSWER).axes[0].get_ylabel() == "part of the capacity"
+    assert fa.plots.allocation(ANSWER).get_ylabel() == "part of the capacity"
     with pytest.raises(fa.InstanceError, match="must be an Allocation"):
         fa.plots.allocation(WANG)
 

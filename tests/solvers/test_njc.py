@@ -809,9 +809,15 @@ def test_the_objective_is_kept_when_an_allocation_is_judged_again():
 
 def test_the_figures_of_d_are_redrawn():
     pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
-    from fairalloc.analysis.plots.njc import paper_figure
+    from fairalloc.analysis.plots import solution_set as picture
 
-    axes = {number: paper_figure(number).axes[0] for number in (3, 4, 5, 6)}
+    instance, ratios = example("dolev-fig3").instance, [(k, 10 - k) for k in range(1, 10)]
+    axes = {
+        3: picture(instance, solutions=False),
+        4: picture(instance, levels=[12]),
+        5: picture(example("dolev-fig5").instance, entitlements=ratios),
+        6: picture(instance, levels=(0.5, 1, 2, 4, 8, 16), trajectory=True),
+    }
     labels = {number: {line.get_label() for line in ax.get_lines()} for number, ax in axes.items()}
     for number in (3, 4, 6):
         assert {"r1 is full", "r2 is full", "r3 is full"} <= labels[number]
@@ -831,9 +837,9 @@ def test_the_figures_of_d_are_redrawn():
 
 def test_level_sets_are_level():
     pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
-    from fairalloc.analysis.plots.njc import picture
+    from fairalloc.analysis.plots import solution_set as picture
 
-    axes = picture(example("dolev-fig3").instance, levels=(2.0,)).axes[0]
+    axes = picture(example("dolev-fig3").instance, levels=(2.0,))
     curve = next(line.get_xydata() for line in axes.get_lines() if len(line.get_xydata()) == 181)
     path = TrajectoryEquations(requests(example("dolev-fig3").instance), Limits())
     for point in curve:
@@ -843,9 +849,9 @@ def test_level_sets_are_level():
 @pytest.mark.parametrize("name", ["dolev-segment", "dolev-greedy"])
 def test_three_users_in_space(name):
     pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
-    from fairalloc.analysis.plots.njc import picture
+    from fairalloc.analysis.plots import solution_set as picture
 
-    axes = picture(example(name).instance).axes[0]
+    axes = picture(example(name).instance, levels=(1, 2, 4, 8), trajectory=True)
     assert axes.name == "3d"
     assert len(axes.collections) == 1 + 4, "the polytope and four level sets"
     assert {line.get_label() for line in axes.get_lines()} == {"trajectory (D 5.4)", "no justified complaints"}
@@ -853,17 +859,15 @@ def test_three_users_in_space(name):
 
 def test_pictures_have_two_or_three_axes():
     pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
-    from fairalloc.analysis.plots.njc import paper_figure, picture
+    from fairalloc.analysis.plots import solution_set as picture
 
     with pytest.raises(NotApplicable, match="the instance has 4 users, but a picture has two or three axes"):
         picture(example("dolev-circle").instance)
-    with pytest.raises(UnknownName, match="there is no figure 7: those redrawn are 3, 4, 5, 6"):
-        paper_figure(7)
 
 
 def test_without_matplotlib_there_is_one_sentence(monkeypatch):
-    from fairalloc.analysis.plots.njc import picture
+    from fairalloc.analysis.plots import solution_set as picture
 
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
         picture(example("dolev-fig3").instance)

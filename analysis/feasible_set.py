@@ -1,0 +1,69 @@
+r"""The set of task totals that an instance allows, for few users: a polytope, by its vertices.
+
+    F = {u >= 0 : u <= owner @ x for some x >= 0 with load @ x <= 1, owner @ x <= max_tasks}
+
+F is a projection, so it is given by its support function, h(a) = max {a u : u in F}, which is a linear program for a >= 0. With a
+point of F all smaller ones >= 0 are in F, so for other a it is h(max(a, 0)), attained where u_n = 0 for all a_n < 0.
+
+1. Begin with the origin and the most that each user can run alone. Tasks are measured in that unit from here on.
+2. Compute the convex hull, and the support point in the direction of the normal of every facet not yet tried.
+3. Add the points that lie beyond their facet. Where there are none, every facet is one of F, and the hull is F.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import ConvexHull
+
+from fairalloc.analysis.linear import maximum
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["feasible_vertices"]
+
+BEYOND = 1e-8
+"""A point is beyond a facet by more than this part of what a user can run alone."""
+
+
+def feasible_vertices(instance: Instance) -> Floats:
+    """(V, N) tasks at the vertices of the feasible set of an instance of 2 or more users.
+
+    Examples
+    --------
+    >>> feasible_vertices(Instance([[1, 0], [1, 1]], [[3, 2]])).round(6).tolist()
+    [[0.0, 0.0], [0.0, 2.0], [1.0, 2.0], [3.0, 0.0]]
+    """
+    support = _Support(instance)
+    alone = np.array([support(direction)[n] for n, direction in enumerate(np.eye(instance.N))])  # 1
+    support.unit = alone
+    points = np.vstack([np.zeros(instance.N), np.eye(instance.N)])
+    tried: set[tuple[float, ...]] = set()
+    while True:  # 2, 3
+        hull = ConvexHull(points)
+        facets = [facet for facet in hull.equations if tuple(facet.round(9)) not in tried]
+        tried.update(tuple(facet.round(9)) for facet in facets)
+        found = [support(facet[:-1]) for facet in facets]
+        beyond = [p for p, facet in zip(found, facets, strict=True) if p @ facet[:-1] + facet[-1] > BEYOND]
+        if not beyond:
+            break
+        points = np.unique(np.vstack([points[hull.vertices], beyond]).round(12), axis=0)
+    result: Floats = points[np.sort(hull.vertices)] * alone
+    return result[np.lexsort(result.T[::-1])]
+
+
+class _Support:
+    """The support point of F in a direction, in the given units of tasks."""
+
+    def __init__(self, instance: Instance) -> None:
+        arcs, limited = instance.arcs, np.flatnonzero(np.isfinite(instance.max_tasks))
+        self.owner, self.unit = arcs.owner, np.ones(instance.N)
+        self.matrix = sp.vstack([arcs.load, arcs.owner[limited]])
+        self.sides = np.concatenate([np.ones(arcs.load.shape[0]), instance.max_tasks[limited]])
+
+    def __call__(self, direction: Floats) -> Floats:
+        cost = np.maximum(direction, 0.0) / self.unit
+        best = maximum(self.owner.T @ cost, self.matrix, self.sides, exact=False)
+        if best is None:
+            raise FairallocError("the feasible set was not found: HiGHS did not solve the linear program of a direction")
+        result: Floats = np.where(direction < 0, 0.0, self.owner @ best.z / self.unit)
+        return result

@@ -1,0 +1,187 @@
+"""How an answer came about: the residuals of an iteration, and the rounds of a lexicographic mechanism."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.bars import USERS, as_allocation, name_ticks, one_axes_for
+from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["convergence", "rounds"]
+
+MEASURES = ("residual", "merit", "change", "error")
+"""What a trace tells of an iteration, the first that it has."""
+
+TIMES = ("iteration", "seconds", "time")
+
+SAME = 1e-6
+"""Shares that differ by no more than this part of themselves are at one level."""
+
+LEVELS = 12
+"""So many levels stand in the legend."""
+
+
+def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteration", measure: str | None = None) -> "Axes":
+    """How far each iterate of a method is from the answer, on a logarithmic axis, by the method's own measure.
+
+    Parameters
+    ----------
+    item : an allocation that was computed with `trace=True`, its trace, or {name: either of them}
+    ax : Axes to draw on, None = a new figure
+    against : "iteration" or "seconds" (or "time", the simulated one of distributed methods); where a trace has no iterations,
+        its entries are counted
+    measure : "residual", "merit", "change" or "error"; None = for each trace the first of these that it has
+
+    Returns
+    -------
+    Axes; a measure of 0, which has no place on a logarithmic axis, is left out
+
+    Raises
+    ------
+    NotApplicable : where an allocation has no trace, or a trace not what is asked for
+
+    Examples
+    --------
+    >>> axes = convergence([{"iteration": 1, "residual": 0.1}, {"iteration": 2, "residual": 0.001}])
+    >>> axes.lines[0].get_ydata().tolist()
+    [0.1, 0.001]
+    """
+    if against not in TIMES:
+        raise UnknownName(no_such("axis", against, TIMES))
+    if measure is not None and measure not in MEASURES:
+        raise UnknownName(no_such("measure", measure, MEASURES))
+    traces = _traces(item)
+    kinds = {name: measure or _measure(name, trace) for name, trace in traces.items()}
+    names = [f"{name}: {kinds[name]}" for name in traces] if len(set(kinds.values())) > 1 else list(traces)
+    ax = one_axes_for(ax, 5.0, names) if len(names) > 1 else style.one_axes(ax, 5.4, 3.6)
+    handles = []
+    for k, (name, trace) in enumerate(traces.items()):
+        at, values = _column(name, trace, against), _column(name, trace, kinds[name])
+        handles += ax.plot(at[values > 0], values[values > 0], label=name, **style.line(k), markevery=0.1)
+    style.tidy(ax)
+    ax.set_yscale("log")
+    ax.set_xlabel(against, fontsize=style.SMALL + 1)
+    ax.set_ylabel(" or ".join(sorted(set(kinds.values()))), fontsize=style.SMALL + 1)
+    if len(names) > 1:
+        style.legend(ax, handles, names)
+    return ax
+
+
+def _traces(item: Any) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """{name: trace}."""
+    given = item if isinstance(item, Mapping) else {getattr(item, "method", "") or "trace": item}
+    result = {str(name): one.trace if isinstance(one, Allocation) else one for name, one in given.items()}
+    for name, trace in result.items():
+        if not isinstance(trace, Sequence) or not all(isinstance(entry, Mapping) for entry in trace):
+            raise InstanceError(f"what is drawn as {name!r} is {shown(trace)}, but it must be an Allocation or its trace")
+        if not trace:
+            raise NotApplicable(f"{name!r} has no trace: solve with trace=True, by a method that keeps one")
+    return result
+
+
+def _measure(name: str, trace: Sequence[Mapping[str, Any]]) -> str:
+    found = next((key for key in MEASURES if any(key in entry for entry in trace)), None)
+    if found is None:
+        raise NotApplicable(f"the trace of {name!r} has none of {', '.join(MEASURES)}: it has {', '.join(trace[0])}")
+    return found
+
+
+def _column(name: str, trace: Sequence[Mapping[str, Any]], key: str) -> Floats:
+    """(entries,) the values of one key, nan where an entry has none."""
+    if not any(key in entry for entry in trace):
+        if key == "iteration":
+            return np.arange(1.0, len(trace) + 1)
+        raise NotApplicable(f"the trace of {name!r} has no {key!r}: it has {', '.join(trace[0])}")
+    return np.array([float(entry.get(key, np.nan)) for entry in trace])
+
+
+# ---- rounds ----------------------------------------------------------------------------------------------------------
+
+
+def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | None = None) -> "Axes":
+    """The weighted shares of a lexicographic mechanism, users in the order in which they stop: one step for each round.
+
+    In each round the share g of all users who are still active grows until some of them cannot get more (Z III-A). So a step's
+    height is the g of its round, and its width shows the users who stop there.
+
+    Parameters
+    ----------
+    item : an allocation of drfh, lmmf, tsf or another lexicographic mechanism
+    ax : Axes to draw on, None = a new figure
+    mechanism : whose shares these are; None = that of the allocation
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    NotApplicable : where the mechanism is not lexicographic
+
+    Examples
+    --------
+    >>> from fairalloc.models import Instance
+    >>> from fairalloc.solvers import solve
+    >>> axes = rounds(solve(Instance([[1], [1], [2]], [[8]], max_tasks=[1, None, None]), "drfh"))
+    >>> [float(patch.get_height().round(4)) for patch in axes.patches]
+    [0.125, 0.4375, 0.4375]
+    """
+    rule = _rule(as_allocation(item), mechanism)
+    home = replace(item, instance=rule.domain(item.instance))
+    share = rule.rate(home.instance) * home.tasks
+    order = np.argsort(share, kind="stable")
+    number = _numbers(share[order])
+    count = int(number[-1]) + 1
+    levels = [float(share[order][number == t].max()) for t in range(count)]
+    labels = [_label(t, levels[t], int((number == t).sum())) for t in range(min(count, LEVELS))]
+    many = len(share) > USERS
+    ax = one_axes_for(ax, 5.4 if many else min(9.0, 1.2 + 0.4 * len(share)), labels)
+    handles: list[Any] = []
+    for t in range(count):
+        here = np.flatnonzero(number == t)
+        if many:
+            edges = np.append(here, here[-1] + 1) - 0.5
+            handles.append(ax.stairs(share[order][here], edges, fill=True, **style.area(t)))
+        else:
+            handles.append(ax.bar(here, share[order][here], 1.0, **style.area(t)))
+    style.tidy(ax)
+    ax.set_ylim(0, 1.05 * levels[-1] or 1.0)
+    ax.set_ylabel("weighted share", fontsize=style.SMALL + 1)
+    if many:
+        ax.set_xlabel(f"{len(share):,} users in the order in which they stop", fontsize=style.SMALL + 1)
+    else:
+        name_ticks(ax, np.arange(len(share)), [home.instance.users[n] for n in order], 1.0)
+    style.legend(ax, handles[:LEVELS], labels, "" if count <= LEVELS else f"the first {LEVELS} of {count} rounds")
+    return ax
+
+
+def _rule(item: Allocation, given: Leximin | None) -> Leximin:
+    rule = given or MECHANISMS.get(item.mechanism)
+    if not isinstance(rule, Leximin):
+        what = (
+            f"mechanism {item.mechanism!r} has no rounds" if item.mechanism else "an allocation without a mechanism has no rounds"
+        )
+        raise NotApplicable(f"{what}: they belong to lexicographic mechanisms, such as drfh and lmmf")
+    return rule
+
+
+def _numbers(share: Floats) -> NDArray[np.intp]:
+    """(N,) the round in which each user stops, from 0, for ascending shares."""
+    higher = np.diff(share) > SAME * share[1:]
+    result: NDArray[np.intp] = np.concatenate([[0], np.cumsum(higher)])
+    return result
+
+
+def _label(t: int, level: float, users: int) -> str:
+    return f"round {t + 1}: g = {level:.4g} ({users:,} user{'s' if users > 1 else ''})"

@@ -1,0 +1,224 @@
+"""The one style of all figures: where they are drawn, colours, hatches, lines, names and legends.
+
+Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart. Each area has a hatch too, and each line a dash
+pattern and a marker, so that STYLES of them differ without colour.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.errors import InstanceError, NotInstalled, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "DARK",
+    "GREY",
+    "SMALL",
+    "STYLES",
+    "area",
+    "axes_given",
+    "fitted",
+    "legend",
+    "line",
+    "new_figure",
+    "one_axes",
+    "plain",
+    "several_axes",
+    "text_width",
+    "tidy",
+    "width_of",
+]
+
+STYLES = 24
+"""So many areas, or lines, are told apart in one figure."""
+
+SMALL = 8.0
+"""Size of the letters of names and numbers, in points."""
+
+DARK, GREY = "0.15", "0.85"
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#D55E00", "#56B4E9", "#CC79A7", "#BBBBBB")
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo", "|||")
+INKS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#E69F00", "#777777")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)), (0, (8, 1.5, 1, 1.5, 1, 1.5)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def area(k: int) -> dict[str, Any]:
+    """Colour, hatch and edge of the area number k."""
+    number = len(COLOURS)
+    colour = COLOURS[(k + k // number) % number]
+    return {"facecolor": colour, "hatch": HATCHES[k % number], "edgecolor": DARK, "linewidth": 0.5}
+
+
+def line(k: int) -> dict[str, Any]:
+    """Colour, dash pattern and marker of the line number k."""
+    number = len(INKS)
+    ink = INKS[(k + k // number) % number]
+    marker = {"marker": MARKERS[k % len(MARKERS)], "markersize": 4.5, "markerfacecolor": "white"}
+    return {"color": ink, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6, **marker}
+
+
+# ---- where to draw ---------------------------------------------------------------------------------------------------
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty figure of this size in inches, without pyplot; NotInstalled where Matplotlib is not installed."""
+    _pyplot()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise NotInstalled("figures need matplotlib: pip install fairalloc[plots]") from None
+    return plt
+
+
+def one_axes(ax: Any, width: float, height: float, solid: bool = False) -> "Axes":
+    """The Axes given, or those of a new figure.
+
+    Parameters
+    ----------
+    ax : Axes or None
+    width, height : of a new figure, in inches
+    solid : whether the Axes must have three dimensions
+    """
+    if ax is None:
+        new: Axes = (
+            _pyplot().figure(figsize=(width, height), layout="constrained").add_subplot(projection="3d" if solid else None)
+        )
+        return new
+    return axes_given(ax, solid)
+
+
+def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[Any]:
+    """(count,) the Axes given, or those of a new figure, side by side.
+
+    Parameters
+    ----------
+    ax : `count` Axes, or None
+    count : the number of panels
+    width, height : of a panel of a new figure, in inches
+    """
+    if ax is None:
+        figure = _pyplot().figure(figsize=(count * width, height), layout="constrained")
+        result: NDArray[Any] = figure.subplots(1, count, squeeze=False)[0]
+        return result
+    given = np.ravel(np.array(ax, dtype=object))
+    if len(given) != count:
+        raise InstanceError(f"ax holds {len(given)} Axes, but the figure has {count} panels")
+    for one in given:
+        axes_given(one)
+    return given
+
+
+def axes_given(ax: Any, solid: bool = False) -> "Axes":
+    """The value, which must be Matplotlib Axes, with three dimensions where `solid`."""
+    _pyplot()
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise InstanceError(f"ax is {shown(ax)}, but it must be Axes of Matplotlib")
+    if (ax.name == "3d") != solid:
+        needed = 'three dimensions: subplot_kw={"projection": "3d"}' if solid else "two dimensions"
+        raise InstanceError(f"ax has the projection {ax.name!r}, but this figure needs {needed}")
+    return ax
+
+
+def tidy(ax: Any, grid: str = "y") -> None:
+    """No frame above and on the right, and thin lines behind what is drawn."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+    ax.grid(axis=grid, color=GREY, linewidth=0.6)
+    ax.tick_params(labelsize=SMALL)
+
+
+def width_of(ax: "Axes") -> float:
+    """Width of the Axes in inches, once what has been drawn so far is laid out."""
+    figure: Any = ax.figure.figure
+    figure.draw_without_rendering()
+    return float(ax.bbox.width / figure.dpi)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+def text_width(text: str, size: float = SMALL) -> float:
+    """Width of a text in inches."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0] / 72)
+
+
+def fitted(names: Iterable[str], inches: float, size: float = SMALL) -> list[str]:
+    """The names, those that are wider shortened by an ellipsis: at the end, or in the middle where that keeps them apart.
+
+    Parameters
+    ----------
+    names : any
+    inches : the largest width
+    size : of the letters, in points
+    """
+    given = list(names)
+    cut = [_cut(name, inches, size, 1.0) for name in given]
+    apart = cut if len(set(cut)) == len(set(given)) else [_cut(name, inches, size, 0.5) for name in given]
+    return [plain(name) for name in apart]
+
+
+def _cut(name: str, inches: float, size: float, front: float) -> str:
+    """The longest name of the form front + ellipsis + end that is no wider; `front` is the part kept of the front."""
+    if len(name) <= 1 or text_width(name, size) <= inches:
+        return name
+    low, high = 1, len(name) - 1
+    while low < high:
+        keep = (low + high + 1) // 2
+        low, high = (keep, high) if text_width(_short(name, keep, front), size) <= inches else (low, keep - 1)
+    return _short(name, low, front)
+
+
+def _short(name: str, keep: int, front: float) -> str:
+    head = max(1, round(keep * front))
+    return name[:head].rstrip() + ELLIPSIS + name[len(name) - (keep - head) :]
+
+
+def plain(name: str) -> str:
+    """The name as Matplotlib shows it letter by letter, no part of it being mathematics."""
+    return name.replace("$", r"\$")
+
+
+def legend(ax: "Axes", handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
+    """A legend on the right of the Axes, whose names are shortened where they are wider than two inches.
+
+    Parameters
+    ----------
+    ax : Axes
+    handles : what is drawn
+    names : one for each handle
+    title : of the legend
+    """
+    result = ax.legend(
+        handles,
+        [str(k) for k in range(len(names))],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        frameon=False,
+        fontsize=SMALL,
+        title=title,
+        title_fontsize=SMALL,
+        handlelength=2.6,
+    )
+    for text, name in zip(result.get_texts(), fitted(names, 2.0), strict=True):  # set here, so that "_name" is shown too
+        text.set_text(name)
