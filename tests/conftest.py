@@ -38,6 +38,14 @@ def pytest_report_header():
     return f"hypothesis profile: {PROFILE}"
 
 
+@pytest.fixture(autouse=True)
+def no_figures_stay_open():
+    """Matplotlib's pyplot keeps what it has opened, and says so from the twentieth figure on."""
+    yield
+    if "matplotlib.pyplot" in sys.modules and sys.modules["matplotlib.pyplot"] is not None:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 class Assertions:
     """The assertions that passed in the item that runs; an item that ends without any fails."""
 
