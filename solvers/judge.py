@@ -88,7 +88,7 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
         values = {"objective": model.objective}
     residuals = {"feasibility": infeasibility(allocation)}
     if model.optimality is None:
-        why = "its method gave no dual prices from which optimality could be checked"
+        why = "its method gave neither dual prices nor a bound from which optimality could be checked"
         sentence = f"not judged: {mechanism.id!r} has no residual, and {why}"
         return replace(allocation, values=values, residuals=residuals, not_judged=sentence)
     result = replace(allocation, values=values, residuals={**residuals, "optimality": model.optimality})

@@ -39,11 +39,13 @@ ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb": "yes"}
 """Models are written in units of order one, which Ipopt's own scaling would undo."""
 
+HIGHS = ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance")
+
 OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "HIGHS": {  # HiGHS accepts no tolerance below 1e-10
-        "low": {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7, "mip_feasibility_tolerance": 1e-7},
-        "mid": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9, "mip_feasibility_tolerance": 1e-9},
-        "high": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "mip_feasibility_tolerance": 1e-10},
+        "low": {**dict.fromkeys(HIGHS, 1e-7), "mip_rel_gap": 1e-4},
+        "mid": {**dict.fromkeys(HIGHS, 1e-9), "mip_rel_gap": 1e-7},
+        "high": {**dict.fromkeys(HIGHS, 1e-10), "mip_rel_gap": 1e-9},
     },
     "CLARABEL": {  # a gap is quadratic in the error of a log program; with its default step fraction 0.99 it stalls earlier
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},

@@ -13,13 +13,18 @@ The residual is the largest of
 
 which are 0 together exactly at an optimum of a convex program (Karush, Kuhn, Tucker). Values and duals are the solver's claim;
 functions and derivatives are computed here from the model.
+
+Functions without derivatives (minimum, norms) and cones are judged by a bound on the objective instead, which the dual values of
+the model's canonical cone program prove (conic.py), and integers by the bound of branch and bound: the residual is then the
+largest of `primal`, what the bound lacks, and the gap between the model's objective and the bound.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.conic import Bound
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["optimality_of_cvxpy", "optimality_of_pyomo"]
+__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo"]
 
 SMOOTH = frozenset(
     ("log", "exp", "power", "Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadForm", "log_sum_exp", "entr")
@@ -75,17 +80,90 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
             size[v.id] += np.abs(part) @ np.abs(dual)
     signed = {v.id: bool(v.is_nonneg()) for v in variables}
     values = {v.id: np.ravel(v.value, order="F") for v in variables}
-    return _largest(worst, gap, [(values[k], r[k], size[k], start[k], signed[k]) for k in r])
+    return _largest(worst, gap, [_Part(values[k], r[k], size[k], start[k], 0.0 if signed[k] else -np.inf) for k in r])
 
 
-def _largest(worst: float, gap: float, parts: list[tuple[Floats, Floats, Floats, Floats, bool]]) -> float:
-    """The residual from what constraints lack and, for each variable, x, r, the size of its terms, grad f and its sign."""
-    unit, largest = 0.0, max((float(size.max(initial=0.0)) for _, _, size, _, _ in parts), default=0.0)
-    for x, r, size, slope, signed in parts:
-        lack = np.maximum(-r, 0.0) if signed else np.abs(r)
+def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
+    """The residual at the values in the problem by a bound on its objective, as a minimum, without derivatives and duals.
+
+    Where the objective is strictly concave a gap is of second order in the tasks.
+    """
+    value = _least(problem)
+    if value is None:
+        return np.inf
+    size = max(abs(value), abs(bound.value)) + NOISE * bound.size + TINY
+    return float(max(_violation(problem), bound.lack, abs(value - bound.value) / size))
+
+
+def _least(problem: "cp.Problem") -> float | None:
+    """The objective as a minimum, None where a variable has no value or it is not finite."""
+    value = None if any(v.value is None for v in problem.variables()) else problem.objective.value
+    if value is None or not np.isfinite(value):
+        return None
+    return -float(value) if type(problem.objective).__name__ == "Maximize" else float(value)
+
+
+def _violation(problem: "cp.Problem") -> float:
+    """How far constraints, and what variables are declared to be, are violated, relative to their sizes."""
+    worst = 0.0
+    for constraint in problem.constraints:
+        parts = [np.ravel(part.value) for part in constraint.args]
+        scale = sum(np.abs(part) for part in parts) if type(constraint).__name__ in ("Inequality", "Equality") else None
+        top = max(float(np.abs(part).max(initial=0.0)) for part in parts) + TINY
+        excess = np.abs(np.ravel(constraint.violation()))
+        worst = max(worst, float((excess / (top if scale is None else scale + NOISE * top)).max(initial=0.0)))
+    for variable in problem.variables():
+        worst = max(worst, _undeclared(variable) / (float(np.abs(variable.value).max(initial=0.0)) + TINY))
+    return worst
+
+
+def _undeclared(variable: Any) -> float:
+    """How far a variable's value is from the signs, bounds, integers or matrices that it is declared to be."""
+    value, attributes = np.asarray(variable.value), variable.attributes
+    near = [variable.project(value)]  # CVXPY projects where there is one attribute
+    if attributes["nonneg"] or attributes["pos"]:
+        near.append(np.maximum(value, 0.0))
+    if attributes["nonpos"] or attributes["neg"]:
+        near.append(np.minimum(value, 0.0))
+    if attributes["bounds"] is not None:
+        near.append(np.clip(value, *(getattr(side, "value", side) for side in attributes["bounds"])))
+    if attributes["boolean"]:
+        near.append(_rounded(np.clip(value, 0.0, 1.0), value, variable.boolean_idx))
+    if attributes["integer"]:
+        near.append(_rounded(value, value, variable.integer_idx))
+    return max(float(np.abs(part - value).max(initial=0.0)) for part in near)
+
+
+def _rounded(near: Any, value: Any, places: Any) -> Any:
+    """`value` with `near`, rounded, in some places."""
+    result = np.array(value, dtype=float)
+    result[places] = np.round(near)[places]
+    return result
+
+
+class _Part(NamedTuple):
+    """One variable: its values, r, the sizes of the terms of r, grad f, and its bounds."""
+
+    x: Floats
+    r: Floats
+    size: Floats
+    slope: Floats
+    low: float = -np.inf
+    high: float = np.inf
+
+
+def _largest(worst: float, gap: float, parts: list[_Part]) -> float:
+    """The residual from what constraints lack, their gap, and the variables."""
+    unit, largest = 0.0, max((float(part.size.max(initial=0.0)) for part in parts), default=0.0)
+    longest = max((float(np.abs(part.x).max(initial=0.0)) for part in parts), default=0.0)
+    for x, r, size, slope, low, high in parts:
+        over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
+        lack = (0.0 if np.isfinite(low) else over) + (0.0 if np.isfinite(high) else under)
         worst = max(worst, float((lack / (size + NOISE * largest + TINY)).max(initial=0.0)))
-        worst = max(worst, float((np.maximum(-x, 0.0) / (np.abs(x).max(initial=0.0) + TINY)).max(initial=0.0)) if signed else 0.0)
-        gap += float(np.abs(x) @ np.maximum(r, 0.0)) if signed else 0.0
+        top = float(np.abs(x).max(initial=0.0)) + NOISE * longest + TINY
+        worst = max(worst, float(np.maximum(np.maximum(low - x, x - high), 0.0).max(initial=0.0)) / top)
+        gap += float(np.abs(x - low) @ over) if np.isfinite(low) else 0.0
+        gap += float(np.abs(x - high) @ under) if np.isfinite(high) else 0.0
         unit += float(np.abs(x) @ np.abs(slope))
     return float(max(worst, gap / (unit or 1.0)))
 
@@ -124,53 +202,91 @@ def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] | None") -> float | None:
     """The same of a Pyomo model at the values of its variables and `duals` by constraint, of either sign convention.
 
-    None where it cannot be told: integers, complementarity conditions, no duals.
+    None where it cannot be told: integers, complementarity conditions, no duals, no derivatives at these values.
     """
     import pyomo.environ as pyo
-    from pyomo.core.expr.calculus.derivatives import Modes, differentiate
 
     rows = list(model.component_data_objects(pyo.Constraint, active=True))
-    free = [v for v in model.component_data_objects(pyo.Var) if not v.fixed and v.value is not None]
+    free = _free(model)
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if duals is None or len(goals) != 1 or any(row not in duals for row in rows) or not all(v.is_continuous() for v in free):
         return None
-    if any(v.ub is not None or v.lb not in (None, 0) for v in free):
-        return None
     place = {id(v): k for k, v in enumerate(free)}
-
-    def slope(expr: Any) -> tuple[list[int], Floats]:
-        found = [v for v in _variables(expr) if id(v) in place]
-        return [place[id(v)] for v in found], np.array(
-            differentiate(expr, wrt_list=found, mode=Modes.reverse_numeric), dtype=float
-        )
-
+    slopes = [_slope(part, place) for part in (goals[0].expr, *(row.body for row in rows))]
+    if any(part is None for part in slopes):
+        return None
+    (at, parts), *each_row = (part for part in slopes if part is not None)
     goal = np.zeros(len(free))
-    at, parts = slope(goals[0].expr)
     goal[at] = parts * (-1.0 if goals[0].sense == pyo.maximize else 1.0)
-    x, signed = np.array([v.value for v in free]), np.array([v.lb == 0 for v in free])
+    x = np.array([v.value for v in free])
     best = np.inf
     for convention in (1.0, -1.0):
         r, size, worst, gap = goal.copy(), np.abs(goal), 0.0, 0.0
         top = max((abs(duals[row]) for row in rows), default=0.0) + TINY
-        for row in rows:
+        for row, (at, parts) in zip(rows, each_row, strict=True):
             dual, body = convention * duals[row], pyo.value(row.body)
             low, high = (None if side is None else pyo.value(side) for side in (row.lower, row.upper))
-            scale = abs(body) + max(abs(side) for side in (low, high) if side is not None) + TINY
-            beyond = max([0.0, *([body - high] if high is not None else []), *([low - body] if low is not None else [])])
-            worst = max(worst, beyond / scale)
+            worst = max(worst, _beyond(row, float(np.abs(x[at]) @ np.abs(parts))))
             if not row.equality:
                 side = high if dual > 0 else low
                 worst = max(worst, abs(dual) / top if side is None else 0.0)
                 gap += 0.0 if side is None else abs(dual) * abs(body - side)
-            at, parts = slope(row.body)
             r[at] += dual * parts
             size[at] += np.abs(dual * parts)
-        each = [(x[k : k + 1], r[k : k + 1], size[k : k + 1], goal[k : k + 1], bool(signed[k])) for k in range(len(free))]
+        each = []
+        for k, v in enumerate(free):
+            low, high = (-np.inf if v.lb is None else v.lb), (np.inf if v.ub is None else v.ub)
+            each.append(_Part(x[k : k + 1], r[k : k + 1], size[k : k + 1], goal[k : k + 1], low, high))
         best = min(best, _largest(worst, gap, each))
     return best
 
 
-def _variables(expr: Any) -> list[Any]:
+def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
+    """The residual of a Pyomo model at the values of its variables by a bound on its objective, as branch and bound proves it."""
+    import pyomo.environ as pyo
+
+    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    if len(goals) != 1 or not np.isfinite(bound):
+        return None
+    value, worst, free = float(pyo.value(goals[0])), 0.0, _free(model)
+    x, place = np.array([v.value for v in free]), {id(v): k for k, v in enumerate(free)}
+    for row in model.component_data_objects(pyo.Constraint, active=True):
+        at, parts = _slope(row.body, place) or ([], np.empty(0))
+        worst = max(worst, _beyond(row, float(np.abs(x[at]) @ np.abs(parts))))
+    for v in free:
+        low, high = (-np.inf if v.lb is None else v.lb), (np.inf if v.ub is None else v.ub)
+        away = max(low - v.value, v.value - high, 0.0 if v.is_continuous() else abs(v.value - round(v.value)))
+        worst = max(worst, away / (abs(v.value) + 1.0))
+    return max(worst, abs(value - bound) / (max(abs(value), abs(bound)) + TINY))
+
+
+def _free(model: "pyo.ConcreteModel") -> list[Any]:
+    """The variables that have a value and are not fixed."""
+    import pyomo.environ as pyo
+
+    return [v for v in model.component_data_objects(pyo.Var) if not v.fixed and v.value is not None]
+
+
+def _beyond(row: Any, terms: float) -> float:
+    """How far a constraint of Pyomo is violated, relative to its sides and to the sizes of the terms of its body."""
+    import pyomo.environ as pyo
+
+    body = pyo.value(row.body)
+    low, high = (None if side is None else pyo.value(side) for side in (row.lower, row.upper))
+    scale = max(abs(body), terms) + max(abs(side) for side in (low, high) if side is not None) + TINY
+    beyond = max([0.0, *([body - high] if high is not None else []), *([low - body] if low is not None else [])])
+    return float(beyond / scale)
+
+
+def _slope(expr: Any, place: "Mapping[int, int]") -> tuple[list[int], Floats] | None:
+    """The derivatives of an expression of Pyomo and the places of their variables, None where there is none."""
+    from pyomo.core.expr.calculus.derivatives import Modes, differentiate
+    from pyomo.core.expr.calculus.diff_with_pyomo import DifferentiationException
     from pyomo.core.expr.visitor import identify_variables
 
-    return list(identify_variables(expr, include_fixed=False))
+    found = [v for v in identify_variables(expr, include_fixed=False) if id(v) in place]
+    try:
+        parts = np.array(differentiate(expr, wrt_list=found, mode=Modes.reverse_numeric), dtype=float)
+    except (DifferentiationException, ArithmeticError, ValueError, NotImplementedError):
+        return None
+    return ([place[id(v)] for v in found], parts) if np.isfinite(parts).all() else None

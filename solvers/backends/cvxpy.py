@@ -1,11 +1,13 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
 import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.common.optimality import optimality_of_cvxpy
+from fairalloc.formulations.common.conic import Bound, conic_bound
+from fairalloc.formulations.common.optimality import gap_of_cvxpy, optimality_of_cvxpy
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
@@ -17,7 +19,7 @@ from fairalloc.solvers.options import solver_options
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["CvxpyMethod", "CvxpySession"]
+__all__ = ["CvxpyMethod", "CvxpySession", "reference_bound"]
 
 TIME_OPTION = {
     "HIGHS": "time_limit",
@@ -32,6 +34,9 @@ TIME_OPTION = {
     "PDLP": "time_limit_sec",
     "XPRESS": "maxtime",
 }
+
+SMALL = 5_000
+"""Arcs up to which another solver gives the bound by which an answer without dual values is judged."""
 
 TERMINATION = {
     "optimal": "optimal",
@@ -48,6 +53,8 @@ class CvxpySession(Session):
     """The `cp.Problem` of the mechanism, written again for each round."""
 
     problem: "cp.Problem"
+    canonical: tuple[Any, Any, Any]
+    """What CVXPY handed to the solver, what that returned, and what CVXPY keeps to read it."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, solver: str) -> None:
         super().__init__(instance, limits)
@@ -90,8 +97,24 @@ class CvxpySession(Session):
         fairness = [c.dual_value for c in self.problem.constraints if c.label == "fairness"]
         self.fairness = fairness[0] if fairness and np.shape(fairness[0]) == (self.instance.N,) else None
         with self.phase("read"):
-            self.judge_model(optimality_of_cvxpy(self.problem))
+            found = optimality_of_cvxpy(self.problem)
+            self.judge_model(self._gap() if found is None else found)
         self.objective = None if self.problem.value is None else float(self.problem.value)
+
+    def _gap(self) -> float | None:
+        """The gap to the bound that the solver's dual values or its branch and bound prove, None where nothing is proved.
+
+        A solver without dual values is judged by those of another, Clarabel, on at most SMALL arcs.
+        """
+        bound = _bound(self.solver, *self.canonical)
+        if bound is None and len(self.instance.arcs) <= SMALL and not self.limits.late:
+            bound = reference_bound(self.problem, self.limits)
+        if bound is None:
+            return None
+        gap = gap_of_cvxpy(self.problem, bound)
+        if self.problem.is_mixed_integer():
+            self.message = f"proved to a gap of {gap:.1e} by HiGHS' bound"
+        return gap
 
     def _run(self) -> None:
         options = {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
@@ -101,6 +124,7 @@ class CvxpySession(Session):
             options[TIME_OPTION[self.solver]] = self.limits.left
         with self.phase("solve"), self.logged():
             raw = self.asked(self.solver, lambda: chain.solve_via_data(self.problem, data, False, self.limits.log, options))
+        self.canonical = data, raw, inverse[-1]
         with self.phase("read"):
             self._read(raw, chain, inverse)
         self.count(self.problem.solver_stats.num_iters)
@@ -116,6 +140,47 @@ class CvxpySession(Session):
             self.problem.unpack_results(raw, chain, inverse)
         except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
             raise Stopped("error", str(error).splitlines()[0]) from None
+
+
+def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
+    """What Clarabel's dual values prove of the least objective; None for what is no convex program, and where it fails."""
+    import cvxpy as cp
+
+    if problem.is_mixed_integer() or not problem.is_dcp():
+        return None
+    options = solver_options("CLARABEL", limits.accuracy)
+    if limits.limited:
+        options["time_limit"] = max(limits.deadline - limits.clock(), 1e-3)
+    try:
+        data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts=options)
+        return _bound("CLARABEL", data, chain.solve_via_data(problem, data, False, False, options), inverse[-1])
+    except (cp.SolverError, cp.DCPError, ValueError):
+        return None
+
+
+def _bound(solver: str, data: Any, raw: Any, inverse: Any) -> Bound | None:
+    """What a solver proves of the least objective; None where its answer has no dual values that are known here.
+
+    Parameters
+    ----------
+    solver : CVXPY's name of it
+    data, raw, inverse : what CVXPY hands to it, what it returns, and what CVXPY keeps to read that
+    """
+    if solver == "HIGHS" and (data.get("bool_vars_idx") or data.get("int_vars_idx")):
+        return Bound(raw["info"].mip_dual_bound + inverse["offset"], 0.0, 0.0)
+    if solver not in DUALS:
+        return None
+    x, y = (np.asarray(part, dtype=float) for part in DUALS[solver](raw))
+    bound = conic_bound(data, x, y, upper=solver == "CLARABEL")
+    return None if bound is None else bound._replace(value=bound.value + inverse["offset"])
+
+
+DUALS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
+    "CLARABEL": lambda raw: (raw.x, raw.z),
+    "SCS": lambda raw: (raw["x"], raw["y"]),
+    "HIGHS": lambda raw: (raw["solution"].col_value, -np.array(raw["solution"].row_dual)),
+}
+"""Primal and dual values of the canonical cone program in what the solvers return."""
 
 
 class PlainRounds(Method):

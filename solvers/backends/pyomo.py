@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.optimality import optimality_of_pyomo
+from fairalloc.formulations.common.optimality import gap_of_pyomo, optimality_of_pyomo
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -36,6 +36,8 @@ class PyomoSession(Session):
     """The `ConcreteModel` of the mechanism, written again for each round."""
 
     model: "pyo.ConcreteModel"
+    bound: float | None = None
+    """On the objective, proved by branch and bound."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
@@ -62,7 +64,12 @@ class PyomoSession(Session):
         """What is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
         import pyomo.environ as pyo
 
-        self.judge_model(optimality_of_pyomo(self.model, duals))
+        if self.mechanism.integer:
+            gap = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
+            self.message = "" if gap is None else f"proved to a gap of {gap:.1e} by HiGHS' bound"
+            self.judge_model(gap)
+        else:
+            self.judge_model(optimality_of_pyomo(self.model, duals))
         goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
         self.objective = None if goal is None else float(pyo.value(goal))
         fair = self.model.find_component("fairness")
@@ -117,6 +124,7 @@ class PyomoHighs(PyomoSession):
         if results.solution_status.name in ("optimal", "feasible"):
             loader.load_vars()
         if self.mechanism.integer:
+            self.bound = results.objective_bound
             return termination, None
         return termination, loader.get_duals() if termination == "optimal" else {}
 
