@@ -1,10 +1,15 @@
 r"""How each user's tasks move with each capacity: du_n / dc_ir to the right and to the left.
 
 1. Find what stays true near the allocation: the resources that stay full, the arcs that may be used, and what the users keep in
-   common. For a lexicographic rule and a linear program the exact dual solutions tell (solvers/exact), for nb and fds the prices.
+   common. For a lexicographic rule and a linear program the exact dual solutions tell (solvers/exact), for nb and fds the prices,
+   for the game its levels (active_set.py). njc at the answer of its market is nb.
 2. Where this active set is *regular*, its equations give the derivatives: for all capacities at once, one linear system.
-3. Elsewhere a lexicographic rule is solved again in rationals at c_ir (1 + h) and c_ir (1 - h), h = STEP; for nb and fds the
-   derivatives at c_ir (1 + h) are extrapolated to h = 0, from each side. What neither gives is nan, with a sentence.
+3. Elsewhere a lexicographic rule is solved again in rationals at c_ir + h and c_ir - h, h = STEP c_ir; for nb, fds and the game
+   the derivatives at c_ir (1 + h) are extrapolated to h = 0, from each side. What neither gives is nan, with a sentence. A
+   capacity of 0 can only grow: h is a part of the largest capacity of its resource then, and the left derivative is nan.
+
+Where a mechanism has many answers, derivatives are those of the answers through the given one. Where others with other tasks lie
+next to it (PS-DSF, a user at its limit with several servers, njc apart from its market), a sentence says so and all is nan.
 
 **The equations.** With the loads l_ra = d_ra / c_r, changes dx_a on the arcs in use and a change dc_s of one capacity,
 
@@ -13,6 +18,7 @@ r"""How each user's tasks move with each capacity: du_n / dc_ir to the right and
 
     lexicographic:   rate_n du_n + u_n d rate_n = dg_k                for the users fixed in round k at the level g_k
     linear:          rate_n du_n + u_n d rate_n = dg                  max-min: for the users who bound the level g
+    the game:        see active_set.py
     nb, fds:         alpha du_n / u_n + sum_r l_ra dp_r / m_n = (1 - alpha) d sigma_n / sigma_n      for every arc a in use
 
 m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. Shares are parts of the totals, so the rates
@@ -27,10 +33,10 @@ signs: raw prices p_r / c_r stay what they are, or change by a little, and every
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,12 +44,16 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq, null_space
 from scipy.optimize import linprog
 
+from fairalloc.analysis.active_set import ActiveSet, NotUnique, active_set_of_game
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -55,12 +65,17 @@ from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.exact import solve_exactly
+from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.options import ACCURACY
 
 __all__ = ["Sensitivity", "sensitivity"]
 
 STEP = Fraction(1, 10**9)
 """The relative step of a re-solve in rationals, where nothing is rounded: what it misses is of this order."""
+
+FROM_0 = Fraction(1, 10**4)
+"""The same where a capacity is 0, with half of it beside it: nothing in floating point finds the answer much nearer to 0."""
 
 NEARBY = (1e-2, 1e-3)
 """How far from the allocation derivatives of nb and fds are taken where they are not regular at it, in parts of the capacity."""
@@ -70,6 +85,12 @@ STRICT = 1e-7
 
 STRICT_IN_FLOATS = 1e-4
 """The same for nb and fds, whose tasks are known to 1e-6 where a capacity is full at price 0."""
+
+FOLLOWED = 1e-3
+"""How far tasks next to the allocation may be from what the derivatives say, relative to the largest: more is another answer."""
+
+FULL = 1e-5
+"""The slack up to which a resource with a price is full: tasks are answers in floating point."""
 
 SOLVED = 1e-8
 """The relative residual up to which a linear system counts as solved, and a change of tasks in its null space as none."""
@@ -82,9 +103,9 @@ class Sensitivity:
     Attributes
     ----------
     allocation : whose tasks move
-    up, down : (N, K, R) tasks a unit of `capacities[i, r]`, where it grows and where it shrinks; nan where it cannot be told
-    how : (K, R) "active set", "rationals" (solved again at c (1 +- STEP)), "nearby" (extrapolated from
-        each side), or ""
+    up, down : (N, K, R) tasks a unit of `capacities[i, r]`, where it grows and where it shrinks; nan where it cannot be told, and
+        to the left of a capacity of 0
+    how : (K, R) "active set", "rationals" (solved again next to c), "nearby" (extrapolated from each side), or ""
     reason : why something could not be told, or ""
     """
 
@@ -176,31 +197,19 @@ def sensitivity(allocation: Allocation, mechanism: str | Mechanism | None = None
     return _Work(allocation, item, deadline).result()
 
 
-@dataclass(frozen=True)
-class ActiveSet:
-    """What stays true near an allocation.
-
-    Attributes
-    ----------
-    rows : (K R,) bool, resources with a price, which stay full
-    arcs : (A,) bool, those that may be used
-    held : (N,) bool, users whose tasks all run
-    equations, changes : the equations of what users have in common, in (dx on `arcs`, others), and their right-hand sides for
-        changes of every capacity to the right and to the left (2, equations, K R)
-    """
-
-    rows: NDArray[np.bool_]
-    arcs: NDArray[np.bool_]
-    held: NDArray[np.bool_]
-    equations: Floats
-    changes: Floats
+def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:
+    """The mechanism itself; for njc at the answer of its market (formulations/njc.py (c)) that market, nb."""
+    if not isinstance(item, NoJustifiedComplaints) or item.home(allocation.instance) != allocation.instance:
+        return item
+    market = NashBargaining()
+    return market if proved(market, replace(allocation, prices=None)).residual <= ACCURACY["mid"] else item
 
 
 class _Work:
     """The derivatives as far as they are known."""
 
     def __init__(self, allocation: Allocation, item: Mechanism, deadline: float) -> None:
-        self.allocation, self.item, self.deadline = allocation, item, deadline
+        self.allocation, self.item, self.deadline = allocation, _written_for(item, allocation), deadline
         self.instance = allocation.instance
         shape = (self.instance.N, self.instance.K, self.instance.R)
         self.sides = np.full((2, *shape), np.nan)
@@ -213,23 +222,34 @@ class _Work:
         return Limits(deadline=self.deadline)
 
     def result(self) -> Sensitivity:
-        """Steps 1 to 3."""
+        """What is known, with both sides."""
         if reason := self._unable():
             self.reason = reason
         else:
             try:
-                self._by_active_set()
-            except (Stopped, FairallocError) as error:
-                self.reason = str(error) or "there was no time to find the active set"
-            self._again()
+                self._derive()
+            except NotUnique as found:
+                self.sides[:], self.how[:], self.reason = np.nan, "", str(found)
         up, down = self.sides
         zero = self.instance.capacities == 0
         down[:, zero] = np.nan
         return Sensitivity(self.allocation, frozen(up), frozen(down), self.how, self.reason)
 
+    def _derive(self) -> None:
+        """Steps 1 to 3."""
+        try:
+            self._by_active_set()
+        except (Stopped, FairallocError) as error:
+            self.reason = str(error) or "there was no time to find the active set"
+        self._again()
+
     def _unable(self) -> str:
         item = self.item
-        if not isinstance(item, Leximin | Utilitarian | NashBargaining | FairDominantShares):
+        if isinstance(item, NoJustifiedComplaints):
+            return "njc allows many allocations, and this one is not that of its market (nb), so its tasks have no derivatives"
+        if isinstance(item, TimeShared):
+            return f"the servers of {item.id!r} share time, of which a task uses less where a capacity grows: none are derived"
+        if not isinstance(item, Leximin | Utilitarian | NashBargaining | FairDominantShares | Equilibrium):
             return f"the tasks of {item.id!r} are not unique in general, so they have no derivatives"
         if item.domain(self.instance) != self.instance and not self._one_answer:
             return f"{item.id!r} is written on another instance than that of the allocation"
@@ -260,6 +280,8 @@ class _Work:
         free = null_space(matrix / across, rcond=1e-11)
         tasks = np.maximum(self.allocation.tasks, 1e-6 * self.allocation.tasks.max())[:, None]
         if np.abs(owner @ free[:count] / tasks).max(initial=0.0) > SOLVED:
+            if isinstance(self.item, Equilibrium):
+                raise NotUnique(f"there are other answers of {self.item.id!r} next to this one, so its tasks have no derivatives")
             self.reason = "the tasks are not unique"
             return None
         capacities = self.instance.capacities.ravel()
@@ -279,6 +301,8 @@ class _Work:
     def _active_set(self) -> ActiveSet | None:
         if isinstance(self.item, NashBargaining | FairDominantShares):
             return self._of_prices()
+        if isinstance(self.item, Equilibrium):
+            return active_set_of_game(self.allocation, self.item, self._slopes, self.strict)
         proof = solve_exactly(self.item, self.item.domain(self.instance), self.limits).proof
         if self.item.domain(self.instance) != self.instance:
             return None
@@ -387,11 +411,18 @@ class _Work:
         return result
 
     def _moved(self, j: int, part: Any) -> Instance:
-        """The instance with the j-th capacity times 1 + part; with a Fraction everything stays rational."""
-        instance = self.instance
-        rows: list[list[Any]] = [list(row) for row in (instance.exact if isinstance(part, Fraction) else instance).capacities]
-        rows[j // instance.R][j % instance.R] *= 1 + part
+        """The instance with the j-th capacity changed by a part of `_scale`; with a Fraction everything stays rational."""
+        instance, exact = self.instance, isinstance(part, Fraction)
+        rows: list[list[Any]] = [list(row) for row in (instance.exact if exact else instance).capacities]
+        scale = self._scale(j)
+        rows[j // instance.R][j % instance.R] += part * (scale if exact else float(scale))
         return instance.replace(capacities=rows)
+
+    def _scale(self, j: int) -> Fraction:
+        """The j-th capacity; where it is 0 the largest one of its resource, or 1."""
+        i, r = divmod(j, self.instance.R)
+        exact = self.instance.exact.capacities
+        return exact[i][r] or max(row[r] for row in exact) or Fraction(1)
 
     def _interior(self, active: ActiveSet) -> bool:
         """Whether some allocation of the active set with these tasks has everything strict."""
@@ -409,11 +440,12 @@ class _Work:
         sides = np.append(np.ones(len(spare)), np.zeros(len(here)))
         below = ~active.held & (self.allocation.tasks >= instance.max_tasks * (1.0 - self.strict))
         full = load[np.flatnonzero(active.rows)]
+        full = sp.hstack([full, sp.csr_array((full.shape[0], 1))])
         bounds = [(0, None)] * len(here) + [(None, 1.0)]
         loose = linprog(
             cost,
-            A_ub=sp.vstack([room, positive, sp.hstack([full, sp.csr_array((full.shape[0], 1))])], format="csr"),
-            b_ub=np.append(sides, np.full(full.shape[0], 1.0 + self.strict / 10.0)),
+            A_ub=sp.vstack([room, positive, full, -full], format="csr"),
+            b_ub=np.concatenate([sides, np.full(full.shape[0], 1.0 + self.strict / 10.0), np.full(full.shape[0], FULL - 1.0)]),
             A_eq=sp.csr_array(tasks),
             b_eq=np.maximum(wanted, 0.0) / unit,
             bounds=bounds,
@@ -421,39 +453,51 @@ class _Work:
         )
         if not loose.success or below.any():
             return False
-        return bool(loose.x[-1] > self.strict and np.all(full @ loose.x[:-1] >= 1.0 - 1e-4))
+        return bool(loose.x[-1] > self.strict)
 
     # ---- step 3 -----------------------------------------------------------------------------------------------------
 
     def _again(self) -> None:
         """Solve again for the capacities that are not known yet."""
         exact = self._one_answer
-        if not exact and not isinstance(self.item, NashBargaining | FairDominantShares):
+        if not exact and not isinstance(self.item, NashBargaining | FairDominantShares | Equilibrium):
             return
         for j in np.flatnonzero(~np.isfinite(self.sides).all(axis=(0, 1)).ravel()):
             if time.perf_counter() > self.deadline:
                 self.reason = "there was no time left"
                 return
             i, r = divmod(int(j), self.instance.R)
-            if self.instance.capacities[i, r] == 0:
-                continue
             try:
                 self.sides[:, :, i, r] = self._in_rationals(int(j)) if exact else self._nearby(int(j))
                 self.how[i, r] = "rationals" if exact else "nearby"
-            except ArithmeticError as error:
-                self.reason = str(error)
-        known = np.isfinite(self.sides).all(axis=(0, 1))
-        if known[self.instance.capacities > 0].all():
-            self.reason = "" if known.all() else "the derivatives by a capacity of 0 are not told"
+            except (ArithmeticError, NotUnique, FairallocError) as error:
+                self.reason = ("a capacity of 0: " if self.instance.capacities[i, r] == 0 else "") + str(error)
+        up, down = np.isfinite(self.sides).all(axis=1)
+        if up.all() and down[self.instance.capacities > 0].all():
+            self.reason = ""
+
+    def _directions(self, j: int) -> tuple[int, ...]:
+        """To the right and to the left; a capacity of 0 has no left."""
+        return (1, -1) if self.instance.capacities.flat[j] > 0 else (1,)
 
     def _in_rationals(self, j: int) -> Floats:
-        """(2, N) difference quotients at c (1 +- STEP)."""
-        i, r = divmod(j, self.instance.R)
-        step = STEP * self.instance.exact.capacities[i][r]
+        """(2, N) difference quotients at c (1 +- STEP); ArithmeticError where the tasks jump at a capacity of 0."""
         here = self._exact_tasks(self.instance)
-        both = (self._exact_tasks(self._moved(j, STEP)), self._exact_tasks(self._moved(j, -STEP)))
-        moved = zip((step, -step), both, strict=True)
-        return np.array([[float((b - a) / by) for a, b in zip(here, tasks, strict=True)] for by, tasks in moved])
+        result = np.full((2, self.instance.N), np.nan)
+        if self.instance.capacities.flat[j] == 0:
+            far, near = (self._quotient(j, here, part) for part in (FROM_0, FROM_0 / 2))
+            if not np.allclose(near, far, rtol=FOLLOWED, atol=FOLLOWED * self.allocation.tasks.max() / float(self._scale(j))):
+                raise ArithmeticError("the tasks jump, or have no finite derivative, where a capacity of 0 grows")
+            result[0] = 2.0 * near - far
+            return result
+        for side, sign in enumerate((1, -1)):
+            result[side] = self._quotient(j, here, sign * STEP)
+        return result
+
+    def _quotient(self, j: int, here: tuple[Fraction, ...], part: Fraction) -> Floats:
+        """(N,) changes of tasks over the change of the j-th capacity by a part."""
+        by, there = part * self._scale(j), self._exact_tasks(self._moved(j, part))
+        return np.array([float((b - a) / by) for a, b in zip(here, there, strict=True)])
 
     def _exact_tasks(self, instance: Instance) -> tuple[Fraction, ...]:
         left = None if np.isinf(self.deadline) else max(self.deadline - time.perf_counter(), 1e-3)
@@ -464,23 +508,43 @@ class _Work:
 
     def _nearby(self, j: int) -> Floats:
         """(2, N) limits of the derivatives at c (1 +- h), c (1 +- h / 2), c (1 +- h / 4), by a parabola in h."""
-        return np.array([self._limit(j, sign) for sign in (1.0, -1.0)])
+        result = np.full((2, self.instance.N), np.nan)
+        for side, sign in enumerate(self._directions(j)):
+            result[side] = self._limit(j, sign)
+        return result
 
     def _limit(self, j: int, sign: float) -> Floats:
+        """The limit from one side; ArithmeticError where there is another kink nearby, or where the tasks do not go to ours."""
         for h in NEARBY:
             found = [self._moved_derivative(j, sign * h / part) for part in (1, 2, 4)]
-            if all(np.array_equal(active, found[0][0]) for active, _ in found):  # no other kink between them
-                one, two, four = (derivative for _, derivative in found)
-                result: Floats = (8.0 * four - 6.0 * two + one) / 3.0
-                return result
+            if not all(np.array_equal(each.active, found[0].active) for each in found):
+                continue  # another kink between them
+            one, two, four = (each.derivative for each in found)
+            result: Floats = (8.0 * four - 6.0 * two + one) / 3.0
+            expected = self.allocation.tasks + sign * h / 4.0 * float(self._scale(j)) * (result + four) / 2.0
+            if np.abs(found[2].tasks - expected).max() > FOLLOWED * self.allocation.tasks.max():
+                raise ArithmeticError("next to the allocation the tasks are those of another answer, so they have no derivative")
+            return result
         raise ArithmeticError("next to the allocation the active set changes again and again")
 
-    def _moved_derivative(self, j: int, part: float) -> tuple[NDArray[np.bool_], Floats]:
-        """The active set and (N,) the derivative by the j-th capacity where it is 1 + part times as large."""
+    def _moved_derivative(self, j: int, part: float) -> "_Neighbour":
+        """What is known where the j-th capacity is 1 + part times as large."""
         left = None if np.isinf(self.deadline) else max(self.deadline - time.perf_counter(), 1e-3)
-        there = _Work(solve(self._moved(j, part), self.item, accuracy="high", time_limit=left), self.item, self.deadline)
+        moved = self._moved(j, part)
+        follow = isinstance(self.item, Equilibrium) and len(moved.arcs) == len(self.instance.arcs)
+        start = self.allocation if follow else None
+        solved = solve(moved, self.item, accuracy="high", time_limit=left, warm_start=start)
+        there = _Work(solved, self.item, self.deadline)
         active = there._by_active_set()
         derivative = there.sides[0].reshape(self.instance.N, -1)[:, j]
         if active is None or not np.isfinite(derivative).all():
             raise ArithmeticError("the active set is regular neither at the allocation nor next to it")
-        return np.concatenate([active.rows, active.arcs, active.held]), derivative
+        return _Neighbour(np.concatenate([active.rows, active.arcs, active.held]), derivative, solved.tasks)
+
+
+class _Neighbour(NamedTuple):
+    """The active set, (N,) the derivative by the capacity that was moved, and (N,) tasks."""
+
+    active: NDArray[np.bool_]
+    derivative: Floats
+    tasks: Floats

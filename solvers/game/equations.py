@@ -37,7 +37,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
-__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal"]
+__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at"]
 
 Booleans: TypeAlias = NDArray[np.bool_]
 

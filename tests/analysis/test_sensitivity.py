@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tolerances import ROUNDING
 
 import fairalloc as fa
@@ -30,10 +32,15 @@ def moved(instance, i, r, part):
     return instance.replace(capacities=capacities)
 
 
-def quotients(allocation, i, r, sign, step=Fraction(1, 10**7), **asked):
-    """(N,) changes of tasks over the change of a capacity, from answers of their own; None where there is no exact one."""
+def quotients(allocation, i, r, sign, step=Fraction(1, 10**7), follow=False, **asked):
+    """(N,) changes of tasks over the change of a capacity, from answers of their own; None where there is no exact one.
+
+    With `follow` from the answer next to the given one.
+    """
     instance, item = allocation.instance, fa.mechanism(allocation.mechanism).configure(**allocation.parameters)
-    here, there = (solve(each, item, **asked) for each in (instance, moved(instance, i, r, sign * step)))
+    start = {"warm_start": allocation} if follow else {}
+    here = allocation if follow else solve(instance, item, **asked)
+    there = solve(moved(instance, i, r, sign * step), item, **asked, **start)
     if asked.get("method") == "exact":
         if here.tasks_exact is None or there.tasks_exact is None:
             return None
@@ -139,13 +146,115 @@ def test_rules_on_other_domains_are_solved_again(item):
     assert worst <= QUOTIENT
 
 
-@pytest.mark.parametrize("item", ["ps-dsf", "alpha-pf-vds", "njc"])
-def test_what_has_no_derivatives_says_so(item):
-    instance = generators.generic(3, 2, 2) if item != "njc" else fa.example("dolev-fig3").instance
-    found = fa.sensitivity(solve(instance, item))
+# ---- the game ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from([("ps-dsf", {}), ("alpha-pf-vds", {"alpha": 2}), ("alpha-pf-vds", {"alpha": 0.5})]),
+    st.sampled_from(FAMILIES),
+    st.integers(0, 60),
+)
+def test_the_game(asked, family, seed):
+    """Every derivative that is given, against the equilibrium next to it that is reached from here."""
+    item, parameters = asked
+    allocation = solve(getattr(generators, family)(4, 2, 2, seed), item, accuracy="high", **parameters)
+    found = fa.sensitivity(allocation)
+    worst, compared = largest_error(allocation, found, accuracy="high", step=Fraction(1, 10**4), follow=True)
+    assert worst <= ROUGH
+    told = np.isfinite(found.up[0]).sum() + np.isfinite(found.down[0]).sum()
+    assert compared <= told
+    assert found.reason or told == 8 - np.count_nonzero(allocation.instance.capacities == 0)
+
+
+def test_the_game_by_hand():
+    """PS-DSF with one user on each server of its own and one on both: levels are 1 / 2 of what each server has."""
+    both = Instance([[1], [1], [1]], [[3], [5]], eligible=[[True, False], [False, True], [True, True]])
+    found = fa.sensitivity(solve(both, "ps-dsf", accuracy="high"))
+    assert (found.how == "active set").all()
+    assert not found.reason
+    np.testing.assert_allclose(found.up.sum(axis=0), 1.0, atol=ROUGH)  # everything is used
+    np.testing.assert_allclose(found.up, found.down, atol=ROUGH)
+
+
+def test_an_answer_among_others_has_no_derivatives():
+    """Two methods give two PS-DSF allocations of this instance, with other tasks for everybody."""
+    instance = generators.generic(4, 2, 2, 1)
+    one, other = (solve(instance, "ps-dsf", method, accuracy="high") for method in ("continuation", "best-response"))
+    assert max(one.residual, other.residual) <= ROUNDING
+    assert np.abs(one.tasks - other.tasks).max() > ROUGH
+    for allocation in (one, other):
+        found = fa.sensitivity(allocation)
+        assert np.isnan(found.up).all()
+        assert found.reason == "there are other answers of 'ps-dsf' next to this one, so its tasks have no derivatives"
+
+
+def test_a_user_at_its_limit_with_a_choice_of_servers_leaves_the_others_free():
+    """That of game/game.py: user 3 may take its 1/2 from server 1 or 2, and users 1 and 2 get the rest."""
+    shared = Instance(
+        [[1], [1], [1]], [[1], [1]], max_tasks=[None, None, "1/2"], eligible=[[True, False], [False, True], [True, True]]
+    )
+    found = fa.sensitivity(solve(shared, "alpha-pf-vds", accuracy="high", alpha=1))
+    assert found.reason == "user 'u3' is at its limit and could run its tasks on several servers, so tasks are not unique"
     assert np.isnan(found.up).all()
-    assert np.isnan(found.down).all()
-    assert found.reason == f"the tasks of {item!r} are not unique in general, so they have no derivatives"
+
+
+def test_time_shared_servers_have_no_derivatives_yet():
+    found = fa.sensitivity(solve(generators.generic(3, 2, 2), "ps-dsf-tdm"))
+    assert np.isnan(found.up).all()
+    assert "share time" in found.reason
+
+
+# ---- no justified complaints ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dolev-fig3", "dolev-circle"])
+def test_njc_moves_as_its_market(name):
+    instance = fa.example(name).instance
+    found = fa.sensitivity(solve(instance, "njc", accuracy="high"))
+    market = fa.sensitivity(solve(instance, "nb", accuracy="high"))
+    np.testing.assert_allclose(found.up, market.up, atol=ROUGH)
+    worst, compared = largest_error(solve(instance, "njc", accuracy="high"), found, accuracy="high", step=Fraction(1, 10**4))
+    assert worst <= ROUGH
+    assert compared > 0 or found.reason
+
+
+def test_njc_apart_from_its_market_says_so():
+    circle = fa.example("dolev-circle").instance
+    best = solve(circle, "njc", objective="min")
+    other = solve(circle, "njc", objective="closest", target=(np.arange(circle.N) % 2).tolist())
+    for allocation in (best, other):
+        found = fa.sensitivity(allocation)
+        apart = solve(circle, "njc").tasks - allocation.tasks
+        assert np.isnan(found.up).all() == bool(np.abs(apart).max() > ROUGH)
+        assert ("not that of its market" in found.reason) == bool(np.abs(apart).max() > ROUGH)
+
+
+# ---- capacities of 0 --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "parameters"), [("lmmf", {}), ("drfh", {}), ("nb", {}), ("ps-dsf", {}), ("alpha-pf-vds", {"alpha": 2})]
+)
+def test_a_capacity_of_0_has_a_right_derivative(item, parameters):
+    """A server that only user 1 would use: its share of what is added is one task for each unit."""
+    instance = Instance([[1, 1], [1, 0]], [[4, 4], [3, 0]], eligible=[[True, True], [True, False]])
+    allocation = solve(instance, item, accuracy="high", **parameters)
+    found = fa.sensitivity(allocation)
+    assert not found.reason
+    assert np.isnan(found.down[:, 1, 1]).all()
+    more = instance.replace(capacities=[[4, 4], [3, 1e-4]])
+    moved = solve(more, item, accuracy="high", **parameters)
+    np.testing.assert_allclose(found.up[:, 1, 1], (moved.tasks - allocation.tasks) / 1e-4, atol=ROUGH)
+    assert found.up[0, 1, 1] > 0
+
+
+def test_what_jumps_at_0_is_said():
+    """With any memory at all, user 1 could use the pool alone: its share, and so its tasks, change at once."""
+    instance = Instance([[1, 1], [1, 0]], [[4, 4], [9, 0]])
+    found = fa.sensitivity(solve(instance, "tsf"))
+    assert np.isfinite(found.up[:, 1, 1]).all() or "jump" in found.reason
+    assert np.isnan(found.down[:, 1, 1]).all()
 
 
 def test_a_frame_and_a_table():
