@@ -36,7 +36,7 @@ class Utilitarian(Mechanism):
         """Tasks in other units are worth as much more."""
         scaled, unit = canonical(instance)
         worth = scaled.weights * unit
-        return scaled.replace(weights=worth / worth.max()), unit
+        return scaled.rescaled(worth / worth.max()), unit
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
         """In units of the weights; parameters as in `Mechanism.model_prices`."""

@@ -8,7 +8,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -381,15 +381,18 @@ class Instance:
         with np.errstate(over="ignore"):
             share = np.divide(demand, capacity, out=np.zeros_like(demand), where=demand > 0)
         largest = share.max(axis=1, initial=0)
-        for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
-            where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
-            raise InstanceError(f"a task of {where} takes {largest[a]:g} of a capacity, which is out of range: change units")
+        self._check_range(largest, user, server)
         a, r = np.nonzero(share)
         load = sp.csr_array((share[a, r], (server[a] * self.R + r, a)), shape=(self.K * self.R, count))
         owner = sp.csr_array((np.ones(count), (user, np.arange(count))), shape=(self.N, count))
         for array in (demand, load.data, owner.data):
             frozen(array)
         return Arcs(frozen(user), frozen(variant), frozen(server), demand, load, owner, frozen(1.0 / largest))
+
+    def _check_range(self, largest: Floats, user: Any, server: Any) -> None:
+        for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
+            where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
+            raise InstanceError(f"a task of {where} takes {largest[a]:g} of a capacity, which is out of range: change units")
 
     @cached_property
     def eligible(self) -> NDArray[np.bool_]:
@@ -427,6 +430,51 @@ class Instance:
     def replace(self, **changes: Any) -> "Instance":
         """A new instance with some constructor arguments changed; names and placement follow unless given."""
         return Instance(**{**self._arguments(), **changes})
+
+    def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
+        """The same problem with other weights and in other units of tasks, made from what is validated already.
+
+        Parameters
+        ----------
+        weights : (N,) > 0
+        unit : (N,) how many tasks one task of the result is; None = 1
+
+        Returns
+        -------
+        An instance with the same arcs in the same order
+
+        Raises
+        ------
+        InstanceError : a number leaves the range of floating point
+        """
+        result = object.__new__(Instance)
+        result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in ("exact", "_hash")})
+        data: dict[str, Any] = {"weights": self._read_weights(weights)}
+        if unit is not None:
+            data["demands"] = tuple(frozen(d * u) for d, u in zip(self.demands, unit, strict=True))
+            data["demands_on"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.demands_on.items()})
+            data["max_tasks"] = self._within_range(self.max_tasks / unit)
+            data["arcs"] = self._arcs_in(unit)
+        result.__dict__.update(data)
+        kept = {key: result.__dict__[key] for key in ("demands", "weights", "max_tasks", "demands_on")}
+        result.__dict__["_given"] = {**kept, "capacities": self.capacities}
+        return result
+
+    def _within_range(self, limits: Floats) -> Floats:
+        for n in np.flatnonzero(~(limits > 0))[:1]:
+            raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
+        return frozen(limits)
+
+    def _arcs_in(self, unit: Floats) -> Arcs:
+        """The arcs with tasks in other units."""
+        arcs = self.arcs
+        each = unit[arcs.user]
+        self._check_range(1.0 / arcs.gamma * each, arcs.user, arcs.server)
+        load = sp.csr_array((arcs.load.data * each[arcs.load.indices], arcs.load.indices, arcs.load.indptr), arcs.load.shape)
+        demand, gamma = arcs.demand * each[:, None], arcs.gamma / each
+        for array in (demand, load.data, gamma):
+            frozen(array)
+        return replace(arcs, demand=demand, load=load, gamma=gamma)
 
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""

@@ -22,16 +22,10 @@ def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = No
     """
     unit = np.zeros(instance.N)
     np.maximum.at(unit, instance.arcs.user, instance.arcs.gamma)
-    scaled = instance.replace(
-        demands=[d * u for d, u in zip(instance.demands, unit, strict=True)],
-        demands_on={(n, i): d * unit[n] for (n, i), d in instance.demands_on.items()},
-        max_tasks=instance.max_tasks / unit,
-        capacities=instance.capacities,
-        weights=instance.weights / instance.weights.mean(),
-    )
+    scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
     if rate is not None:
         worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
-        scaled = scaled.replace(weights=scaled.weights * rate(scaled) / worth * equal_level(worth, scaled))
+        scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * equal_level(worth, scaled))
     return scaled, unit
 
 

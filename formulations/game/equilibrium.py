@@ -39,7 +39,7 @@ class Equilibrium(Mechanism):
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Tasks in units of the best server; the weights stay, for prices are levels and those have the weights' scale."""
         scaled, unit = canonical(instance)
-        return scaled.replace(weights=instance.weights), unit
+        return scaled.rescaled(instance.weights), unit
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The "deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""

@@ -1,0 +1,46 @@
+"""An instance in other units, made without validating again, is the one that the constructor makes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import instances
+from tolerances import EXACT
+
+import fairalloc as fa
+from fairalloc.models.instance import Instance
+
+
+@settings(max_examples=60, deadline=None)
+@given(instances())
+def test_it_is_what_the_constructor_makes(instance):
+    unit = np.linspace(0.5, 3.0, instance.N)
+    weights = np.linspace(1.0, 2.0, instance.N)
+    found = instance.rescaled(weights, unit)
+    made = instance.replace(
+        demands=[d * u for d, u in zip(instance.demands, unit, strict=True)],
+        demands_on={(n, i): d * unit[n] for (n, i), d in instance.demands_on.items()},
+        max_tasks=instance.max_tasks / unit,
+        capacities=instance.capacities,
+        weights=weights,
+    )
+    assert found == made
+    assert found.exact == made.exact
+    assert hash(found) == hash(made)
+    for name in ("user", "variant", "server", "demand", "gamma"):
+        np.testing.assert_allclose(getattr(found.arcs, name), getattr(made.arcs, name), rtol=EXACT)
+    np.testing.assert_allclose(found.arcs.load.toarray(), made.arcs.load.toarray(), rtol=EXACT)
+    assert not found.arcs.demand.flags.writeable
+    assert not found.demands[0].flags.writeable
+    again = found.rescaled(instance.weights)
+    assert again.arcs is found.arcs
+    assert again == made.replace(weights=instance.weights)
+
+
+def test_what_leaves_the_range_is_refused():
+    instance = Instance([[1, 2]], [[3, 4]], max_tasks=[1e-10])
+    with pytest.raises(fa.FairallocError, match="max_tasks of user 'u1' is out of the range"):
+        instance.rescaled(np.ones(1), np.array([np.inf]))
+    with pytest.raises(fa.FairallocError, match="out of range"):
+        Instance([[1, 2]], [[3, 4]]).rescaled(np.ones(1), np.array([1e305]))
+    with pytest.raises(fa.FairallocError, match="must be positive"):
+        instance.rescaled(np.zeros(1))
