@@ -1,15 +1,25 @@
 """How far a given allocation is from any mechanism's answer, also from one without a residual of its own.
 
 1. A mechanism with a residual is asked (judge.py).
-2. Otherwise the tasks must be possible in its model: the model with x given has a solution.
-3. Then the mechanism is solved, and where its optimality conditions hold the allocation is compared with that answer in what is
-   unique: the shares of an edited lexicographic rule, the objective of one concave program.
+2. Otherwise, where the allocation has prices and its model has no other constraint than the capacities, the optimality conditions
+   at these prices say it, and nothing is solved.
+3. Else the mechanism is solved once, and where its answer is proved the allocation is compared with it in what is unique: the
+   shares of an edited lexicographic rule, the objective of one program. The answer is kept, by the content of the model, so that
+   the next allocation is compared without solving.
+4. The objective of the given tasks is computed from the model; only a model with variables besides the tasks is solved for these.
 """
 
+import hashlib
+import io
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from fairalloc.formulations.common.conic import Bound
+from fairalloc.formulations.common.optimality import gap_of_cvxpy, gap_of_pyomo, optimality_of_cvxpy, violation_of_cvxpy
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Allocation
@@ -22,7 +32,10 @@ from fairalloc.solvers.solve import solve
 __all__ = ["distance"]
 
 GIVEN = 1e-9
-"""How far tasks may be from the given ones, relative to the largest, when the model is asked whether they are possible."""
+"""How far tasks may be from the given ones, relative to the largest, when the model is solved for its other variables."""
+
+KEPT = 32
+"""How many answers are kept."""
 
 
 def distance(
@@ -35,7 +48,7 @@ def distance(
     mechanism : with its parameters
     allocation : on the mechanism's home instance
     limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs
+    reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
 
     Returns
     -------
@@ -46,34 +59,151 @@ def distance(
         if known.not_judged or known.not_decided:
             return None, known.not_judged or known.not_decided
         return known.residual, "the residual of its definition, from the instance alone"
-    limits = limits or Limits()
-    if "cvxpy" not in mechanism.layers:
-        return None, f"not judged: {mechanism.id!r} has no residual and no CVXPY model to compare with"
-    instance = allocation.instance
-    item = mechanism.settled(instance)
-    value, words = _objective_at(item, item.domain(instance), allocation)
-    if value is None:
-        return np.inf, words
-    answer = solve(instance, item, time_limit=limits.left if limits.limited else None)
-    if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
-        return None, f"not judged: no answer of {mechanism.id!r} is known to be optimal ({answer.not_judged or answer.message})"
+    if not allocation.has_point:
+        return np.inf, "there is no point"
+    item = mechanism.settled(allocation.instance)
+    given = _in_cvxpy if "cvxpy" in item.layers else _in_pyomo
+    return given(item, allocation, limits or Limits())
+
+
+def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    problem: Any = item.write_cvxpy(item.domain(allocation.instance))
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        return float(np.abs(allocation.tasks / answer.tasks - 1.0).max()), "shares compared with those of an optimal answer"
-    best = answer.values.get("objective", np.nan)
-    return abs(best - value) / max(abs(best), abs(value), 1e-300), "objective compared with that of an optimal answer"
+        return _by_shares(item, item.base, problem, allocation, limits)
+    own = _by_own_prices(problem, allocation)
+    if own is not None and own <= ACCURACY["mid"]:
+        return own, "the optimality conditions of its model at the allocation's own prices"
+    if words := _impossible(item, problem, allocation):
+        return np.inf, words
+    answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    if isinstance(answer, str):
+        return None, answer
+    best = answer.values["objective"]
+    least = -best if type(problem.objective).__name__ == "Maximize" else best
+    return gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), COMPARED
 
 
-def _objective_at(mechanism: Mechanism, domain: Instance, allocation: Allocation) -> tuple[float | None, str]:
-    """The best objective of the model with these tasks, or None and why they are not possible."""
+def _by_shares(item: Edited, rule: Leximin, problem: Any, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    """For a rule whose rounds are kept: the first round must allow the tasks, and the shares are unique."""
+    if words := _impossible(item, problem, allocation, float((rule.rate(allocation.instance) * allocation.tasks).min())):
+        return np.inf, words
+    answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    if isinstance(answer, str):
+        return None, answer
+    right = answer.tasks
+    size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
+    return float((np.abs(allocation.tasks - right) / (size + TINY)).max()), SHARES
+
+
+def _impossible(item: Mechanism, problem: Any, allocation: Allocation, level: float | None = None) -> str:
+    """Put the tasks into the problem, and the values of its other variables; why they are not possible, or ""."""
+    x = problem.var_dict["x"]
+    others = {v.name(): v for v in problem.variables() if v is not x}
+    x.save_value(allocation.x)
+    if level is not None and set(others) == {"g"}:
+        others["g"].save_value(np.array(level))
+    elif others and (words := _solve_for_others(item, problem, allocation)):
+        return words
+    return "" if violation_of_cvxpy(problem) <= ACCURACY["mid"] else f"the model of {item.id!r} does not allow these tasks"
+
+
+def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> str:
+    """The best values of the other variables with these tasks; why there are none, or ""."""
     import cvxpy as cp
 
-    problem: Any = mechanism.write_cvxpy(domain)
-    near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), 1e-300)
+    near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), TINY)
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
     try:
         value = trial.solve()
     except (cp.SolverError, ValueError) as error:
-        return None, f"its model cannot be solved with these tasks: {str(error).splitlines()[0]}"
-    if value is None or not np.isfinite(value):
-        return None, f"the model of {mechanism.id!r} does not allow these tasks"
-    return float(value), ""
+        return f"its model cannot be solved with these tasks: {str(error).splitlines()[0]}"
+    return "" if value is not None and np.isfinite(value) else f"the model of {item.id!r} does not allow these tasks"
+
+
+def _by_own_prices(problem: Any, allocation: Allocation) -> float | None:
+    """The residual of the optimality conditions at the allocation's prices, None where the model has duals besides these."""
+    labels = [c.label for c in problem.constraints]
+    if allocation.prices is None or labels != ["capacity"] or {v.name() for v in problem.variables()} != {"x"}:
+        return None
+    problem.var_dict["x"].save_value(allocation.x)
+    capacity = problem.constraints[0]
+    if np.size(allocation.prices) != capacity.size:
+        return None
+    capacity.save_dual_value(allocation.prices.ravel())
+    return optimality_of_cvxpy(problem)
+
+
+def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    """For one program whose only variables are the tasks."""
+    import pyomo.environ as pyo
+
+    model = item.write_pyomo(item.domain(allocation.instance))
+    if item.takes_rounds or {part.local_name for part in model.component_objects(pyo.Var)} != {"x"}:
+        return None, f"not judged: {item.id!r} has no residual, and its model in Pyomo has variables besides the tasks"
+    content = _content_of_pyomo(item, model)
+    for variable, value in zip(model.x.values(), allocation.x.tolist(), strict=True):
+        variable.set_value(value, skip_validation=True)
+    answer = _answer(_Program(content, item, allocation.instance, limits))
+    if isinstance(answer, str):
+        return None, answer
+    return gap_of_pyomo(model, answer.values["objective"]), COMPARED
+
+
+COMPARED = "objective compared with that of an optimal answer, for which the model was solved once"
+
+SHARES = "shares compared with those of an optimal answer, for which the model was solved once"
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A model, equal to others by its content alone."""
+
+    content: bytes
+    item: Mechanism = field(compare=False)
+    instance: Instance = field(compare=False)
+    limits: Limits = field(compare=False)
+
+
+def _answer(program: _Program) -> Allocation | str:
+    """The answer of the model, which must be proved; one sentence where there is none."""
+    try:
+        return _proved_answer(program)
+    except _Unproved as reason:
+        return str(reason)
+
+
+class _Unproved(Exception):  # noqa: N818 (a signal, not an error)
+    """There is no answer to compare with, which is not kept."""
+
+
+@lru_cache(maxsize=KEPT)
+def _proved_answer(program: _Program) -> Allocation:
+    limits, name = program.limits, program.item.id
+    answer = solve(program.instance, program.item, time_limit=limits.left if limits.limited else None)
+    if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
+        raise _Unproved(f"not judged: no answer of {name!r} is known to be optimal ({answer.not_judged or answer.message})")
+    return answer
+
+
+def _content_of_cvxpy(item: Mechanism, problem: Any) -> bytes:
+    """A hash of the canonical program (of the first round), with the values of parameters."""
+    solver = "HIGHS" if problem.is_mixed_integer() else "CLARABEL"
+    data = problem.get_problem_data(solver, solver_opts={})[0]
+    result = hashlib.sha256(f"{item.id} {item.takes_rounds} {type(problem.objective).__name__}".encode())
+    for name in sorted(data.keys() - {"param_prob"}):
+        value = data[name]
+        parts = (value.data, value.indices, value.indptr) if sp.issparse(value) else (value,)
+        for part in parts:
+            result.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    return result.digest()
+
+
+def _content_of_pyomo(item: Mechanism, model: Any) -> bytes:
+    """A hash of the .nl file."""
+    from pyomo.repn.plugins.nl_writer import NLWriter
+
+    text = io.StringIO()
+    NLWriter().write(model, text, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
+    return hashlib.sha256(f"{item.id} {text.getvalue()}".encode()).digest()

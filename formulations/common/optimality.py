@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo"]
+__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo", "violation_of_cvxpy"]
 
 SMOOTH = frozenset(
     ("log", "exp", "power", "Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadForm", "log_sum_exp", "entr")
@@ -92,7 +92,7 @@ def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
     if value is None:
         return np.inf
     size = max(abs(value), abs(bound.value)) + NOISE * bound.size + TINY
-    return float(max(_violation(problem), bound.lack, abs(value - bound.value) / size))
+    return float(max(violation_of_cvxpy(problem), bound.lack, abs(value - bound.value) / size))
 
 
 def _least(problem: "cp.Problem") -> float | None:
@@ -103,7 +103,7 @@ def _least(problem: "cp.Problem") -> float | None:
     return -float(value) if type(problem.objective).__name__ == "Maximize" else float(value)
 
 
-def _violation(problem: "cp.Problem") -> float:
+def violation_of_cvxpy(problem: "cp.Problem") -> float:
     """How far constraints, and what variables are declared to be, are violated, relative to their sizes."""
     worst = 0.0
     for constraint in problem.constraints:

@@ -1,5 +1,7 @@
 """Own models without derivatives, with cones and with integers: judged by a bound, and a changed answer is found out."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
@@ -11,6 +13,7 @@ from fairalloc.formulations.common import conic
 from fairalloc.formulations.common.conic import Bound, conic_bound
 from fairalloc.formulations.common.optimality import gap_of_cvxpy, gap_of_pyomo
 from fairalloc.models.published import example
+from fairalloc.solvers import attempts, distance
 from fairalloc.solvers.backends import cvxpy as backend
 from fairalloc.solvers.backends.cvxpy import reference_bound
 from fairalloc.solvers.method import Limits
@@ -52,6 +55,11 @@ def powers(instance, u, given):
 
 def bounds(instance, u, given):
     return cp.Problem(cp.Maximize(cp.min(u) + cp.Variable(bounds=[-1, 2], name="more")), given)
+
+
+def most(instance, u, given):
+    """No constraint but the capacities, whose prices an allocation has."""
+    return cp.Problem(cp.Maximize(cp.sum(u)), given)
 
 
 def whole(instance, u, given):
@@ -190,6 +198,8 @@ class InPyomo(fa.Mechanism):
         if self.kind == "integer":
             model.whole = pyo.Var(instance.users, domain=pyo.NonNegativeIntegers)
             model.same = pyo.Constraint(instance.users, rule=lambda m, u: m.whole[u] == tasks[u])
+        if self.kind == "logarithms":
+            goal = sum(pyo.log(1 + x) for x in model.x.values())
         if self.kind == "bounded":
             model.more = pyo.Var(bounds=(1, 2))
             goal = sum(pyo.log(1 + x) for x in model.x.values()) + model.more
@@ -223,3 +233,64 @@ def test_a_changed_integer_answer_of_pyomo_is_found_out():
     for v in (*model.whole.values(), *model.x.values()):
         v.set_value(0)
     assert gap_of_pyomo(model, bound) > SEEN
+
+
+@pytest.fixture
+def solves(monkeypatch):
+    """A list that grows with every solve."""
+    done, answered = [], attempts._answered
+    monkeypatch.setattr(attempts, "_answered", lambda *given: done.append(given) or answered(*given))
+    distance._proved_answer.cache_clear()
+    return done
+
+
+def test_the_prices_of_an_allocation_judge_it_without_a_solve(solves):
+    best = fa.solve(KHAMSE, OwnModel(most))
+    solves.clear()
+    assert fa.check(best, OwnModel(most)).holds is True
+    assert not solves
+    assert "own prices" in fa.check(best, OwnModel(most)).method
+    assert fa.check(replace(best, prices=best.prices * 2), OwnModel(most)).holds is True, "by comparison"
+    assert len(solves) == 1
+    assert fa.check(replace(best, x=best.x * (1 - SHIFT)), OwnModel(most)).holds is False
+
+
+def cap(problem, instance):
+    return cp.Problem(problem.objective, [*problem.constraints, instance.arcs.owner[[3]] @ problem.var_dict["x"] <= 3])
+
+
+MODELS = [OwnModel(minima), OwnModel(whole), fa.mechanism("drfh").edited("capped", cvxpy=cap), InPyomo("logarithms")]
+
+
+@pytest.mark.parametrize("own", MODELS, ids=lambda m: m.id)
+def test_given_allocations_are_compared_with_one_answer(own, solves):
+    """One solve for the first, none for the others; a changed one is found out."""
+    right = fa.solve(KHAMSE, own).x
+    solves.clear()
+    verdict = fa.check(fa.Allocation(KHAMSE, right), own)
+    assert verdict.holds is True
+    assert "solved once" in verdict.method
+    assert len(solves) == 1
+    assert fa.check(fa.Allocation(KHAMSE, right * (1 - 5 * SHIFT)), own).holds is False
+    assert fa.check(fa.Allocation(KHAMSE, right * (1 + SHIFT)), own).holds is False
+    assert len(solves) == 1
+
+
+def test_a_changed_parameter_is_another_model(solves):
+    most = cp.Parameter(value=3.0)
+
+    def edit(problem, instance):
+        return cp.Problem(problem.objective, [*problem.constraints, instance.arcs.owner[[3]] @ problem.var_dict["x"] <= most])
+
+    edited = fa.mechanism("drfh").edited("parametric", cvxpy=edit)
+    first = fa.solve(KHAMSE, edited)
+    assert fa.check(first, edited).holds is True
+    most.value = 2.0
+    assert fa.check(first, edited).holds is False
+    assert fa.check(fa.solve(KHAMSE, edited), edited).holds is True
+
+
+def test_a_model_of_pyomo_with_other_variables_is_not_judged():
+    verdict = fa.check(fa.Allocation(KHAMSE, fa.solve(KHAMSE, InPyomo("level")).x), InPyomo("level"))
+    assert verdict.holds is None
+    assert "besides the tasks" in verdict.sentence
