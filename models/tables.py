@@ -83,7 +83,7 @@ class Grid:
         from rich.console import Console
 
         out = io.StringIO()
-        console = Console(file=out, width=width(), highlight=False, markup=False)
+        console = Console(file=out, width=width(), highlight=False, markup=False, force_jupyter=False)  # text in notebooks too
         if self.title:
             console.print(printable(self.title), soft_wrap=True)
         console.print(self)

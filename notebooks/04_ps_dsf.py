@@ -15,15 +15,16 @@
 # # Per-server dominant-share fairness
 #
 # This notebook works through **P**: Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, *Per-Server Dominant-Share Fairness
-# (PS-DSF): A Multi-resource Fair Allocation Mechanism for Heterogeneous Servers* (ICC 2017). It follows the paper's order: why one
-# global share is not enough (II-B), the definition (III), its properties (Theorem 2), Algorithm I, the two extensions (IV), and the
-# experiment (V). Everything that is rational is computed in fractions.
+# (PS-DSF): A Multi-resource Fair Allocation Mechanism for Heterogeneous Servers* (ICC 2017). It follows the paper's order: why
+# one global share is not enough (II-B), the definition (III), its properties (Theorem 2), Algorithm I, the two extensions (IV),
+# and the experiment (V). Everything that is rational is computed in fractions.
 #
-# The letters are the paper's. Server $i$ has the amount $c_{i,r}$ of resource $r$; a task of user $n$ takes $d_{n,r}$; the user has
-# the weight $\varphi_n$ and runs $x_{n,i}$ tasks on server $i$, in total $x_n = \sum_i x_{n,i}$; $\delta_{n,i} = 1$ where it may
-# use the server.
+# The letters are the paper's. Server $i$ has the amount $c_{i,r}$ of resource $r$; a task of user $n$ takes $d_{n,r}$; the user
+# has the weight $\varphi_n$ and runs $x_{n,i}$ tasks on server $i$, in total $x_n = \sum_i x_{n,i}$; $\delta_{n,i} = 1$ where it
+# may use the server.
 
 # %%
+import itertools
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -80,9 +81,9 @@ show(p.gamma)
 #
 # ## Why not one global share (II-B)
 #
-# **C-DRFH** takes the servers as one pool with $c = (21, 24, 100)$. Of it a task of user 1 takes $\max(1/21, 2/24, 10/100) = 1/10$,
-# the bandwidth, and a task of user 2 takes $1/12$, the memory. Equal global dominant shares mean $x_1 / 10 = x_2 / 12$. All memory
-# is used, $2 x_1 + 2 x_2 = 24$, so $x_1 = 60/11$ and $x_2 = 72/11$.
+# **C-DRFH** takes the servers as one pool with $c = (21, 24, 100)$. Of it a task of user 1 takes $\max(1/21, 2/24, 10/100) =
+# 1/10$, the bandwidth, and a task of user 2 takes $1/12$, the memory. Equal global dominant shares mean $x_1 / 10 = x_2 / 12$.
+# All memory is used, $2 x_1 + 2 x_2 = 24$, so $x_1 = 60/11$ and $x_2 = 72/11$.
 #
 # **TSF** compares tasks with what a user could run on all servers, $\gamma_1 = 6$ and $\gamma_2 = 12$: $x_1 / 6 = x_2 / 12$ gives
 # $x_1 = 4$, $x_2 = 8$.
@@ -126,7 +127,8 @@ for ax, (name, allocation) in zip(axes, answers.items(), strict=True):
 # Nothing has to be moved to see whether that holds. Resource $r$ is a **bottleneck** of user $n$ at server $i$ (Definition 3) if
 # $d_{n,r} > 0$, $r$ is full there, and
 #
-# $$\frac{s_{n,i}}{\varphi_n} \ge \frac{s_{m,i}}{\varphi_m} \quad \text{for all } m \text{ with } x_{m,i} d_{m,r} > 0. \tag{P 13}$$
+# $$\frac{s_{n,i}}{\varphi_n} \ge \frac{s_{m,i}}{\varphi_m}
+# \quad \text{for all } m \text{ with } x_{m,i} d_{m,r} > 0. \tag{P 13}$$
 #
 # > **Theorem 1.** A feasible allocation satisfies PS-DSF if and only if every user has a bottleneck at every eligible server.
 #
@@ -169,8 +171,8 @@ def tasks_by_name(allocation):
 # %% [markdown]
 # ## P Figs. 2 and 3
 #
-# The same servers, and four users with $d_1 = (3/2, 1, 10)$, $d_2 = (1, 2, 10)$, $d_3 = (1/2, 1, 0)$, $d_4 = (1, 1/2, 0)$. Users 1
-# and 2 need bandwidth.
+# The same servers, and four users with $d_1 = (3/2, 1, 10)$, $d_2 = (1, 2, 10)$, $d_3 = (1/2, 1, 0)$, $d_4 = (1, 1/2, 0)$. Users
+# 1 and 2 need bandwidth.
 
 # %%
 fig2 = fa.example("psdsf-fig2").instance
@@ -178,8 +180,8 @@ p = letters(fig2)
 show(p.gamma)
 
 # %% [markdown]
-# *By hand.* Suppose users 1 and 2 share server 1 and users 3 and 4 share server 2. Equal shares on server 1 mean $x_1 = x_2$; its CPU
-# allows $\frac{3}{2} x_1 + x_2 \le 9$, its memory $x_1 + 2 x_2 \le 12$, so the CPU is full first, at $x_1 = x_2 = 18/5$. On
+# *By hand.* Suppose users 1 and 2 share server 1 and users 3 and 4 share server 2. Equal shares on server 1 mean $x_1 = x_2$; its
+# CPU allows $\frac{3}{2} x_1 + x_2 \le 9$, its memory $x_1 + 2 x_2 \le 12$, so the CPU is full first, at $x_1 = x_2 = 18/5$. On
 # server 2 $x_3 = x_4$, and CPU and memory are both full at 8. Then $s_{3,1} = 8/12$ and $s_{4,1} = 8/9$ are both above $s_{1,1} =
 # s_{2,1} = 3/5$, so the CPU of server 1 is a bottleneck of users 3 and 4 too, although they run nothing there.
 
@@ -190,10 +192,11 @@ show(shares(p, x))
 show({pair: " and ".join(found) for pair, found in bottlenecks(p, x).items()})
 
 # %% [markdown]
-# P prints $s_{4,1} = 12/12 = 1$. By (8) $\gamma_{4,1} = \min(9/1, 12/\frac{1}{2}) = 9$, so $s_{4,1} = 8/9$. The allocation is right.
+# P prints $s_{4,1} = 12/12 = 1$. By (8) $\gamma_{4,1} = \min(9/1, 12/\frac{1}{2}) = 9$, so $s_{4,1} = 8/9$. The allocation is
+# right.
 #
-# The toolkit finds the same allocation, and proves it: a certificate is checked with additions and comparisons of fractions, without
-# a solver.
+# The toolkit finds the same allocation, and proves it: a certificate is checked with additions and comparisons of fractions,
+# without a solver.
 
 # %%
 fair = fa.solve(fig2, "ps-dsf", "exact")
@@ -204,7 +207,7 @@ print(certificate)
 # %%
 figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 fa.plots.allocation(fair, ax=ax)
-ax.set_title("P Fig. 3", loc="left", pad=16)
+_ = ax.set_title("P Fig. 3", loc="left", pad=16)
 
 # %% [markdown]
 # ## Algorithm I, step by step (III-C)
@@ -212,12 +215,12 @@ ax.set_title("P Fig. 3", loc="left", pad=16)
 # The algorithm starts with DRF on each server as if there were no other. Then the servers take turns with the *server procedure*.
 # With $N_i$ the users for whom no bottleneck at server $i$ is known yet:
 #
-# 1. $S_i^* = \min_{m \in N_i} s_{m,i} / \varphi_m$, (16); $N_i^*$ are the users who attain it; $R_i^*$ are the full resources that
-#    somebody in $N_i^*$ demands.
+# 1. $S_i^* = \min_{m \in N_i} s_{m,i} / \varphi_m$, (16); $N_i^*$ are the users who attain it; $R_i^*$ are the full resources
+#    that somebody in $N_i^*$ demands.
 # 2. If for some $r \in R_i^*$ nobody in $N_i$ who uses $r$ has more than $S_i^*$, then $r$ is a bottleneck of all who demand it,
 #    and these leave $N_i$, (17).
-# 3. Otherwise, for each $r \in R_i^*$, the user $n_r$ with the largest share of those who use $r$, (18), gives up a part $\beta$ of
-#    its tasks here, and $N_i^*$ rises.
+# 3. Otherwise, for each $r \in R_i^*$, the user $n_r$ with the largest share of those who use $r$, (18), gives up a part $\beta$
+#    of its tasks here, and $N_i^*$ rises.
 #
 # The rounds end when no server changes anything.
 
@@ -256,10 +259,11 @@ show(x)
 #
 # $$S_i^* + \beta z^* \le \frac{x_{n_r} - \beta x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}
 # \quad\Longleftrightarrow\quad
-# \beta \le \Big(\frac{s_{n_r,i}}{\varphi_{n_r}} - S_i^*\Big) \Big/ \Big(z^* + \frac{x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}\Big).$$
+# \beta \le \Big(\frac{s_{n_r,i}}{\varphi_{n_r}} - S_i^*\Big)
+# \Big/ \Big(z^* + \frac{x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}\Big).$$
 #
-# P leaves the choice of $\beta$ open; we take the largest. The box says $f := f + x_{n_r,i} d_{n_r}$ for every $r$, which counts a
-# user twice that is $n_r$ for two resources. `once=False` does what is printed.
+# P leaves the choice of $\beta$ open; we take the largest. The box says $f := f + x_{n_r,i} d_{n_r}$ for every $r$, which counts
+# a user twice that is $n_r$ for two resources. `once=False` does what is printed.
 
 
 # %%
@@ -278,8 +282,8 @@ def update(p, x, i, least, lowest, chosen, once=True):
 
 
 # %% [markdown]
-# *The server procedure.* The box takes a maximum over "$n \in N_i$ with $x_{n,i} d_{n,r} > 0$", which may be nobody; then $r$ is a
-# bottleneck of all who are left, so an empty maximum counts as passing.
+# *The server procedure.* The box takes a maximum over "$n \in N_i$ with $x_{n,i} d_{n,r} > 0$", which may be nobody; then $r$ is
+# a bottleneck of all who are left, so an empty maximum counts as passing.
 
 
 # %%
@@ -313,8 +317,8 @@ while True:
 show(x)
 
 # %% [markdown]
-# On server 1 first user 4 and then user 3 give up everything they had there, because their shares are larger; server 2 had the right
-# answer from the start. The same algorithm in floating point is a method of the toolkit, `psdsf-algorithm-1`.
+# On server 1 first user 4 and then user 3 give up everything they had there, because their shares are larger; server 2 had the
+# right answer from the start. The same algorithm in floating point is a method of the toolkit, `psdsf-algorithm-1`.
 
 # %%
 run = fa.solve(fig2, "ps-dsf", "psdsf-algorithm-1", trace=True)
@@ -335,9 +339,9 @@ show(printed)
 print("used of r1:", used(two, printed, "s1", "r1"))
 
 # %% [markdown]
-# **$S^*$ need not rise.** P argues with "$S_i^*$ is monotonically increasing". Within one server procedure it is. But a server that
-# takes tasks from $n_r$ lowers the share of $n_r$ at every other server. Two servers of size 1, user 1 on both, user 2 on the
-# second:
+# **$S^*$ need not rise.** P argues with "$S_i^*$ is monotonically increasing". Within one server procedure it is. But a server
+# that takes tasks from $n_r$ lowers the share of $n_r$ at every other server. Two servers of size 1, user 1 on both, user 2 on
+# the second:
 
 # %%
 pair = letters(fa.Instance([[1], [1]], [[1], [1]], eligible=[[1, 1], [0, 1]]))
@@ -349,8 +353,8 @@ print(f"S* at server 1: {before} before, {after} after server 2 took its turn")
 
 # %% [markdown]
 # **The rounds need not end.** One resource, two servers of size 1; user 1 on the first, user 2 on both, user 3 on the second. If
-# user 2 has $c$ on server 2, server 1 gives it $(1 - c) / 2$, and then server 2 gives it $(1 + c) / 4$. The limit is $c = 1/3$; in
-# exact arithmetic it is never reached. In floating point a tolerance ends the rounds.
+# user 2 has $c$ on server 2, server 1 gives it $(1 - c) / 2$, and then server 2 gives it $(1 + c) / 4$. The limit is $c = 1/3$;
+# in exact arithmetic it is never reached. In floating point a tolerance ends the rounds.
 
 # %%
 chain = letters(fa.Instance([[1], [1], [1]], [[1], [1]], eligible=[[1, 0], [1, 1], [0, 1]]))
@@ -365,25 +369,25 @@ print(", ".join(map(str, steps[:6])), "...")
 # %%
 figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.semilogy([float(abs(c - Fraction(1, 3))) for c in steps], "ko-")
-ax.set(xlabel="round", ylabel="distance from 1/3")
+_ = ax.set(xlabel="round", ylabel="distance from 1/3")
 # %% [markdown]
 # ## Properties: what Theorem 2 says, and what is true
 #
 # P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO) and
-# bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell is proved, or was searched
-# for a violation, and violations are confirmed in fractions.
+# bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell is proved, or was
+# searched for a violation, and violations are confirmed in fractions.
 
 # %%
 properties = ["sharing-incentive", "strategyproofness", "envy-freeness", "pareto", "bottleneck-fairness"]
 table = fa.matrix(["drfh", "tsf", "ps-dsf"], properties, trials=30)
-table
+print(table)
 
 # %% [markdown]
 # Three marks of the printed table are wrong: PS-DSF is neither Pareto optimal nor strategyproof, and TSF does not provide sharing
 # incentive under placement constraints.
 #
-# **Pareto optimality.** Definition 2 says that no *one* user can gain. Two users can, by exchanging tasks between servers. Two alike
-# servers $(6, 6)$, $d_1 = (2, 1)$, $d_2 = (1, 2)$; all $\gamma_{n,i} = 3$. For every $t \in [0, 1]$ let
+# **Pareto optimality.** Definition 2 says that no *one* user can gain. Two users can, by exchanging tasks between servers. Two
+# alike servers $(6, 6)$, $d_1 = (2, 1)$, $d_2 = (1, 2)$; all $\gamma_{n,i} = 3$. For every $t \in [0, 1]$ let
 #
 # $$x_1 = (3 - t,\; 2t), \qquad x_2 = (2t,\; 3 - t).$$
 #
@@ -403,11 +407,11 @@ print(fa.check(alone, "pareto").sentence)
 figure, ax = plt.subplots(figsize=(4, 4), layout="constrained")
 fa.plots.feasible_region(both, ax=ax)
 ax.plot([3, 4], [3, 4], "k-", linewidth=4, solid_capstyle="round", label="PS-DSF")
-ax.legend(loc="lower left", frameon=False)
+_ = ax.legend(loc="lower left", frameon=False)
 # %% [markdown]
 # **Strategyproofness.** The proof ends with a set of users who gain together, which contradicts Definition 2 only if one alone
-# gains: the same gap. Four users, two servers, no weights, no placement constraints. By true reports everybody runs one task. User 2
-# needs resource 2 only; it reports that a task takes half as much of resource 1 as well, and runs $8/7$.
+# gains: the same gap. Four users, two servers, no weights, no placement constraints. By true reports everybody runs one task.
+# User 2 needs resource 2 only; it reports that a task takes half as much of resource 1 as well, and runs $8/7$.
 
 # %%
 truth = fa.Instance([[0, 1], [0, 1], [1, 1], [1, 0]], [[1, 1], [1, 2]])
@@ -420,8 +424,8 @@ print(*lying)
 # Both allocations are proved to be PS-DSF, and user 2's worst one after the misreport is better than its best one before it
 # (docs/ERRATA.md, P Theorem 2), so the choice among several answers does not matter.
 #
-# **What holds.** Sharing incentive and bottleneck fairness hold. Envy-freeness holds for what a user may use itself; with the totals
-# of another user, wherever they lie, which is (24) to the letter, users of small servers envy those of large ones.
+# **What holds.** Sharing incentive and bottleneck fairness hold. Envy-freeness holds for what a user may use itself; with the
+# totals of another user, wherever they lie, which is (24) to the letter, users of small servers envy those of large ones.
 
 # %%
 apart = fa.solve(fa.Instance([[1], [1]], [[1], [2]], eligible=[[1, 0], [0, 1]]), "ps-dsf", "exact")
@@ -431,9 +435,9 @@ for name in ("sharing-incentive", "envy-freeness", "total-envy-freeness"):
 # %% [markdown]
 # ## Extension 1: wireless channels (IV, Fig. 4)
 #
-# Only $\gamma_{n,i}$ enters the definition, so it may be given directly: two users share three channels, and the *service rate* that
-# a user achieves on a channel differs. A task is 1 Mb/s; on channel $i$ it takes user $n$ the part $1 / \gamma_{n,i}$ of the time.
-# In an instance that is a demand for each pair of user and server.
+# Only $\gamma_{n,i}$ enters the definition, so it may be given directly: two users share three channels, and the *service rate*
+# that a user achieves on a channel differs. A task is 1 Mb/s; on channel $i$ it takes user $n$ the part $1 / \gamma_{n,i}$ of the
+# time. In an instance that is a demand for each pair of user and server.
 
 # %%
 fig4 = fa.example("psdsf-fig4").instance
@@ -442,8 +446,8 @@ show(p.gamma)
 
 # %% [markdown]
 # Channel 1 is worth three times as much to user 1, channel 3 twice as much to user 2. If they keep these, $x_1 = 1.2 + 0.6 a$ and
-# $x_2 = 0.8 + 0.4 (1 - a)$, with $a$ the part of channel 2 that user 1 has. Equal shares there, $x_1 / 0.6 = x_2 / 0.4$, give $a =
-# 1/2$: the printed 1.5 and 1 Mb/s.
+# $x_2 = 0.8 + 0.4 (1 - a)$, with $a$ the part of channel 2 that user 1 has. Equal shares there, $x_1 / 0.6 = x_2 / 0.4$, give $a
+# = 1/2$: the printed 1.5 and 1 Mb/s.
 
 # %%
 channels = fa.solve(fig4, "ps-dsf", "exact")
@@ -458,8 +462,8 @@ show(shares(p, x))
 #
 # ## Extension 2: co-processors (IV)
 #
-# A co-processor makes a server faster for some users only. P gives no numbers; take two servers $(8, 8)$ and users with $d_1 = (2,
-# 1)$, $d_2 = (1, 1)$. On server 2 a co-processor does three quarters of user 1's computing, so there it demands $(1/2, 1)$.
+# A co-processor makes a server faster for some users only. P gives no numbers; take two servers $(8, 8)$ and users with $d_1 =
+# (2, 1)$, $d_2 = (1, 1)$. On server 2 a co-processor does three quarters of user 1's computing, so there it demands $(1/2, 1)$.
 
 # %%
 fig_co = fa.example("psdsf-coprocessor").instance
@@ -471,15 +475,15 @@ print("with the co-processor   ", *helped.tasks_exact)
 print("without the co-processor", *plain.tasks_exact)
 
 # %% [markdown]
-# User 1 could run 4 tasks on server 1 and 8 on server 2. With 8 tasks each the shares are $(2, 1)$ at server 1 and $(1, 1)$ at server
-# 2, so server 1 serves user 2 alone: everybody is where it is efficient. Without the co-processor a task of user 1 takes 2 cores anywhere: the CPU is shared equally,
-# and user 1 runs 4 tasks instead of 8.
+# User 1 could run 4 tasks on server 1 and 8 on server 2. With 8 tasks each the shares are $(2, 1)$ at server 1 and $(1, 1)$ at
+# server 2, so server 1 serves user 2 alone: everybody is where it is efficient. Without the co-processor a task of user 1 takes 2
+# cores anywhere: the CPU is shared equally, and user 1 runs 4 tasks instead of 8.
 
 # %% [markdown]
 # ## The experiment (V): Fig. 5, Tables III and IV
 #
-# 120 servers in four classes A to D with CPU and memory $(1, 1)$, $(1/2, 1/2)$, $(1/2, 1/4)$, $(1/2, 3/4)$; four users with weights
-# 2, 2, 1, 1. Users 3 and 4 may use classes C and D only. Table III is (8):
+# 120 servers in four classes A to D with CPU and memory $(1, 1)$, $(1/2, 1/2)$, $(1/2, 1/4)$, $(1/2, 3/4)$; four users with
+# weights 2, 2, 1, 1. Users 3 and 4 may use classes C and D only. Table III is (8):
 
 # %%
 fig5 = fa.example("psdsf-fig5").instance
@@ -488,10 +492,10 @@ for n in p.users:
     print(n, [str(p.gamma.get((n, i), 0)) for i in p.servers])
 
 # %% [markdown]
-# *Table IV by hand.* Suppose A and B serve users 1 and 2, C serves user 3 and D user 4. A and B have $8 + 34 = 42$ units of CPU and
-# as many of memory, in the same proportion, so they are one pool. User 1 can run twice as many tasks there as user 2, and the weights
-# are equal, so $x_1 = 2 x_2$; the memory allows $\frac{1}{10} x_1 + \frac{1}{5} x_2 = 42$. So $x_2 = 105$, $x_1 = 210$, and $x_3 =
-# 165/2$, $x_4 = 55/2$ are $\gamma_{3,C}$ and $\gamma_{4,D}$.
+# *Table IV by hand.* Suppose A and B serve users 1 and 2, C serves user 3 and D user 4. A and B have $8 + 34 = 42$ units of CPU
+# and as many of memory, in the same proportion, so they are one pool. User 1 can run twice as many tasks there as user 2, and the
+# weights are equal, so $x_1 = 2 x_2$; the memory allows $\frac{1}{10} x_1 + \frac{1}{5} x_2 = 42$. So $x_2 = 105$, $x_1 = 210$,
+# and $x_3 = 165/2$, $x_4 = 55/2$ are $\gamma_{3,C}$ and $\gamma_{4,D}$.
 
 # %%
 table4 = {name: fa.solve(fig5, name, "exact") for name in ("ps-dsf", "tsf", "c-drfh")}
@@ -501,11 +505,11 @@ x = tasks_by_name(table4["ps-dsf"])
 show({pair: " and ".join(found) for pair, found in bottlenecks(p, x).items()})
 
 # %% [markdown]
-# The split between A and B is not unique, since the two are alike; the totals are what Table IV prints. For TSF it prints 58.33 tasks
-# of user 3, which are $10560/181 = 58.343$.
+# The split between A and B is not unique, since the two are alike; the totals are what Table IV prints. For TSF it prints 58.33
+# tasks of user 3, which are $10560/181 = 58.343$.
 #
-# P says that the CPU of classes A and B "is fully utilized under any of the allocation mechanisms". Its own table says otherwise: on
-# class A users 1 and 2 run 40 and 20 tasks with $1/10$ CPU each, 6 of 8. The memory is what is full.
+# P says that the CPU of classes A and B "is fully utilized under any of the allocation mechanisms". Its own table says otherwise:
+# on class A users 1 and 2 run 40 and 20 tasks with $1/10$ CPU each, 6 of 8. The memory is what is full.
 
 # %%
 for name, allocation in table4.items():
@@ -538,11 +542,11 @@ for ax, server in zip(axes, "CD", strict=True):
         ax.step([0, 100, 250, 300], [here, there, here, here], style, where="post", label=name)
     ax.set(title=f"CPU of class {server}", xlabel="seconds", ylim=(0, 1.05))
 axes[0].set_ylabel("part in use")
-axes[0].legend(loc="lower left", frameon=False)
+_ = axes[0].legend(loc="lower left", frameon=False)
 # %% [markdown]
 # This is P Fig. 6. Within 10 seconds of each change the servers are at the new PS-DSF allocation. P sees greater utilisation with
-# PS-DSF. Over both classes together that is so; but while user 4 is away, PS-DSF leaves a quarter of the CPU of class D, which the
-# other two use.
+# PS-DSF. Over both classes together that is so; but while user 4 is away, PS-DSF leaves a quarter of the CPU of class D, which
+# the other two use.
 
 # %%
 settled = [history.at(time).tasks for time in (90, 240, 290)]
@@ -556,18 +560,27 @@ print("CPU of C and D without user 4:", {name: round(float(part), 4) for name, p
 # %% tags=["checks"]
 F = Fraction
 assert answers["c-drfh"].tasks_exact == (F(60, 11), F(72, 11))
-assert answers["tsf"].tasks_exact == (4, 8) and answers["ps-dsf"].tasks_exact == (6, 6)
+assert answers["tsf"].tasks_exact == (4, 8)
+assert answers["ps-dsf"].tasks_exact == (6, 6)
 assert [fa.check(a, "bottleneck-fairness").holds for a in answers.values()] == [False, False, True]
-assert fair.tasks_exact == (F(18, 5), F(18, 5), 8, 8) and certificate.verify(fig2)
+assert fair.tasks_exact == (F(18, 5), F(18, 5), 8, 8)
+assert certificate.verify(fig2)
+assert "bottleneck-fairness" in str(table)
 assert rounds == 2
 assert used(two, printed, "s1", "r1") == F(4, 3)
 assert (before, after) == (F(3, 2), 1)
-assert all((b - F(1, 3)) * 4 == a - F(1, 3) for a, b in zip(steps[1:], steps[2:], strict=False))
-assert fa.check(alone, "ps-dsf").holds and not fa.check(alone, "pareto").holds
-assert honest == (1, 1, 1, 1) and lying == (F(8, 7), F(8, 7), F(5, 7), F(5, 7))
-assert channels.tasks_exact == (F(3, 2), 1) and helped.tasks_exact == (8, 8)
+assert all((b - F(1, 3)) * 4 == a - F(1, 3) for a, b in itertools.pairwise(steps))
+assert fa.check(alone, "ps-dsf").holds
+assert not fa.check(alone, "pareto").holds
+assert honest == (1, 1, 1, 1)
+assert lying == (F(8, 7), F(8, 7), F(5, 7), F(5, 7))
+assert channels.tasks_exact == (F(3, 2), 1)
+assert helped.tasks_exact == (8, 8)
 assert table4["ps-dsf"].tasks_exact == (210, 105, F(165, 2), F(55, 2))
 assert table4["tsf"].tasks_exact == (F(93660, 457), F(49140, 457), F(10560, 181), F(6435, 181))
-assert np.allclose(table4["ps-dsf"].load[:, 1], 1) and np.allclose(table4["ps-dsf"].load[:2, 0], 3 / 4)
-assert parts["ps-dsf"] > max(parts["tsf"], parts["c-drfh"]) and np.isclose(away["ps-dsf"].load[3, 0], 3 / 4)
-assert np.allclose(settled[0], [210, 105, 82.5, 27.5]) and np.allclose(settled[0], settled[2])
+assert np.allclose(table4["ps-dsf"].load[:, 1], 1)
+assert np.allclose(table4["ps-dsf"].load[:2, 0], 3 / 4)
+assert parts["ps-dsf"] > max(parts["tsf"], parts["c-drfh"])
+assert np.isclose(away["ps-dsf"].load[3, 0], 3 / 4)
+assert np.allclose(settled[0], [210, 105, 82.5, 27.5])
+assert np.allclose(settled[0], settled[2])

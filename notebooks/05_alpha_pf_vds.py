@@ -15,12 +15,12 @@
 # # Servers as players: alpha-proportional fairness on virtual dominant shares
 #
 # This notebook works through **K**: Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, *An Efficient and Fair Multi-Resource
-# Allocation Mechanism for Heterogeneous Servers*. The paper turns PS-DSF (notebook `04_ps_dsf`) into a game: every server maximises
-# a utility of its own, with a parameter $\alpha$ that trades efficiency against fairness.
+# Allocation Mechanism for Heterogeneous Servers*. The paper turns PS-DSF (notebook `04_ps_dsf`) into a game: every server
+# maximises a utility of its own, with a parameter $\alpha$ that trades efficiency against fairness.
 #
 # The letters are the paper's: capacities $c_{i,r}$, demands $d_{n,r}$, weights $\varphi_n$, tasks $x_{n,i}$ and $x_n = \sum_i
-# x_{n,i}$; $\mathcal N_i$ are the users who may use server $i$; $\gamma_{n,i} = \min_r c_{i,r} / d_{n,r}$ (8) is what user $n$ could run
-# with server $i$ alone, and
+# x_{n,i}$; $\mathcal N_i$ are the users who may use server $i$; $\gamma_{n,i} = \min_r c_{i,r} / d_{n,r}$ (8) is what user $n$
+# could run with server $i$ alone, and
 #
 # $$\tilde s_{n,i} = \frac{x_n}{\varphi_n \gamma_{n,i}} \tag{K 9}$$
 #
@@ -41,8 +41,9 @@ from fairalloc.formulations.game.merit import printed_merit
 # %% [markdown]
 # ## K Fig. 1: three answers to one question (2.2)
 #
-# Servers with $c_1 = (12, 4, 75)$ and $c_2 = (8, 16, 0)$ of CPU, memory and network. Users 1 and 2 need the network, so they may use
-# server 1 only. (The demands are in a figure that the text does not repeat; those below agree with every number that it prints.)
+# Servers with $c_1 = (12, 4, 75)$ and $c_2 = (8, 16, 0)$ of CPU, memory and network. Users 1 and 2 need the network, so they may
+# use server 1 only. (The demands are in a figure that the text does not repeat; those below agree with every number that it
+# prints.)
 
 # %%
 fig1 = fa.example("khamse-fig1").instance
@@ -53,10 +54,10 @@ print(gamma)
 # %% [markdown]
 # *By hand.* Memory is what everybody demands most of at each server, so it is a **bottleneck resource** (Definition 2).
 #
-# - **PS-DSF** equalises $x_1 / 4 = x_2 / 12$ on server 1, where the memory allows $x_1 + x_2 / 3 = 4$: $(2, 6)$. On server 2 users 3
-#   and 4 share 16 GB: $(8, 8)$.
-# - **DRFH** takes the servers as one pool $(20, 20, 75)$. There users 1 and 2 have the network as dominant resource, $5/75$ a task:
-#   they get equal numbers of tasks, $x_1 + x_1 / 3 = 4$. So $(3, 3)$; users 3 and 4 go on in a second round to $(8, 8)$.
+# - **PS-DSF** equalises $x_1 / 4 = x_2 / 12$ on server 1, where the memory allows $x_1 + x_2 / 3 = 4$: $(2, 6)$. On server 2
+#   users 3 and 4 share 16 GB: $(8, 8)$.
+# - **DRFH** takes the servers as one pool $(20, 20, 75)$. There users 1 and 2 have the network as dominant resource, $5/75$ a
+#   task: they get equal numbers of tasks, $x_1 + x_1 / 3 = 4$. So $(3, 3)$; users 3 and 4 go on in a second round to $(8, 8)$.
 # - **TSF** equalises $x_n / \gamma_n$ with $\gamma = (4, 12, 20, 20)$. All memory is used at $x_n / \gamma_n = 5/12$.
 
 # %%
@@ -84,8 +85,9 @@ for ax, (name, allocation) in zip(axes, three.items(), strict=True):
     ax.set_title(name, loc="left", pad=16)
 
 # %% [markdown]
-# K says that PS-DSF "is more efficient in utilizing different resources". It uses more memory and more network than both others, and
-# more of the resources on average. TSF uses a little more CPU, 67 % against 65 %, because it gives server 1 to users 3 and 4 as well.
+# K says that PS-DSF "is more efficient in utilizing different resources". It uses more memory and more network than both others,
+# and more of the resources on average. TSF uses a little more CPU, 67 % against 65 %, because it gives server 1 to users 3 and 4
+# as well.
 
 # %% [markdown]
 # ## Problem 1: a game among servers (3.1)
@@ -95,8 +97,8 @@ for ax, (name, allocation) in zip(axes, three.items(), strict=True):
 # $$\max \sum_{n \in \mathcal N_i} \varphi_n\, g_i\!\Big(\frac{x_n}{\varphi_n \gamma_{n,i}}\Big)
 # \quad \text{subject to} \quad \sum_n x_{n,i} d_{n,r} \le c_{i,r}, \quad x_{n,i} \ge 0. \tag{K 12-15}$$
 #
-# The utility $g_i$ is increasing and strictly concave. K takes the $\alpha$-fair ones, $g_i'(z) = z^{-\alpha}$. An allocation is a
-# solution if no server can do better alone: a Nash equilibrium. One exists, because the game is concave (Rosen).
+# The utility $g_i$ is increasing and strictly concave. K takes the $\alpha$-fair ones, $g_i'(z) = z^{-\alpha}$. An allocation is
+# a solution if no server can do better alone: a Nash equilibrium. One exists, because the game is concave (Rosen).
 #
 # One server's problem is a concave program, `best_response`. The parameter `elsewhere` holds what its users run on other servers.
 
@@ -108,12 +110,12 @@ print(problem.var_dict["x"].value.round(2), "tasks of users 3 and 4 on server 2,
 # %% [markdown]
 # ### The answer by hand, for every alpha
 #
-# On server 1 memory is dominant for everybody, so (Corollary 1) every $\alpha$ gives what PS-DSF gives, $x_1 = 2$, $x_2 = 6$. Users 3
-# and 4 have larger shares there and get nothing.
+# On server 1 memory is dominant for everybody, so (Corollary 1) every $\alpha$ gives what PS-DSF gives, $x_1 = 2$, $x_2 = 6$.
+# Users 3 and 4 have larger shares there and get nothing.
 #
-# On server 2 let $y_n = x_n / \gamma_{n,2}$. In these numbers the CPU allows $\frac12 y_3 + y_4 \le 1$ and the memory $y_3 + \frac14 y_4
-# \le 1$. With the CPU alone the first-order condition is $y_3^{-\alpha} : y_4^{-\alpha} = \frac12 : 1$, that is $y_3 = t y_4$ with $t =
-# 2^{1/\alpha}$, and $y_4 = 1 / (1 + t / 2)$. The memory allows that as long as $t \le 3/2$. So
+# On server 2 let $y_n = x_n / \gamma_{n,2}$. In these numbers the CPU allows $\frac12 y_3 + y_4 \le 1$ and the memory $y_3 +
+# \frac14 y_4 \le 1$. With the CPU alone the first-order condition is $y_3^{-\alpha} : y_4^{-\alpha} = \frac12 : 1$, that is $y_3
+# = t y_4$ with $t = 2^{1/\alpha}$, and $y_4 = 1 / (1 + t / 2)$. The memory allows that as long as $t \le 3/2$. So
 #
 # $$t = \min(2^{1/\alpha}, \tfrac32), \qquad x_4 = \frac{8}{1 + t/2}, \qquad x_3 = 2 t x_4,$$
 #
@@ -152,15 +154,15 @@ print("alpha = inf:", ps_dsf.tasks.round(6), "PS-DSF")
 # K Fig. 3 shows what users 3 and 4 take of server 2:
 
 # %%
-fa.plots.server_shares(tradeoff(fig3, alphas), "s2")
+ax = fa.plots.server_shares(tradeoff(fig3, alphas), "s2")
 # %% [markdown]
 # And over more values of $\alpha$, the tasks of all users:
 
 # %%
-fa.plots.sweep(tradeoff(fig3, (0.5, 1, 1.5, 2, 3, 5, 10, 30, "inf")), "tasks")
+ax = fa.plots.sweep(tradeoff(fig3, (0.5, 1, 1.5, 2, 3, 5, 10, 30, "inf")), "tasks")
 # %% [markdown]
-# For $\alpha = 1$ both resources of server 2 are full; for $\alpha = \infty$ users 3 and 4 have the same part, two thirds, of their
-# dominant resource, and a sixth of the memory is left.
+# For $\alpha = 1$ both resources of server 2 are full; for $\alpha = \infty$ users 3 and 4 have the same part, two thirds, of
+# their dominant resource, and a sixth of the memory is left.
 #
 # ## The conditions: a nonlinear complementarity problem (4.1)
 #
@@ -170,12 +172,12 @@ fa.plots.sweep(tradeoff(fig3, (0.5, 1, 1.5, 2, 3, 5, 10, 30, "inf")), "tasks")
 # $$0 \le x_{n,i} \perp f_{n,i} = \sum_r \lambda_{i,r} d_{n,r} - \frac{1}{\gamma_{n,i}}\, g_i'\!\Big(\frac{x_n}{\varphi_n
 # \gamma_{n,i}}\Big) \ge 0. \tag{K 29, 31}$$
 #
-# A user is served where the price of a task is not above its marginal utility. For $\alpha = 1$ the marginal utility is $1 / x_n$ on
-# every server, and everything is rational: $x = (2, 6, 96/7, 32/7)$.
+# A user is served where the price of a task is not above its marginal utility. For $\alpha = 1$ the marginal utility is $1 / x_n$
+# on every server, and everything is rational: $x = (2, 6, 96/7, 32/7)$.
 #
 # *The prices by hand.* On server 1 only memory is full: $\lambda_{1,\text{mem}} = 1 / x_1 = 1/2$. On server 2, $\frac14
-# \lambda_{\text{cpu}} + \lambda_{\text{mem}} = \frac{7}{96}$ and $\lambda_{\text{cpu}} + \frac12 \lambda_{\text{mem}} = \frac{7}{32}$, so
-# $\lambda_{\text{cpu}} = \frac{5}{24}$ and $\lambda_{\text{mem}} = \frac{1}{48}$.
+# \lambda_{\text{cpu}} + \lambda_{\text{mem}} = \frac{7}{96}$ and $\lambda_{\text{cpu}} + \frac12 \lambda_{\text{mem}} =
+# \frac{7}{32}$, so $\lambda_{\text{cpu}} = \frac{5}{24}$ and $\lambda_{\text{mem}} = \frac{1}{48}$.
 
 # %%
 F = Fraction
@@ -193,7 +195,8 @@ print({key: str(value) for key, value in f_ni.items()})
 
 # %% [markdown]
 # Every product $\lambda_{i,r} f_{i,r}$ and $x_{n,i} f_{n,i}$ is zero and nothing is negative, so this is the equilibrium. The
-# toolkit's prices are *levels* $\kappa_{i,r}$ with $\kappa^{\max(\alpha, 1)} = \lambda_{i,r} c_{i,r}$, for the whole of a capacity:
+# toolkit's prices are *levels* $\kappa_{i,r}$ with $\kappa^{\max(\alpha, 1)} = \lambda_{i,r} c_{i,r}$, for the whole of a
+# capacity:
 
 # %%
 one = fa.solve(fig3, "alpha-pf-vds", alpha=1)
@@ -222,7 +225,7 @@ figure, ax = plt.subplots(figsize=(4.4, 3.6), layout="constrained")
 levels = ax.contourf(a, b, 0.5 * (np.hypot(a, b) - a - b) ** 2, levels=[0, 0.01, 0.03, 0.1, 0.3, 1, 3, 6], cmap="Greys")
 figure.colorbar(levels, ax=ax)
 ax.plot([0, 0, 2], [2, 0, 0], "C3", linewidth=3)
-ax.set(xlabel="a", ylabel="b", title=r"$\psi(a, b)$; zero on the red line")
+_ = ax.set(xlabel="a", ylabel="b", title=r"$\psi(a, b)$; zero on the red line")
 # %%
 game = Game(fig3, alpha=1)
 tasks = np.array([float(x[n, i]) for n, i in zip(fig3.arcs.user.tolist(), fig3.arcs.server.tolist(), strict=True)])
@@ -233,20 +236,21 @@ print(f"Psi at the equilibrium {at_equilibrium:.1e}, at 9/10 of it without price
 # %% [markdown]
 # ### PS-MFA: descent on the merit (5.1)
 #
-# K's Algorithm I projects $-\nabla \Psi$ onto the directions that keep the full resources feasible (46), raises and lowers prices by
-# (47), (48), and takes a step that lowers $\Psi$ (51). It is a method of the toolkit, `ps-mfa`, with the corrections that its docstring
-# lists. `semismooth-newton` and `continuation` solve the same conditions by Newton steps.
+# K's Algorithm I projects $-\nabla \Psi$ onto the directions that keep the full resources feasible (46), raises and lowers prices
+# by (47), (48), and takes a step that lowers $\Psi$ (51). It is a method of the toolkit, `ps-mfa`, with the corrections that its
+# docstring lists. `semismooth-newton` and `continuation` solve the same conditions by Newton steps.
 
 # %%
 descents = {name: fa.solve(fig3, "alpha-pf-vds", name, alpha=3, trace=True) for name in ("ps-mfa", "semismooth-newton")}
 for name, run in descents.items():
     print(f"{name:17} {run.iterations:4} iterations, residual {run.residual:.0e}")
-fa.plots.convergence(descents, measure="merit")
+ax = fa.plots.convergence(descents, measure="merit")
 # %% [markdown]
-# **Where the paper's proof fails.** (111) says that along $v_\lambda$ the merit falls strictly wherever $v_{\lambda} \ne 0$. Take two
-# servers of size 1, one user, $\alpha = 2$, $x = (1, \frac12)$, $\lambda = (\frac49, 0)$. Server 1 is in equilibrium, $f_{1,1} = 0$, so
-# $\partial \Psi / \partial \lambda_1 = 0$. At server 2 the user should have more, so $\beta_1 = -d \cdot \nabla_{x_1} \Psi > 0$. Then
-# (47) gives $v_\lambda = \beta_1 U(0) = \beta_1$, along which the slope is $\beta_1 \cdot 0 = 0$, not negative.
+# **Where the paper's proof fails.** (111) says that along $v_\lambda$ the merit falls strictly wherever $v_{\lambda} \ne 0$. Take
+# two servers of size 1, one user, $\alpha = 2$, $x = (1, \frac12)$, $\lambda = (\frac49, 0)$. Server 1 is in equilibrium,
+# $f_{1,1} = 0$, so $\partial \Psi / \partial \lambda_1 = 0$. At server 2 the user should have more, so $\beta_1 = -d \cdot
+# \nabla_{x_1} \Psi > 0$. Then (47) gives $v_\lambda = \beta_1 U(0) = \beta_1$, along which the slope is $\beta_1 \cdot 0 = 0$,
+# not negative.
 
 # %%
 X, price = sum((F(1), F(1, 2))), F(4, 9)
@@ -266,13 +270,15 @@ by_price, beta = by_f[0], -(by_x[0] + sum(by_f) * steep)
 print(f"dPsi/dlambda_1 = {abs(by_price)}, beta_1 = {beta:.4f}")
 
 # %% [markdown]
-# At one point only such prices move, and then $v$ is no descent direction at all: Lemma 3 is false, and so is Lemma 4 under Assumption
-# 2. Both points are constructed in docs/ERRATA.md; `fairalloc theorems verify --id K.L3 --id K.L4` confirms them in exact arithmetic.
+# At one point only such prices move, and then $v$ is no descent direction at all: Lemma 3 is false, and so is Lemma 4 under
+# Assumption
+# 2. Both points are constructed in docs/ERRATA.md; `fairalloc theorems verify --id K.L3 --id K.L4` confirms them in exact
+#    arithmetic.
 #
 # ### A heuristic for servers on their own (5.2, K Fig. 6)
 #
-# If the prices were known, each server could move its tasks against $f_{n,i}$, (55), (56). K takes for the prices a penalty on what is
-# used beyond $c_{i,r} - \varepsilon$:
+# If the prices were known, each server could move its tasks against $f_{n,i}$, (55), (56). K takes for the prices a penalty on
+# what is used beyond $c_{i,r} - \varepsilon$:
 #
 # $$\lambda_{i,r} = \Big[\sum_m x_{m,i} d_{m,r} - c_{i,r} + \varepsilon\Big]^+ / \varepsilon^2. \tag{K 57}$$
 #
@@ -302,11 +308,11 @@ figure, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 for (epsilon, (_, merits)), style in zip(runs.items(), ("k-", "k--"), strict=True):
     ax.semilogy(merits, style, label=rf"$\varepsilon$ = {epsilon}")
 ax.set(xlabel="iteration", ylabel=r"$\Psi$", ylim=(1e-22, 1e5))
-ax.legend(frameon=False)
+_ = ax.legend(frameon=False)
 # %% [markdown]
-# $\Psi$ falls linearly to 0, as in K Fig. 6. But $\Psi$ measures (29) only. (28) fails by about $\varepsilon$: (57) puts prices on
-# resources that still have slack, so the heuristic converges to the equilibrium of servers that are a little smaller. A smaller
-# $\varepsilon$ costs more steps. That is why the toolkit judges an answer by both conditions.
+# $\Psi$ falls linearly to 0, as in K Fig. 6. But $\Psi$ measures (29) only. (28) fails by about $\varepsilon$: (57) puts prices
+# on resources that still have slack, so the heuristic converges to the equilibrium of servers that are a little smaller. A
+# smaller $\varepsilon$ costs more steps. That is why the toolkit judges an answer by both conditions.
 #
 # ## Efficiency against fairness (6.2)
 #
@@ -314,8 +320,8 @@ ax.legend(frameon=False)
 #
 # $$D_n = \sum_i \frac{x_{n,i}}{x_n} \cdot \frac{\tilde s_{n,i} - \min_m \tilde s_{m,i}}{\min_m \tilde s_{m,i}}, \tag{K 58}$$
 #
-# which is 0 for PS-DSF if all demands are positive. Its experiments use traces whose samples are not given, so the picture here is of a
-# generated system with placement constraints.
+# which is 0 for PS-DSF if all demands are positive. Its experiments use traces whose samples are not given, so the picture here
+# is of a generated system with placement constraints.
 
 # %%
 system = fa.generators.placement(20, 6, 4)
@@ -324,10 +330,10 @@ for alpha, used, deviation in zip(item.alphas, item.utilisation.mean(axis=1), it
     print(f"alpha = {alpha:4g}: {used:.1%} of the resources in use, mean deviation {deviation:.3f}")
 
 # %%
-fa.plots.frontier(item)
+axes = fa.plots.frontier(item)
 # %% [markdown]
-# K observes that a smaller $\alpha$ uses more and deviates more. On average over systems that is so. In a single system it need not
-# be: every server trades fairness for efficiency given the others, and together they may lose.
+# K observes that a smaller $\alpha$ uses more and deviates more. On average over systems that is so. In a single system it need
+# not be: every server trades fairness for efficiency given the others, and together they may lose.
 
 # %%
 less = fa.Instance([[0, 1], [1, 1]], [[1, 1], [2, 1]])
@@ -344,8 +350,8 @@ print(f"mean deviation {deviations[0]:.4f} for alpha = 1, {deviations[1]:.4f} fo
 # Theorem 3: envy-freeness and sharing incentive for $\alpha \ge 1$, Pareto optimality for $\alpha = 1$. Both bounds matter.
 #
 # *Below 1.* One server $(1, 1)$; user 1 demands $(1, 1)$, user 2 $(1, 0)$, user 3 $(0, 1)$. User 1 pays for both resources, so
-# $x_1^{-\alpha} = 2 x_2^{-\alpha}$ and $x_1 = 1 / (1 + 2^{1/\alpha})$. A third of the server is worth $1/3$ to it, which is what it has
-# for $\alpha = 1$; for $\alpha = \frac12$ it has $1/5$.
+# $x_1^{-\alpha} = 2 x_2^{-\alpha}$ and $x_1 = 1 / (1 + 2^{1/\alpha})$. A third of the server is worth $1/3$ to it, which is what
+# it has for $\alpha = 1$; for $\alpha = \frac12$ it has $1/5$.
 
 # %%
 crossed = fa.Instance([[1, 1], [1, 0], [0, 1]], [[1, 1]])
@@ -354,8 +360,8 @@ for alpha, allocation in poorest.items():
     print(f"alpha = {alpha}: {allocation.tasks.round(4)}, {fa.check(allocation, 'sharing-incentive').sentence}")
 
 # %% [markdown]
-# *Above 1.* The servers do not coordinate, so together they may waste what nobody would give up alone. In the next system, which a
-# search found (notebook `07_checking_theorems`), user 3 could have a quarter more for $\alpha = 3$ at nobody's cost.
+# *Above 1.* The servers do not coordinate, so together they may waste what nobody would give up alone. In the next system, which
+# a search found (notebook `07_checking_theorems`), user 3 could have a quarter more for $\alpha = 3$ at nobody's cost.
 
 # %%
 alone = fa.Instance([[0, 0, 1], [0, 2, 1], [2, 1, 0]], [[1, 1, 1], [1, 2, 1]])
@@ -363,9 +369,9 @@ for alpha in (1, 3):
     print(f"alpha = {alpha}:", fa.check(fa.solve(alone, "alpha-pf-vds", alpha=alpha), "pareto").sentence)
 
 # %% [markdown]
-# Two statements need a correction (docs/ERRATA.md). Envy-freeness as printed compares with the totals $x_m d_m$ of another user; under
-# placement constraints it holds only for what a user may use itself. And Table 1 says that TSF provides sharing incentive, which
-# placement constraints break:
+# Two statements need a correction (docs/ERRATA.md). Envy-freeness as printed compares with the totals $x_m d_m$ of another user;
+# under placement constraints it holds only for what a user may use itself. And Table 1 says that TSF provides sharing incentive,
+# which placement constraints break:
 
 # %%
 apart = fa.solve(fa.Instance([[1], [1]], [[1], [2]], eligible=[[1, 0], [0, 1]]), "alpha-pf-vds", alpha=2)
@@ -376,8 +382,8 @@ print(fa.check(tsf, "sharing-incentive").sentence)
 # %% [markdown]
 # ## Servers in time, servers with their own alpha (3.4)
 #
-# If a server is shared in time only, $\sum_n x_{n,i} / \gamma_{n,i} \le 1$ (17), every $g_i$ gives the same answer (Theorem 5): there is
-# one resource, time. On server 2 users 3 and 4 have half of it each.
+# If a server is shared in time only, $\sum_n x_{n,i} / \gamma_{n,i} \le 1$ (17), every $g_i$ gives the same answer (Theorem 5):
+# there is one resource, time. On server 2 users 3 and 4 have half of it each.
 #
 # Servers may also have exponents of their own. Here server 1 is proportionally fair, and server 2 max-min fair.
 
@@ -397,9 +403,10 @@ print(mixed.tasks.round(6))
 # with $B_i > 0$ the totals $x_n$ are unique. All three are false. Take $d_1 = (3, 1)$, $d_2 = (1, 3)$, $c_1 = (2, 1)$, $c_2 = (1,
 # 2)$, $\alpha = 10$, $A = 1$, $B = \frac14$. A user could run $2/3$ at its own server and $1/3$ at the other.
 #
-# 1. **Apart.** Each server serves its own user alone: $x_1 = x_2 = 2/3$. One resource is full at each server, and its price keeps the
-#    other user away.
-# 2. **Together.** $x_{1,1} = x_{2,2} = 5/8$ and $x_{1,2} = x_{2,1} = 1/8$, in total $3/4$. Both resources are full at both servers.
+# 1. **Apart.** Each server serves its own user alone: $x_1 = x_2 = 2/3$. One resource is full at each server, and its price keeps
+#    the other user away.
+# 2. **Together.** $x_{1,1} = x_{2,2} = 5/8$ and $x_{1,2} = x_{2,1} = 1/8$, in total $3/4$. Both resources are full at both
+#    servers.
 
 # %%
 rivals = fa.Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]])
@@ -420,8 +427,8 @@ prices = (3 * m_own - m_other) / 8, (3 * m_other - m_own) / 8  # 3 p + q = m_own
 print("together: the two prices are", [float(p) for p in prices])
 
 # %% [markdown]
-# Everything that must be positive is strictly so: both are equilibria, and each is isolated. Best responses in turn converge to either,
-# depending on where they start.
+# Everything that must be positive is strictly so: both are equilibria, and each is isolated. Best responses in turn converge to
+# either, depending on where they start.
 
 
 # %%
@@ -443,11 +450,11 @@ for path, style in zip(paths, ("ko-", "ks--"), strict=True):
     ax.plot(path[:, 0], style)
 ax.axhline(3 / 4, color="0.7", zorder=0)
 ax.axhline(2 / 3, color="0.7", zorder=0)
-ax.set(xlabel="sweep over the servers", ylabel="$x_1$")
+_ = ax.set(xlabel="sweep over the servers", ylabel="$x_1$")
 # %% [markdown]
-# In the first both users are worse off, and no server can change that alone. All methods of the toolkit find the second equilibrium
-# here; agreement of methods says nothing about uniqueness. With $B = 0$ there are systems with three isolated equilibria
-# (docs/ERRATA.md, K Lemma 2).
+# In the first both users are worse off, and no server can change that alone. All methods of the toolkit find the second
+# equilibrium here; agreement of methods says nothing about uniqueness. With $B = 0$ there are systems with three isolated
+# equilibria (docs/ERRATA.md, K Lemma 2).
 
 # %%
 together = fa.solve(rivals, "alpha-pf-vds", alpha=10, B=0.25)
@@ -467,15 +474,20 @@ assert all((three["ps-dsf"].utilisation >= three[name].utilisation - 1e-12)[1:].
 assert three["tsf"].utilisation[0] > three["ps-dsf"].utilisation[0]
 assert all(np.allclose(fa.solve(fig3, "alpha-pf-vds", alpha=alpha).tasks, by_hand(float(alpha))) for alpha in alphas)
 assert all(v >= 0 for v in (*f_ir.values(), *f_ni.values()))
-assert all(lam[i][r] * v == 0 for (i, r), v in f_ir.items()) and all(x[pair] * v == 0 for pair, v in f_ni.items())
+assert all(lam[i][r] * v == 0 for (i, r), v in f_ir.items())
+assert all(x[pair] * v == 0 for pair, v in f_ni.items())
 assert np.allclose(one.prices * 1.0, np.array(lam, dtype=float) * fig3.pools, atol=1e-6)
 assert at_equilibrium < 1e-20 < elsewhere
-assert by_price == 0 and beta > 0
+assert by_price == 0
+assert beta > 0
 assert all(merits[-1] < 1e-15 and np.abs(tasks / exact - 1).max() > 0.01 for tasks, merits in runs.values())
-assert used[0] < used[1] - 0.01 and deviations[0] < deviations[1] - 0.005
+assert used[0] < used[1] - 0.01
+assert deviations[0] < deviations[1] - 0.005
 assert [fa.check(a, "sharing-incentive").holds for a in poorest.values()] == [False, True, True]
 assert in_time.tasks_exact == (2, 6, 8, 4)
-assert keeps_away > 0 and min(prices) > 0
+assert keeps_away > 0
+assert min(prices) > 0
 assert np.allclose([path[-1] for path in paths], [[2 / 3] * 2, [3 / 4] * 2], atol=1e-4)
 assert [fa.check(fa.solve(alone, "alpha-pf-vds", alpha=alpha), "pareto").holds for alpha in (1, 3)] == [True, False]
-assert fa.check(trapped, configured).holds and not fa.check(trapped, "pareto").holds
+assert fa.check(trapped, configured).holds
+assert not fa.check(trapped, "pareto").holds

@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Comparing solvers
 #
-# A mechanism is a definition; a *method* computes it. This notebook compares methods: what they claim, what is true, how long they
-# take, how to add a solver of your own, and how to summarise many runs without misleading the reader.
+# A mechanism is a definition; a *method* computes it. This notebook compares methods: what they claim, what is true, how long
+# they take, how to add a solver of your own, and how to summarise many runs without misleading the reader.
 
 # %%
 import tempfile
@@ -38,7 +38,8 @@ from fairalloc.solvers import methods_for
 # Three facts about an answer are kept apart:
 #
 # - the **claim**: why the method stopped, `termination`;
-# - the **truth**: `residual`, how infeasible the tasks are and how far from the mechanism's definition, computed from the instance;
+# - the **truth**: `residual`, how infeasible the tasks are and how far from the mechanism's definition, computed from the
+#   instance;
 # - the **time**: of writing the model, compiling it, solving, and reading the answer.
 
 # %%
@@ -50,16 +51,16 @@ for method in methods_for(fa.mechanism("drfh"), servers):
 # %% [markdown]
 # ## A solver of your own
 #
-# A method is a function of an instance, a mechanism and limits, which returns tasks on the arcs of `instance.arcs`, the pairs of a user
-# and a server that it may use. This one solves the linear program that defines DRFH in W (6) with SciPy. With the global dominant share
-# $\sigma_n = \max_r d_{nr} / \sum_i c_{ir}$ of a task,
+# A method is a function of an instance, a mechanism and limits, which returns tasks on the arcs of `instance.arcs`, the pairs of
+# a user and a server that it may use. This one solves the linear program that defines DRFH in W (6) with SciPy. With the global
+# dominant share $\sigma_n = \max_r d_{nr} / \sum_i c_{ir}$ of a task,
 #
-# $$\max\; g \quad \text{s.t.} \quad \sum_n d_{nr} x_{ni} \le c_{ir}, \qquad \frac{\sigma_n}{\varphi_n} \sum_i x_{ni} \ge g, \qquad
-# x \ge 0.$$
+# $$\max\; g \quad \text{s.t.} \quad \sum_n d_{nr} x_{ni} \le c_{ir},
+# \qquad \frac{\sigma_n}{\varphi_n} \sum_i x_{ni} \ge g, \qquad x \ge 0.$$
 
 
 # %%
-def one_program(instance, mechanism, limits):
+def one_program(instance, mechanism, limits):  # noqa: ARG001
     arcs = instance.arcs
     sigma = np.array([max(d[0] / instance.totals) for d in instance.demands])
     rising = -(sigma / instance.weights)[:, None] * arcs.owner.toarray()
@@ -69,8 +70,8 @@ def one_program(instance, mechanism, limits):
 
 
 # %% [markdown]
-# On W Fig. 2 it is right. On K Fig. 1 it is not: there DRFH needs a second round, in which users 3 and 4 go on where users 1 and 2
-# cannot. The function claims success both times. The residual knows.
+# On W Fig. 2 it is right. On K Fig. 1 it is not: there DRFH needs a second round, in which users 3 and 4 go on where users 1 and
+# 2 cannot. The function claims success both times. The residual knows.
 
 # %%
 wang = fa.example("wang-fig2").instance
@@ -83,17 +84,17 @@ for found in (right, wrong):
 
 
 # %%
-def too_soon(instance, mechanism, limits):
+def too_soon(instance, mechanism, limits):  # noqa: ARG001
     return instance.arcs.gamma / instance.N
 
 
 # %% [markdown]
 # ## A suite
 #
-# A suite is a list of cases: a name, a mechanism, and a function that builds the instance. `run` solves every case with every method
-# that computes its mechanism, each solve in a process of its own, with limits on time and memory, and repeats interleaved, so that a
-# slow minute of the machine meets all methods. Every solve is a record, written before the next one starts; a run that was stopped goes
-# on where it was.
+# A suite is a list of cases: a name, a mechanism, and a function that builds the instance. `run` solves every case with every
+# method that computes its mechanism, each solve in a process of its own, with limits on time and memory, and repeats interleaved,
+# so that a slow minute of the machine meets all methods. Every solve is a record, written before the next one starts; a run that
+# was stopped goes on where it was.
 
 # %%
 cases = [
@@ -116,12 +117,13 @@ records = [record for record in summary.records if (record.mechanism, record.met
 print(len(records), "records of", len({record.case for record in records}), "cases")
 
 # %% [markdown]
-# (A function of your own is asked for every mechanism; `one_program` is no method for Nash bargaining, so those records are left out.)
+# (A function of your own is asked for every mechanism; `one_program` is no method for Nash bargaining, so those records are left
+# out.)
 #
 # ## Success and honesty
 #
-# A run **succeeds** if the method claims so and the residual passes what the accuracy promises. It is **honest** if the claim equals the
-# truth. The two rates say different things: a method that gives up and says so is honest.
+# A run **succeeds** if the method claims so and the residual passes what the accuracy promises. It is **honest** if the claim
+# equals the truth. The two rates say different things: a method that gives up and says so is honest.
 
 
 # %%
@@ -147,14 +149,14 @@ for name, (success, honesty) in rates.items():
 # %% [markdown]
 # ## Means over common cases only
 #
-# Not every method computes every case: `highs:leximin` has no Nash bargaining, `pdhg` has nothing else. A mean over the cases that each
-# happens to compute compares different things. So two methods are compared on the cases that both compute. The mean is the *shifted
-# geometric mean* with the shift $s$,
+# Not every method computes every case: `highs:leximin` has no Nash bargaining, `pdhg` has nothing else. A mean over the cases
+# that each happens to compute compares different things. So two methods are compared on the cases that both compute. The mean is
+# the *shifted geometric mean* with the shift $s$,
 #
 # $$\exp\Big(\frac1C \sum_c \log(t_c + s)\Big) - s,$$
 #
-# where $t_c$ is the median over the repeats, and a failure costs the time limit. The shift must fit the times: with $s$ = 10 s, as is
-# usual for large programs, times of milliseconds would not count at all. Here $s$ = 10 ms.
+# where $t_c$ is the median over the repeats, and a failure costs the time limit. The shift must fit the times: with $s$ = 10 s,
+# as is usual for large programs, times of milliseconds would not count at all. Here $s$ = 10 ms.
 
 
 # %%
@@ -180,12 +182,14 @@ for name in ("highs:leximin", "cvxpy:scs", "pdhg"):
 # %% [markdown]
 # ## Performance profiles
 #
-# A mean hides how often a method is how much slower. With the ratios $r_{m,c} = t_{m,c} / \min_{m'} t_{m',c}$, $\infty$ for a failure, the
-# performance profile of method $m$ (Dolan and More 2002) is the part of the cases that it solves within a factor $f$ of the fastest:
+# A mean hides how often a method is how much slower. With the ratios $r_{m,c} = t_{m,c} / \min_{m'} t_{m',c}$, $\infty$ for a
+# failure, the performance profile of method $m$ (Dolan and More 2002) is the part of the cases that it solves within a factor $f$
+# of the fastest:
 #
 # $$\rho_m(f) = \frac{1}{C} \big|\{c : r_{m,c} \le f\}\big|.$$
 #
-# At $f = 1$ it says how often the method is fastest, on the right how often it succeeds. It is about cases that all compute: drfh here.
+# At $f = 1$ it says how often the method is fastest, on the right how often it succeeds. It is about cases that all compute: drfh
+# here.
 
 # %%
 drfh_cases = [case.name for case in suite.cases if case.mechanism == "drfh"]
@@ -193,24 +197,24 @@ able = [name for name in costs if set(drfh_cases) <= costs[name].keys()]
 limit = records[0].time_limit
 best = {case: min(costs[name][case] for name in able) for case in drfh_cases}
 ratios = {name: [costs[name][case] / best[case] if costs[name][case] < limit else np.inf for case in drfh_cases] for name in able}
-fa.plots.performance_profiles({"drfh": ratios})
+axes = fa.plots.performance_profiles({"drfh": ratios})
 # %% [markdown]
 # ## Accuracy against time
 #
-# An iterative method has an answer at any time. With `trace=True` the algorithms of this package keep what they measured on the way.
-# `pdhg` (primal-dual hybrid gradient, for Nash bargaining) keeps its proved bound on the residual:
+# An iterative method has an answer at any time. With `trace=True` the algorithms of this package keep what they measured on the
+# way. `pdhg` (primal-dual hybrid gradient, for Nash bargaining) keeps its proved bound on the residual:
 
 # %%
 traced = {
     f"{family.__name__} {n} x 4 x 3": fa.solve(family(n, 4, 3, 1), "nb", "pdhg", trace=True)
     for family, n in ((fa.generators.generic, 12), (fa.generators.tied, 12), (fa.generators.generic, 30))
 }
-fa.plots.convergence(traced, against="seconds")
+ax = fa.plots.convergence(traced, against="seconds")
 
 
 # %% [markdown]
-# The time to reach a residual is read off the trace. A factor of 1,000 in accuracy costs a method of first order a multiple of its
-# time; an interior-point method a few more steps.
+# The time to reach a residual is read off the trace. A factor of 1,000 in accuracy costs a method of first order a multiple of
+# its time; an interior-point method a few more steps.
 
 
 # %%
@@ -225,9 +229,9 @@ for name, (low, mid, high) in reached.items():
 # %% [markdown]
 # ## The Pareto front of time and accuracy
 #
-# Methods that are asked for the same accuracy reach different ones. So they are compared at what they *achieved*: each is asked for
-# several accuracies, and the point (time, verified residual) counts. A method is worth its time where no other is both faster and more
-# accurate.
+# Methods that are asked for the same accuracy reach different ones. So they are compared at what they *achieved*: each is asked
+# for several accuracies, and the point (time, verified residual) counts. A method is worth its time where no other is both faster
+# and more accurate.
 
 # %%
 instance = fa.generators.generic(20, 5, 3, 2)
@@ -248,7 +252,7 @@ for (method, marker), shade in zip(
 stairs = np.array(sorted(points[key] for key in front))
 ax.step(stairs[:, 0], np.maximum(stairs[:, 1], 1e-16), "0.6", where="post", zorder=0, label="front")
 ax.set(xlabel="seconds", ylabel="verified residual")
-ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+_ = ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 # %% [markdown]
 # ## In the shell
 #
@@ -265,11 +269,16 @@ ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 # Times are facts about a machine, so nothing is asserted about them but what holds by definition.
 
 # %% tags=["checks"]
-assert np.allclose(right.tasks, 10) and right.residual < 1e-6
-assert wrong.claims_success and wrong.residual > 1e-3
-assert rates["highs:leximin"] == (1, 1) and rates["cvxpy:clarabel"] == (1, 1)
+assert np.allclose(right.tasks, 10)
+assert right.residual < 1e-6
+assert wrong.claims_success
+assert wrong.residual > 1e-3
+assert rates["highs:leximin"] == (1, 1)
+assert rates["cvxpy:clarabel"] == (1, 1)
 assert rates["too_soon"] == (0, 0)
 assert rates["one_program"][1] == rates["one_program"][0] < 1
 assert all(min(ratios[name][k] for name in able) == 1 for k in range(len(drfh_cases)))
-assert all(low <= mid <= high for low, mid, high in reached.values()) and all(run.residual < 1e-6 for run in traced.values())
-assert front and min(r for _, r in points.values()) in {points[key][1] for key in front}
+assert all(low <= mid <= high for low, mid, high in reached.values())
+assert all(run.residual < 1e-6 for run in traced.values())
+assert front
+assert min(r for _, r in points.values()) in {points[key][1] for key in front}
