@@ -26,6 +26,7 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 from scipy.optimize import linprog
 
 import fairalloc as fa
@@ -49,6 +50,8 @@ for method in methods_for(fa.mechanism("drfh"), servers):
     print(f"{method.id:17} {found.termination:11} residual {found.residual:.0e}  {1000 * found.times.total:8.2f} ms")
 
 # %% [markdown]
+# A method that stops early and says so is no failure of honesty, as long as its claim and its residual agree.
+#
 # ## A solver of your own
 #
 # A method is a function of an instance, a mechanism and limits, which returns tasks on the arcs of `instance.arcs`, the pairs of
@@ -251,6 +254,7 @@ for (method, marker), shade in zip(
     ax.loglog(own[:, 0], np.maximum(own[:, 1], 1e-16), marker, color=shade, label=method)
 stairs = np.array(sorted(points[key] for key in front))
 ax.step(stairs[:, 0], np.maximum(stairs[:, 1], 1e-16), "0.6", where="post", zorder=0, label="front")
+ax.xaxis.set_minor_formatter(NullFormatter())
 ax.set(xlabel="seconds", ylabel="verified residual")
 _ = ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 # %% [markdown]
