@@ -30,8 +30,8 @@ capacities = pd.DataFrame({"cpu": [16, 48], "memory": [64, 24]}, index=["big mem
 instance = fa.Instance(demands, capacities)
 
 # %% [markdown]
-# `fa.read_instance("own.json")` reads it from a JSON file (`fa.write_instance` writes one). A log of tasks becomes an instance
-# with as many tasks as each user submitted; `fa.traces` reads the public traces of Google, Alibaba and Bitbrains.
+# `fa.read_instance("own.json")` reads it from a JSON file (`fa.write_instance` writes one). A log of tasks becomes an
+# instance with as many tasks as each user submitted; `fa.traces` reads the public traces of Google, Alibaba and Bitbrains.
 
 # %%
 log = pd.read_csv(io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2,2\nann,1,4\n")).groupby("user")
@@ -51,8 +51,8 @@ pd.DataFrame({name: allocation.tasks for name, allocation in allocations.items()
 ax = fa.plots.dominant_shares({name: allocations[name] for name in ("drf-per-server", "drfh", "lmmf", "nb", "ps-dsf")})
 
 # %% [markdown]
-# One of them in detail: who takes what on which server, how far it is from the mechanism's definition, and whether it is fair in
-# another sense, too.
+# One of them in detail: who takes what on which server, how far it is from the mechanism's definition, and whether it is fair
+# in another sense, too.
 
 # %%
 fair = allocations["drfh"]

@@ -62,15 +62,15 @@ print(f"left: {left[0]} GB of memory, {left[1]} CPUs")
 # %% [markdown]
 # ## Fig. 1: the pool does not exist
 #
-# The same 9 CPUs and 18 GB may be two servers, (1 CPU, 14 GB) and (8 CPUs, 4 GB). Alone on server $l$, user $i$ runs $\min_r
-# c_{lr} / D_{ir}$ tasks: user 1 runs $\min(1, 14/4) = 1$ task on the first and $\min(8, 1) = 1$ on the second. DRF gives it
-# three, which the servers cannot run.
+# The same 9 CPUs and 18 GB may be two servers, (1 CPU, 14 GB) and (8 CPUs, 4 GB). Alone on server $l$, user $i$ runs
+# $\min_r c_{lr} / D_{ir}$ tasks: user 1 runs $\min(1, 14/4) = 1$ task on the first and $\min(8, 1) = 1$ on the second. DRF
+# gives it three, which the servers cannot run.
 
 # %%
 two_servers = fa.example("wang-fig1").instance
-alone = two_servers.exact.capacities, two_servers.exact.demands
-for l, c in enumerate(alone[0]):
-    print(f"server {l + 1}: user 1 alone runs", min(C / D for C, D in zip(c, alone[1][0][0], strict=True)), "task")
+task = two_servers.exact.demands[0][0]  # of user 1
+for l, capacity in enumerate(two_servers.exact.capacities, 1):
+    print(f"server {l}: user 1 alone runs", min(C / D for C, D in zip(capacity, task, strict=True)), "task")
 
 # %%
 user_1_alone = fa.Allocation(two_servers, [1, 1, 0, 0])  # tasks on the arcs (user, server): (1, 1), (1, 2), (2, 1), (2, 2)
@@ -79,8 +79,8 @@ ax = fa.plots.allocation(user_1_alone)
 # %% [markdown]
 # ## Fig. 2: the running example
 #
-# Server 1 has 2 CPUs and 12 GB, server 2 has 12 CPUs and 2 GB. Of 14 CPUs and 14 GB these are $c_1 = (1/7, 6/7)$ and $c_2 =
-# (6/7, 1/7)$. A task of user 1 takes 0.2 CPU and 1 GB, one of user 2 takes 1 CPU and 0.2 GB.
+# Server 1 has 2 CPUs and 12 GB, server 2 has 12 CPUs and 2 GB. Of 14 CPUs and 14 GB these are $c_1 = (1/7, 6/7)$ and
+# $c_2 = (6/7, 1/7)$. A task of user 1 takes 0.2 CPU and 1 GB, one of user 2 takes 1 CPU and 0.2 GB.
 
 # %%
 fig2 = fa.example("wang-fig2").instance
@@ -221,8 +221,9 @@ print("other prices", other.round(4).tolist(), " bound", round((other * c_).sum(
 #
 # W 3.3 asks for properties and W 4 proves them for DRFH. Two of the proofs are one line each.
 #
-# **Envy-freeness.** With the bundle of $j$, user $i$ has $G_i(A_j) = \sum_l \min_r g_{jl} d_{jr} / d_{ir} \le \sum_l g_{jl}
-# d_{j r_i^*} \le \sum_l g_{jl} = g$, because $d_{i r_i^*} = 1$.
+# **Envy-freeness.** With the bundle of $j$, user $i$ has
+# $G_i(A_j) = \sum_l \min_r g_{jl} d_{jr} / d_{ir} \le \sum_l g_{jl} d_{j r_i^*} \le \sum_l g_{jl} = g$, because
+# $d_{i r_i^*} = 1$.
 #
 # **Pareto optimality.** If $j$ could have more while nobody loses, it could give back $\epsilon d_j$ on one server. All
 # demands are positive, so everybody could have a part of that and $g$ would rise.

@@ -143,8 +143,8 @@ def iterate(instance):
 
 
 # %% [markdown]
-# Z's example has $C = (1, 1, 1, 1)$ and three users with the ways $(1/2, 1/2, 0, 0)$; $(0, 1/2, 1/2, 0)$; and $(1/2, 0, 1/2,
-# 0)$ or $(0, 0, 0, 1)$.
+# Z's example has $C = (1, 1, 1, 1)$ and three users with the ways $(1/2, 1/2, 0, 0)$; $(0, 1/2, 1/2, 0)$; and
+# $(1/2, 0, 1/2, 0)$ or $(0, 0, 0, 1)$.
 
 # %%
 example = fa.example("zarchy-rounds").instance
@@ -163,11 +163,11 @@ for k, part in enumerate(rounds, 1):
     print(f"iteration {k}: a = {part.level}, p = {[j + 1 for j in part.users]}, prices", *part.prices, " q =", *part.worth)
 
 # %% [markdown]
-# Iteration 1: resource 2 is the bottleneck. At the price 1 the tasks of users 1 and 2 cost 1/2 each, so $u_1 / 2 + u_2 / 2
-# \le 1$, and they cannot both have more than $a_1 = 1$.
+# Iteration 1: resource 2 is the bottleneck. At the price 1 the tasks of users 1 and 2 cost 1/2 each, so
+# $u_1 / 2 + u_2 / 2 \le 1$, and they cannot both have more than $a_1 = 1$.
 #
-# Iteration 2: resources 1 and 4 have the prices 2 and 1. Now $1 \cdot u_1 + 0 \cdot u_2 + 1 \cdot u_3 \le 3$, and with $u_1 =
-# 1$ user 3 has at most $a_2 = 2$. The toolkit draws the levels:
+# Iteration 2: resources 1 and 4 have the prices 2 and 1. Now $1 \cdot u_1 + 0 \cdot u_2 + 1 \cdot u_3 \le 3$, and with
+# $u_1 = 1$ user 3 has at most $a_2 = 2$. The toolkit draws the levels:
 
 # %%
 lmmf = fa.solve(example, "lmmf", "exact")
@@ -311,9 +311,10 @@ print("user 2 gets", lied.tasks_exact[1], "of the resource, worth", lied.tasks_e
 # %% [markdown]
 # ## Proposition 7: NB is not strategyproof
 #
-# $C = (1, 1)$; user 1 needs $(2/3, 1/3)$, user 2 needs $(1/4, 3/4)$. Guess that both resources are full: $\tfrac23 u_1 +
-# \tfrac14 u_2 = 1$ and $\tfrac13 u_1 + \tfrac34 u_2 = 1$ give $u = (6/5, 4/5)$. The KKT conditions are $\tfrac23 p_1 +
-# \tfrac13 p_2 = 5/6$ and $\tfrac14 p_1 + \tfrac34 p_2 = 5/4$, so $p = (1/2, 3/2)$: not negative, so the guess is right.
+# $C = (1, 1)$; user 1 needs $(2/3, 1/3)$, user 2 needs $(1/4, 3/4)$. Guess that both resources are full:
+# $\tfrac23 u_1 + \tfrac14 u_2 = 1$ and $\tfrac13 u_1 + \tfrac34 u_2 = 1$ give $u = (6/5, 4/5)$. The KKT conditions are
+# $\tfrac23 p_1 + \tfrac13 p_2 = 5/6$ and $\tfrac14 p_1 + \tfrac34 p_2 = 5/4$, so $p = (1/2, 3/2)$: not negative, so the guess
+# is right.
 
 # %%
 prop7 = fa.example("zarchy-prop7").instance
@@ -333,9 +334,9 @@ print("user 2 receives", got.round(6), "worth", round(float(min(got / [1 / 4, 3 
 # %% [markdown]
 # ## Proposition 8: LMMF has no sharing incentive
 #
-# $C = (1, 1, 1)$; user 1 needs $(0, 1, 0)$, user 2 needs $(1, 0, 0)$ or $(0, 1/2, 1/2)$. Half of everything is worth $1/2 + 1
-# = 3/2$ tasks to user 2. LMMF gives resource 2 to user 1 and one task to user 2. Z prints $u_2(Y_2) = 1/2$, but $Y_2 = (1, 0,
-# 0)$ runs one task. The proposition stands: $1 < 3/2$.
+# $C = (1, 1, 1)$; user 1 needs $(0, 1, 0)$, user 2 needs $(1, 0, 0)$ or $(0, 1/2, 1/2)$. Half of everything is worth
+# $1/2 + 1 = 3/2$ tasks to user 2. LMMF gives resource 2 to user 1 and one task to user 2. Z prints $u_2(Y_2) = 1/2$, but
+# $Y_2 = (1, 0, 0)$ runs one task. The proposition stands: $1 < 3/2$.
 
 # %%
 prop8 = fa.example("zarchy-prop8").instance

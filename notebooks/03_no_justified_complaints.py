@@ -119,14 +119,14 @@ for x in [(1, 0, 0), (1, F(2, 3), 0), (F(3, 4), 1, 0), (F(31, 32), F(5, 8), F(1,
 # %% [markdown]
 # ## Given the bottlenecks, everything is linear (5.2)
 #
-# Let $I$ be the set of bottlenecks. Some $j \in I$ has $x_i r_{ij} \ge e_i$ if and only if $x_i \max_{j \in I} r_{ij} \ge
-# e_i$. So the fair allocations with these bottlenecks are a polytope,
+# Let $I$ be the set of bottlenecks. Some $j \in I$ has $x_i r_{ij} \ge e_i$ if and only if
+# $x_i \max_{j \in I} r_{ij} \ge e_i$. So the fair allocations with these bottlenecks are a polytope,
 #
 # $$P_I: \quad \sum_i x_i r_{ij} = 1 \;\; (j \in I), \qquad \sum_i x_i r_{ij} \le 1 \;\; (\text{all } j), \qquad
 # \min\Big(1, \frac{e_i}{\max_{j \in I} r_{ij}}\Big) \le x_i \le 1.$$
 #
-# The set of all fair allocations is the union of the $P_I$. In Fig. 3 two users request $r_1 = (1/4, 2/3, 1)$ and $r_2 = (1,
-# 2/3, 0)$; D prints no entitlements there, and we take $e = (1/2, 1/2)$. Resources 1 to 3 and all their sets:
+# The set of all fair allocations is the union of the $P_I$. In Fig. 3 two users request $r_1 = (1/4, 2/3, 1)$ and
+# $r_2 = (1, 2/3, 0)$; D prints no entitlements there, and we take $e = (1/2, 1/2)$. Resources 1 to 3 and all their sets:
 
 # %%
 fig3 = fa.example("dolev-fig3").instance
@@ -149,14 +149,15 @@ mark = ax.plot(2 / 3, 11 / 12, "x", color="black")
 # %% [markdown]
 # ## Two users: rounding off the boundary (5.3, Fig. 4)
 #
-# Replace the region by a convex set with a smooth boundary. At a point of it there is one tangent, $\nu_1 x_1 + \nu_2 x_2 =
-# 1$, which plays the part of the one full resource. Fairness becomes $\nu_i x_i \ge e_i$; both sides have the sum 1, so
+# Replace the region by a convex set with a smooth boundary. At a point of it there is one tangent,
+# $\nu_1 x_1 + \nu_2 x_2 = 1$, which plays the part of the one full resource. Fairness becomes $\nu_i x_i \ge e_i$; both sides
+# have the sum 1, so
 #
 # $$\nu_i x_i = e_i \quad \text{for every } i.$$
 #
-# Along the boundary from $x_1 = 0$ to $x_2 = 0$ the ratio $\nu_1 x_1 / \nu_2 x_2$ rises from 0 to $\infty$, so it is $e_1 /
-# e_2$ at one point. As the smooth set approaches the region, this point approaches a fair allocation. For two users it is the
-# only one.
+# Along the boundary from $x_1 = 0$ to $x_2 = 0$ the ratio $\nu_1 x_1 / \nu_2 x_2$ rises from 0 to $\infty$, so it is
+# $e_1 / e_2$ at one point. As the smooth set approaches the region, this point approaches a fair allocation. For two users it
+# is the only one.
 
 # %%
 ax = fa.plots.solution_set(fig3, levels=(12.0,))
@@ -166,8 +167,8 @@ title = ax.set_title("Fig. 4: a level set of f rounds off the corners")
 # ## Fig. 5: entitlements along one bound
 #
 # Two users request 2/3 of one resource each. With $e = (0.4, 0.6)$ the fair allocation is $(0.6, 0.9)$. For other
-# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests: for $e_2 / e_1
-# > 2$ user 2 has $x_2 = 1$ and user 1 the rest, which is more than its entitlement.
+# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests: for
+# $e_2 / e_1 > 2$ user 2 has $x_2 = 1$ and user 1 the rest, which is more than its entitlement.
 
 # %%
 fig5 = fa.example("dolev-fig5").instance
@@ -188,8 +189,8 @@ title = ax.set_title("Fig. 5")
 #
 # $$f(x) = - \sum_{j=1}^m \log s_j. \tag{5}$$
 #
-# Its level sets $f(x) = t$ are smooth, and tend to the boundary as $t$ grows. On each of them D looks for the point with $x_i
-# \, \partial f / \partial x_i = c\, e_i$:
+# Its level sets $f(x) = t$ are smooth, and tend to the boundary as $t$ grows. On each of them D looks for the point with
+# $x_i \, \partial f / \partial x_i = c\, e_i$:
 #
 # $$f(x(t)) = t, \tag{11}$$
 #
@@ -258,9 +259,9 @@ print("x =", toolkit.x[-1].round(8), " polished", *polished.tasks_exact)
 # with the barrier parameter $1/c$. Its optimum is unique, and interior points find it in polynomial time: $x(t)$ converges to
 # it. It is Nash bargaining, the market equilibrium where user $i$ has the money $e_i$.
 #
-# **It is fair.** Summed over $i$, (KKT) times $x_i$ gives $\sum_j p_j = 1$, because only full resources have a price. So $e_i
-# = \sum_j p_j \, x_i r_{ij}$ is an average of the $x_i r_{ij}$ over full resources. They cannot all be less than $e_i$. That
-# is (2), and shorter than D's proof.
+# **It is fair.** Summed over $i$, (KKT) times $x_i$ gives $\sum_j p_j = 1$, because only full resources have a price. So
+# $e_i = \sum_j p_j \, x_i r_{ij}$ is an average of the $x_i r_{ij}$ over full resources. They cannot all be less than $e_i$.
+# That is (2), and shorter than D's proof.
 
 # %%
 c = float((way.y[:, -1] * (r / s).sum(axis=1) / e).mean())
@@ -280,8 +281,8 @@ print(np.round(ends, 6).tolist())
 # %% [markdown]
 # ## Several solutions (5.5)
 #
-# Here are the three users of 5.5: $r_1 = (1, 1)$, $r_2 = (0, 1)$, $r_3 = (1, 0)$ and $e = (0.5, 0.3, 0.2)$. Every $x = (z, 1
-# - z, 1 - z)$ with $0.5 \le z \le 0.7$ is fair. The trajectory ends at $z = 1/2$.
+# Here are the three users of 5.5: $r_1 = (1, 1)$, $r_2 = (0, 1)$, $r_3 = (1, 0)$ and $e = (0.5, 0.3, 0.2)$. Every
+# $x = (z, 1 - z, 1 - z)$ with $0.5 \le z \le 0.7$ is fair. The trajectory ends at $z = 1/2$.
 
 # %%
 solutions = solution_set(segment)
