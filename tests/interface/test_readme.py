@@ -3,11 +3,15 @@
 import contextlib
 import io
 import re
+from math import inf
 from pathlib import Path
+
+from tolerances import SHARES
 
 from fairalloc.coverage import MARK, coverage
 from fairalloc.formulations import MECHANISMS
-from fairalloc.solvers import METHODS
+from fairalloc.models.jsonio import parse_instance, parse_json
+from fairalloc.solvers import METHODS, solve
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
@@ -21,6 +25,14 @@ def test_code_prints_what_the_readme_shows():
         with contextlib.redirect_stdout(out):
             exec(code, scope)
         assert out.getvalue() == shown
+
+
+def test_the_instance_in_json_is_read_and_solved():
+    (text,) = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+    instance = parse_instance(parse_json(text, "the README"))
+    assert (instance.counts.tolist(), instance.weights.tolist(), instance.max_tasks.tolist()) == ([1, 3], [2, 1], [inf, 20])
+    assert instance.eligible.tolist() == [[True, True], [False, True]]
+    assert solve(instance, "lmmf").residual < SHARES
 
 
 def table(heading):
