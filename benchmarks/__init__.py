@@ -12,15 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.page import write_page
+from fairalloc.benchmarks.progress import Progress
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
-from fairalloc.benchmarks.runner import measure
+from fairalloc.benchmarks.runner import Setting, measure
 from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, SuiteCase, find_suite, suite_of
-from fairalloc.solvers.options import Accuracy
 
 __all__ = [
     "SUITES",
     "BenchmarkError",
+    "Setting",
     "Suite",
     "SuiteCase",
     "Summary",
@@ -28,6 +30,7 @@ __all__ = [
     "print_summary",
     "report",
     "run",
+    "succeeded",
     "suite_of",
     "write_page",
 ]
@@ -36,17 +39,15 @@ __all__ = [
 def run(
     suite: str | Suite,
     records: str | Path,
-    methods: Sequence[Any] | None = None,
-    accuracy: Accuracy = "mid",
-    time_limit: float = 20.0,
-    memory_mb: int = 4096,
-    repeats: int = 3,
+    methods: Sequence[Any] = (),
+    cases: Sequence[str] = (),
+    setting: Setting | None = None,
     progress: bool = True,
-    solvers: str = "fairalloc.solvers",
 ) -> Summary:
     """Solve a suite with every available method that computes its mechanisms, and summarize what is on record.
 
-    A run that was stopped goes on where it was: what is on record for this version, machine and setting is not solved again.
+    A run that was stopped goes on where it was: what is on record for this code, these versions, this machine and this setting is
+    not solved again.
 
     Parameters
     ----------
@@ -55,50 +56,35 @@ def run(
     records
         file to add the rows to, made if it is not there
     methods
-        ids, or methods themselves; None takes those the suite names, or all that are available
-    accuracy
-        "low", "mid" or "high", or the residual promised, for every method alike
-    time_limit
-        seconds for one solve: the method is asked to stop then, and its process is ended a little later
-    memory_mb
-        how far the address space of one solve may grow
-    repeats
-        solves of each case by each method
+        ids, or methods themselves; () takes those the suite names, or all that are available
+    cases
+        names of cases, which may hold * and ?; () takes all
+    setting
+        accuracies, limits, repeats and how many solves run at the same time; None = the defaults of `Setting`
     progress
-        whether to show a bar where the error stream is a terminal
-    solvers
-        name of the module that has `solve` and `METHODS`
+        whether the error stream is told how far the run is: a bar on a terminal, else a line now and then
 
     Raises
     ------
-    BenchmarkError : an unknown suite or method, a method that is missing, a bad limit, a case that cannot be built
+    BenchmarkError : a bad setting, a records file that cannot be used
+    UnknownName, NotInstalled, NotApplicable : an unknown suite or method, one that is missing, or one that computes nothing there
     """
-    asked, before, added = measure(
-        suite,
-        records,
-        methods=methods,
-        accuracy=accuracy,
-        time_limit=time_limit,
-        memory_mb=memory_mb,
-        repeats=repeats,
-        progress=progress,
-        solvers=solvers,
-    )
-    return summarize(records, like=asked, before=before, added=added)
+    with Progress(progress) as shown:
+        before, added = measure(suite, records, methods, cases, setting or Setting(), shown)
+    return summarize(records, before=before, added=added)
 
 
-def report(
-    records: str | Path, html: str | Path | None = None, suite: str | None = None, environment: str | None = None
-) -> Summary:
+def report(records: str | Path, html: str | Path | None = None, suite: str | None = None, number: int | None = None) -> Summary:
     """Summarize the newest run on record and write it as an HTML page that needs no network.
 
     Parameters
     ----------
     records : the records file
     html : where the page is written; None = nowhere
-    suite, environment : of the run; None = any
+    suite : whose newest run is wanted; None = any
+    number : of the run; None = the newest
     """
-    summary = summarize(records, suite=suite, environment=environment)
+    summary = summarize(records, suite=suite, number=number)
     if html is not None:
         write_page(summary, html)
     return summary

@@ -1,10 +1,12 @@
-"""Numbers computed from records: success, honesty, cost, means and profiles. All numbers of the report are defined here.
+"""Numbers computed from records: success, honesty, cost, time to an accuracy, means, intervals and profiles.
 
-    success   the method claims that it solved the case, and our residual passes the tolerance of the accuracy word
-    honesty   the claim equals the truth: claimed and passes, or not claimed and does not pass
-    cost      seconds of build + compile + solve + read of a success; the time limit for a failure
+    success      the method claims that it solved the case, and our residual passes the tolerance of the accuracy
+    honesty      the claim equals the truth: claimed and passes, or not claimed and does not pass
+    cost         wall seconds around the method, taken outside it; PENALTY times the time limit for a failure
+    time to e    the least cost, over the accuracies a method was asked for, at which our residual is at most e: a method is
+                 judged by what it achieves, not by what it was asked for
 
-A run without a point does not pass; it is honest if it does not claim success.
+A run without a finite point does not pass; it is honest if it does not claim success. All numbers of the report are defined here.
 """
 
 import math
@@ -12,29 +14,50 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
-from fairalloc.benchmarks.records import Record
+import numpy as np
+
+from fairalloc.benchmarks.records import UNDEFINED, Record
 from fairalloc.models import Times
+from fairalloc.models.numbers import Floats
 
 __all__ = [
+    "DRAWS",
+    "PENALTY",
     "SHIFT",
+    "TARGETS",
     "cost",
-    "costs_by_case",
+    "costs_to",
     "honest",
+    "interval",
     "layer_ratios",
     "median_times",
     "passes",
     "profile",
     "rate",
     "shifted_geometric_mean",
+    "solves",
+    "split_badly",
     "succeeded",
 ]
 
-# Seconds. Solves here take milliseconds; with the usual 10 s the fast cases would not count at all.
 SHIFT = 0.010
+"""Seconds. Solves here take milliseconds; with the usual 10 s the fast cases would not count at all."""
+
+PENALTY = 3.0
+"""What a failure costs in means, in units of the time limit."""
+
+TARGETS = (1e-3, 1e-6, 1e-8)
+"""The residuals to which times are compared."""
+
+DRAWS = 1000
+"""Bootstrap samples of an interval."""
+
+CLOSE = 0.05, 0.001
+"""The method's phases may differ from our clock by this part of it, and by this many seconds, before they are flagged."""
 
 
 def passes(record: Record) -> bool:
-    """The truth: our residuals meet what the accuracy word promises."""
+    """The truth: our residuals meet what the accuracy promises."""
     return record.residual <= record.tolerance
 
 
@@ -48,22 +71,43 @@ def honest(record: Record) -> bool:
     return record.claims == passes(record)
 
 
+def split_badly(record: Record) -> bool:
+    """Whether the method's own phases are far from the clock around it: they add up to much less, or to more."""
+    relative, absolute = CLOSE
+    return math.isfinite(record.residual) and abs(record.phases - record.wall) > relative * record.wall + absolute
+
+
+def solves(records: Iterable[Record]) -> list[Record]:
+    """The rows about solves, without those about cases that have none."""
+    return [record for record in records if record.method != UNDEFINED]
+
+
 def rate(records: Sequence[Record], test: Callable[[Record], bool]) -> float:
     """Fraction of the records that pass a test; NaN where there are none."""
     return sum(map(test, records)) / len(records) if records else math.nan
 
 
-def cost(record: Record) -> float:
-    """Seconds; a failure costs the time limit."""
-    return record.total if succeeded(record) else record.time_limit
+def cost(record: Record, target: float | None = None) -> float:
+    """Wall seconds; inf for a failure.
+
+    A run succeeds where it claims so and passes, or, where a target is given, where its residual is at most the target.
+    """
+    good = succeeded(record) if target is None else record.residual <= target
+    return record.wall if good else math.inf
 
 
-def costs_by_case(records: Iterable[Record]) -> dict[str, float]:
-    """Median cost over the repeats, of each case."""
-    groups: dict[str, list[float]] = defaultdict(list)
+def costs_to(records: Iterable[Record], target: float | None) -> dict[str, list[float]]:
+    """For each case the costs of the repeats at the accuracy whose median cost is least; inf for a failure.
+
+    Parameters
+    ----------
+    records : of one method
+    target : the residual; None = what each accuracy promises, claimed
+    """
+    groups: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        groups[record.case].append(cost(record))
-    return {case: median(costs) for case, costs in groups.items()}
+        groups[record.case][record.accuracy].append(cost(record, target))
+    return {case: min(by_accuracy.values(), key=median) for case, by_accuracy in groups.items()}
 
 
 def shifted_geometric_mean(values: Iterable[float], shift: float = SHIFT) -> float:
@@ -72,12 +116,48 @@ def shifted_geometric_mean(values: Iterable[float], shift: float = SHIFT) -> flo
     return math.exp(math.fsum(logs) / len(logs)) - shift if logs else math.nan
 
 
+def interval(repeats: Sequence[Sequence[Sequence[float]]], shift: float = SHIFT, level: float = 0.95) -> tuple[float, float]:
+    """A bootstrap interval of a shifted geometric mean, or of the ratio of two of them on the same cases.
+
+    Each draw takes as many cases as there are, with replacement, and of each case one repeat of each method.
+
+    Parameters
+    ----------
+    repeats : for one method or two, for each case the finite costs of its repeats; the cases are in the same order
+    shift : of the means
+    level : of the interval
+
+    Returns
+    -------
+    The lower and the upper end; NaN where there are no cases
+    """
+    count = len(repeats[0])
+    if not count:
+        return math.nan, math.nan
+    random = np.random.default_rng(0)
+    cases = random.integers(count, size=(DRAWS, count))
+    means = [np.exp(_drawn(method, cases, random, shift).mean(axis=1)) - shift for method in repeats]
+    draws = means[0] if len(means) == 1 else means[0] / np.maximum(means[1], np.finfo(float).tiny)
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _drawn(costs: Sequence[Sequence[float]], cases: np.ndarray, random: np.random.Generator, shift: float) -> Floats:
+    """(draws, cases) logarithms of the shifted cost of one repeat of each drawn case."""
+    most = max(map(len, costs))
+    table = np.array([[values[k % len(values)] for k in range(most)] for values in costs])
+    counts = np.array([len(values) for values in costs])
+    pick = (random.random(cases.shape) * counts[cases]).astype(int)
+    logs: Floats = np.log(table[cases, pick] + shift)
+    return logs
+
+
 def median_times(records: Iterable[Record]) -> Times | None:
-    """Medians of the four phases over the runs that returned a point; None where none did."""
-    runs = [r for r in records if _has_point(r)]
+    """Medians of the four phases and of our clocks over the runs that returned a point; None where none did."""
+    runs = [r for r in records if math.isfinite(r.feasibility)]
     if not runs:
         return None
-    return Times(*(median(getattr(r, phase) for r in runs) for phase in ("build", "compile", "solve", "read")))
+    return Times(*(median(getattr(r, name) for r in runs) for name in ("build", "compile", "solve", "read", "wall", "cpu")))
 
 
 def layer_ratios(records: Iterable[Record], reference: str = "highs") -> dict[str, float]:
@@ -85,33 +165,30 @@ def layer_ratios(records: Iterable[Record], reference: str = "highs") -> dict[st
 
     The layers are the methods `LAYER:reference`, which hand the same program to the same solver.
     """
-    runs = [r for r in records if _has_point(r)]
-    direct = {(r.case, r.repeat): r.build + r.compile for r in runs if r.method == reference}
+    runs = [r for r in records if math.isfinite(r.feasibility)]
+    direct = {(r.case, r.accuracy, r.repeat): r.build + r.compile for r in runs if r.method == reference}
     ratios: dict[str, list[float]] = defaultdict(list)
     for r in runs:
-        if r.method.endswith(f":{reference}") and direct.get((r.case, r.repeat)):
-            ratios[r.method].append((r.build + r.compile) / direct[r.case, r.repeat])
+        where = r.case, r.accuracy, r.repeat
+        if r.method.endswith(f":{reference}") and direct.get(where):
+            ratios[r.method].append((r.build + r.compile) / direct[where])
     return {method: median(values) for method, values in ratios.items()}
 
 
-def profile(records: Iterable[Record]) -> dict[str, list[float]]:
-    """Performance profile: for each method its cost on each case of `records` in units of the best; inf for a failure.
+def profile(records: Iterable[Record], target: float | None = None) -> dict[str, list[float]]:
+    """Performance profile (Dolan and More 2002): for each method its cost on each case in units of the best; inf for a failure.
 
     A case is failed where the median repeat is, and it counts for every method, so give records of one mechanism.
     """
     by_method: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_method[record.method].append(record)
-    limits = {r.case: r.time_limit for group in by_method.values() for r in group}
-    costs = {method: costs_by_case(group) for method, group in by_method.items()}
-    return {method: [_ratio(case, own, costs, limit) for case, limit in limits.items()] for method, own in costs.items()}
+    costs = {key: {case: median(values) for case, values in costs_to(group, target).items()} for key, group in by_method.items()}
+    cases = dict.fromkeys(case for own in costs.values() for case in own)
+    return {method: [_ratio(case, own, costs) for case in cases] for method, own in costs.items()}
 
 
-def _ratio(case: str, own: Mapping[str, float], costs: Mapping[str, Mapping[str, float]], limit: float) -> float:
+def _ratio(case: str, own: Mapping[str, float], costs: Mapping[str, Mapping[str, float]]) -> float:
     mine = own.get(case, math.inf)
     best = min(other.get(case, math.inf) for other in costs.values())
-    return mine / best if mine < limit and best > 0 else math.inf
-
-
-def _has_point(record: Record) -> bool:
-    return math.isfinite(record.feasibility)
+    return mine / best if math.isfinite(mine) and best > 0 else 1.0 if math.isfinite(mine) else math.inf

@@ -1,39 +1,58 @@
 """Records of benchmarks: one row for each solve, only ever added to.
 
-The primary key is a hash of everything that was asked and of the environment in which it ran. So a run that was stopped goes on
-where it was, and a solve with another version or on another machine has a row of its own. A row is committed before the
-next solve starts: a kill loses the solve that is running, at most.
+The primary key is a hash of everything that was asked, of the code that was measured and of the machine. So a run that was
+stopped goes on where it was, and an edit of one method leaves the records of the others valid. A row is committed before the next
+solve starts: a kill loses the solves that are running, at most. A second table remembers the runs: what was asked, and which
+rows belong to the answer.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
 from typing import Any
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.runs.store import RecordStore
-from fairalloc.solvers.options import Accuracy
 
-__all__ = ["BenchmarkStore", "Job", "Record"]
+__all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
+
+UNDEFINED = ""
+"""The method of a row that says why a case has no solves: it cannot be built, or its mechanism is not defined there."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked, all of which makes the key: `fingerprint` of the instance, `time_limit` in s, `environment` by id."""
+    """What is asked, all of which makes the key.
+
+    Attributes
+    ----------
+    suite, case : where it comes from
+    fingerprint : of the instance
+    mechanism : with its parameters
+    method : its id, UNDEFINED in a row about a case that has no solves
+    accuracy : a word, or the residual as a text
+    time_limit, memory_mb : limits of the solve, in seconds and MB of address space
+    repeat : number of the repeat, from 0
+    jobs : how many solves ran at the same time, each on a core of its own
+    code : hash of the code, options and versions of the method and the mechanism (identity.py)
+    machine : id of the machine
+    """
 
     suite: str
     case: str
     fingerprint: str
     mechanism: str
     method: str
-    accuracy: Accuracy
+    accuracy: str
     time_limit: float
     memory_mb: int
     repeat: int
-    environment: str
+    jobs: int
+    code: str
+    machine: str
 
     @cached_property
     def key(self) -> str:
@@ -55,12 +74,17 @@ class Record(Job):
     ----------
     started : UTC time
     tolerance : the residual that the accuracy promises
-    termination : why the method stopped; "memory" and "error" also where its process was ended
+    termination : why the method stopped; "memory" and "error" also where its process was ended; "undefined" in a row about a case
     claims : whether the method says it solved the case
-    feasibility, definition : residuals computed from the instance; inf where there is no point
-    build, compile, solve, read, wall : seconds; wall is around the call
+    feasibility, definition : residuals computed from the instance; inf where there is no finite point
+    wall, cpu : seconds around the method, taken outside it: on the clock, and of all its threads and child processes
+    build, compile, solve, read : how the method itself splits its seconds
+    call : seconds of the whole call, judging included
     peak_mb : largest resident memory of the process; 0 where it did not live to tell
     iterations, message, versions : as reported by the method
+    trace : [[seconds, residual], ..] of an iterative method, where the suite asks for it
+    quantities : the numbers of the answer that are unique (references.py), [] where none are
+    rational : whether the answer is exact, in rationals
     """
 
     started: str
@@ -69,49 +93,74 @@ class Record(Job):
     claims: bool = False
     feasibility: float = math.inf
     definition: float = math.inf
+    wall: float = 0.0
+    cpu: float = 0.0
     build: float = 0.0
     compile: float = 0.0
     solve: float = 0.0
     read: float = 0.0
-    wall: float = 0.0
+    call: float = 0.0
     peak_mb: float = 0.0
     iterations: int | None = None
     message: str = ""
     versions: str = ""
+    trace: tuple[tuple[float, float], ...] = ()
+    quantities: tuple[float, ...] = ()
+    rational: bool = False
 
     @property
     def residual(self) -> float:
-        """The larger residual: what decides."""
-        return max(self.feasibility, self.definition)
+        """The larger residual: what decides; inf where one is not a number."""
+        found = max(self.feasibility, self.definition)
+        return found if found == found and self.feasibility == self.feasibility else math.inf
 
     @property
-    def total(self) -> float:
-        """Seconds of all four phases."""
+    def phases(self) -> float:
+        """Seconds of the four phases together, as the method reports them."""
         return self.build + self.compile + self.solve + self.read
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """One run: its number in the file, when it was started, its suite, what else is known of it, and the keys of its rows."""
+
+    number: int
+    started: str
+    suite: str
+    details: Mapping[str, Any]
+    keys: tuple[str, ...]
 
 
 _COLUMNS = [field.name for field in fields(Record)]
 _QUOTED = ", ".join(f'"{name}"' for name in _COLUMNS)
+_LISTS = ("trace", "quantities")
 
 
 class BenchmarkStore(RecordStore):
     """A records file, made if it is not there; close it, or use it in a `with` statement."""
 
-    kind, contents, layout, error = "records file", "records", 1, BenchmarkError
+    kind, contents, layout, error = "records file", "records", 2, BenchmarkError
     tables = f"""
-CREATE TABLE IF NOT EXISTS environment (id TEXT PRIMARY KEY, details TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED}, FOREIGN KEY (environment) REFERENCES environment (id));
+CREATE TABLE IF NOT EXISTS plan (number INTEGER PRIMARY KEY, started, suite, details TEXT NOT NULL, keys TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 CREATE TRIGGER IF NOT EXISTS no_update BEFORE UPDATE ON record BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
 CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
 """
 
-    def add_environment(self, identity: str, details: Mapping[str, Any]) -> None:
-        """Remember an environment; the same id again changes nothing."""
-        self.insert("environment", {"id": identity, "details": json.dumps(details, sort_keys=True)})
+    def add_run(self, started: str, suite: str, details: Mapping[str, Any], keys: Sequence[str]) -> None:
+        """Remember what a run asks for; once more where it is resumed."""
+        texts = {"details": json.dumps(details, sort_keys=True), "keys": json.dumps(list(keys))}
+        self.insert("plan", {"started": started, "suite": suite, **texts})
+
+    def runs(self) -> list[RecordedRun]:
+        """All runs, oldest first."""
+        rows = self.select("SELECT number, started, suite, details, keys FROM plan ORDER BY number")
+        return [RecordedRun(n, at, suite, json.loads(details), tuple(json.loads(keys))) for n, at, suite, details, keys in rows]
 
     def add(self, record: Record) -> None:
         """Append one row and commit it; the first row of a key stays."""
-        self.insert("record", {"key": record.key} | dict(zip(_COLUMNS, astuple(record), strict=True)))
+        row = dict(zip(_COLUMNS, astuple(record), strict=True))
+        self.insert("record", {"key": record.key} | row | {name: json.dumps(row[name]) for name in _LISTS})
 
     def keys(self) -> set[str]:
         """The keys of all rows."""
@@ -122,12 +171,8 @@ CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAIS
         rows = self.select(f"SELECT {_QUOTED} FROM record ORDER BY rowid")
         return [_record(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
-    def environment(self, identity: str) -> dict[str, Any]:
-        """What was written about an environment."""
-        ((text,),) = self.select("SELECT details FROM environment WHERE id = ?", (identity,))
-        details: dict[str, Any] = json.loads(text)
-        return details
-
 
 def _record(row: dict[str, Any]) -> Record:
-    return Record(**row | {"claims": bool(row["claims"])})
+    flags = {name: bool(row[name]) for name in ("claims", "rational")}
+    trace = tuple((float(at), float(residual)) for at, residual in json.loads(row["trace"]))
+    return Record(**row | flags | {"trace": trace, "quantities": tuple(json.loads(row["quantities"]))})

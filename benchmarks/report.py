@@ -1,11 +1,11 @@
 """Summaries of records: which rows belong together, the numbers of each method, and the tables on the terminal.
 
-One summary is about one suite in one environment under one setting; the other rows of the file are counted and left out.
+One summary is about one run: its suite under its setting on its machine; the other rows of the file are counted and left out.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,24 +15,27 @@ from rich.console import Console
 from rich.markup import escape
 
 from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
-from fairalloc.benchmarks.suites.suite import BenchmarkError
+from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
+from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
+from fairalloc.benchmarks.references import Reference, distance_to, references
+from fairalloc.benchmarks.suites.suite import BenchmarkError, find_suite
 from fairalloc.models import Times
+from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid, width
+from fairalloc.runs.objects import unpacked
 
-__all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "summarize"]
+__all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "rank_cells", "summarize"]
 
-_SETTING = ("suite", "environment", "accuracy", "time_limit", "memory_mb")
 _SHOWN = 8
 _READING = (
-    "success: claimed solved, and our residual passes; honest: the claim equals the truth. Times in ms: medians "
-    f"of each phase; sgm: shifted geometric mean of the totals, shift {1e3 * metrics.SHIFT:g} ms, a failure costs the time limit."
+    "success: claimed solved, and our residual passes; honest: the claim equals the truth. Times in ms: wall and cpu are taken "
+    "around the method, the phases are its own report; medians."
 )
 
 
 @dataclass(frozen=True)
 class MethodRow:
-    """One method over some records; `mean` is the shifted geometric mean over cases of its median cost, in seconds."""
+    """One method over some records: rates, and median times over the runs that returned a point."""
 
     method: str
     cases: int
@@ -40,12 +43,13 @@ class MethodRow:
     success: float
     honesty: float
     times: Times | None
-    mean: float
+    peak_mb: float
+    split_badly: int
 
 
 @dataclass(frozen=True)
 class FailedCase:
-    """A case that a method did not solve, or did not claim to have solved, in `count` of `runs` repeats; `record`: the first."""
+    """A case that a method did not solve, or did not claim to have solved, in `count` of `runs` solves; `record`: the first."""
 
     count: int
     runs: int
@@ -55,6 +59,8 @@ class FailedCase:
     def what(self) -> str:
         """In a few words."""
         r = self.record
+        if r.claims and not math.isfinite(r.residual):
+            return "claims success without a finite feasible point"
         if r.claims:
             return f"claims success, but the residual is {r.residual:.1e}"
         if metrics.passes(r):
@@ -64,43 +70,55 @@ class FailedCase:
 
 @dataclass(frozen=True)
 class Summary:
-    """The records of one suite in one environment under one setting.
+    """The rows of one run.
 
     Attributes
     ----------
     path : the records file
-    setting : its suite, environment, accuracy, time limit and memory limit
-    details : the environment
-    records : the rows
+    run : what was asked
+    rows_of_run : its rows, in the order in which they were added
     others : rows of the file that are not among them
-    before, added : for a run, rows of it that were on record already, and rows it added
+    before, added : for a run that has just ended, rows of it that were on record already, and rows it added
     """
 
     path: Path
-    setting: Job
-    details: dict[str, Any]
-    records: tuple[Record, ...]
+    run: RecordedRun
+    rows_of_run: tuple[Record, ...]
     others: int
     before: int = 0
     added: int = 0
 
     @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The rows about solves."""
+        return tuple(metrics.solves(self.rows_of_run))
+
+    @cached_property
+    def undefined(self) -> tuple[Record, ...]:
+        """The rows about cases that have no solves."""
+        return tuple(r for r in self.rows_of_run if r.method == UNDEFINED)
+
+    @cached_property
     def rows(self) -> list[MethodRow]:
-        """The methods, most successful first, then fastest."""
-        return _rows(self.records)
+        """The methods by name."""
+        return [_row(name, group) for name, group in sorted(_grouped(self.records, "method").items())]
 
     def __repr__(self) -> str:
-        return f"<summary of suite {self.setting.suite}: {self.counts}>"
+        return f"<summary of suite {self.run.suite}: {self.counts}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the comparison that `print_summary` prints."""
-        tables = _method_table(self.rows), _mechanism_table(self)
-        return replace(tables[0], title=repr(self).strip("<>"))._repr_html_() + tables[1]._repr_html_()
+        tables = [replace(_method_table(self.rows), title=repr(self).strip("<>")), *map(rank_table, self.rankings())]
+        return "".join(table._repr_html_() for table in tables)
 
     @cached_property
-    def by_mechanism(self) -> dict[str, list[MethodRow]]:
-        """The methods on the cases of each mechanism: there they all face the same cases."""
-        return {name: _rows(group) for name, group in sorted(_grouped(self.records, "mechanism").items())}
+    def by_mechanism(self) -> dict[str, list[Record]]:
+        """The solves of each mechanism."""
+        return dict(sorted(_grouped(self.records, "mechanism").items()))
+
+    def rankings(self, target: float | None = None) -> list[Ranking]:
+        """For each mechanism its methods on common cases; a target is a residual that must be achieved."""
+        return [ranking(name, group, target) for name, group in self.by_mechanism.items()]
 
     @cached_property
     def layers(self) -> dict[str, float]:
@@ -109,22 +127,41 @@ class Summary:
 
     @cached_property
     def failures(self) -> list[FailedCase]:
-        """Every (case, method) with a run that is not a success."""
-        runs: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        """Every (case, method, accuracy) with a run that is not a success."""
+        runs: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
         for record in self.records:
-            runs[record.case, record.method].append(record)
+            runs[record.case, record.method, record.accuracy].append(record)
         bad = {key: [r for r in group if not metrics.succeeded(r)] for key, group in runs.items()}
         return [FailedCase(len(bad[key]), len(group), bad[key][0]) for key, group in runs.items() if bad[key]]
+
+    @cached_property
+    def references(self) -> dict[str, Reference]:
+        """The reference answer of each case of which anything unique is known."""
+        try:
+            suite = find_suite(unpacked(self.run.details["place"]))
+        except FairallocError:  # its file has gone since
+            suite = None
+        return references(suite, self.records)
+
+    def distance(self, record: Record) -> float:
+        """From the reference of its case, in what is unique; inf where either is not known."""
+        known = self.references.get(record.case)
+        return distance_to(known, record) if known else math.inf
+
+    def command(self, record: Record) -> str:
+        """What solves a failed case again, with this accuracy and these limits."""
+        setting = f"--accuracy {record.accuracy} --time-limit {record.time_limit:g} --memory {record.memory_mb} --repeats 1"
+        return f"fairalloc bench run {record.suite} --case '{record.case}' --method '{record.method}' {setting}"
 
     @property
     def missing(self) -> dict[str, str]:
         """Methods that were not available, with what to install."""
-        return {name: method["missing"] for name, method in self.details["methods"].items() if method["missing"]}
+        return {name: method["missing"] for name, method in self.run.details["methods"].items() if method["missing"]}
 
     @property
     def note(self) -> str:
         """A sentence on what else the file holds, or ""."""
-        rest = f"{self.others:,} rows of other suites, versions, machines, settings or data, which are not in this report"
+        rest = f"{self.others:,} rows of other runs, or of code, versions and machines that are not those of this one"
         return f"{self.path.name} also holds {rest}." if self.others else ""
 
     @property
@@ -136,50 +173,50 @@ class Summary:
     @property
     def limits(self) -> str:
         """The setting, in a few words."""
-        job, tolerance = self.setting, self.records[0].tolerance
-        limits = f"{job.time_limit:g} s, {job.memory_mb:,} MB, one thread"
-        return f"accuracy {job.accuracy} (residual at most {tolerance:g}); each solve in its own process: {limits}"
+        setting: Mapping[str, Any] = self.run.details["setting"]
+        at_a_time = f", {setting['jobs']} solves at a time on cores of their own" if setting["jobs"] > 1 else ""
+        limits = f"{setting['time_limit']:g} s, {setting['memory_mb']:,} MB, one thread{at_a_time}"
+        return f"accuracy {', '.join(setting['accuracies'])}; each solve in its own process: {limits}"
 
 
 def summarize(
-    path: str | Path,
-    *,
-    suite: str | None = None,
-    environment: str | None = None,
-    like: Job | None = None,
-    before: int = 0,
-    added: int = 0,
+    path: str | Path, *, suite: str | None = None, number: int | None = None, before: int = 0, added: int = 0
 ) -> Summary:
-    """The summary of the rows of one suite in one environment under one setting.
+    """The summary of the newest run on record.
 
     Parameters
     ----------
     path : the records file
-    suite, environment : of the newest row that is asked for; None = any
-    like : the job whose setting is asked for; None = the newest
-    before, added : for a run, rows of it that were on record already, and rows it added
+    suite : whose newest run is wanted; None = any
+    number : of the run; None = the newest
+    before, added : for a run that has just ended, rows of it that were on record already, and rows it added
 
     Raises
     ------
-    BenchmarkError : there is no such file, or no such row in it
+    BenchmarkError : there is no such file, or no such run in it
     """
     if not Path(path).exists():
         raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
     with BenchmarkStore(path) as store:
-        everything = store.records()
-        like = like or _newest(everything, path, {"suite": suite, "environment": environment})
-        records = tuple(_latest_data(r for r in everything if _setting(r) == _setting(like)))
-        details = store.environment(like.environment)
-    return Summary(Path(path), like, details, records, len(everything) - len(records), before, added)
+        everything, runs = store.records(), store.runs()
+    fit = [run for run in runs if suite in (None, run.suite) and number in (None, run.number)]
+    if not fit:
+        wanted = [f"suite {suite!r}"] * (suite is not None) + [f"number {number}"] * (number is not None)
+        raise BenchmarkError(f"{path} has no run" + (f" with {' and '.join(wanted)}" if wanted else ""))
+    keys = set(fit[-1].keys)
+    records = tuple(r for r in everything if r.key in keys)
+    return Summary(Path(path), fit[-1], records, len(everything) - len(records), before, added)
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Print the comparison, as wide as the terminal."""
     console = console or Console(width=width(), highlight=False)
-    console.print(f"[bold]suite {summary.setting.suite}[/]: {summary.counts}; {summary.limits}")
+    console.print(f"[bold]suite {summary.run.suite}[/]: {summary.counts}; {summary.limits}")
     console.print(_method_table(summary.rows))
     console.print(_READING)
-    console.print(_mechanism_table(summary))
+    for item in summary.rankings():
+        console.print(rank_table(item))
+        console.print(item.sentence)
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
         console.print(f"Modelling layers, build + compile in units of that of highs: {ratios}")
@@ -189,6 +226,12 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(escape(where + failure.what), style="red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
+    for record in summary.undefined:
+        console.print(escape(f"not solved: {record.case}: {record.message}"), style="yellow")
+    for row in summary.rows:
+        if row.split_badly:
+            said = f"{row.method} reports phases that are far from our clock in {row.split_badly} of {row.runs} solves"
+            console.print(escape(said), style="yellow")
     for sentence in summary.missing.values():
         console.print(escape(f"not available: {sentence}"), style="yellow")
     if summary.note:
@@ -208,51 +251,47 @@ def percent(fraction: float) -> str:
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
+_TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
+
+
 def _method_table(rows: Sequence[MethodRow]) -> Grid:
-    columns = ("method", "cases", "success", "honest", "build", "compile", "solve", "read", "sgm")
+    columns = ("method", "cases", "success", "honest", *_TIMES, "MB")
     cells = [
-        (row.method, str(row.cases), percent(row.success), percent(row.honesty), *phases(row), milliseconds(row.mean))
+        (row.method, str(row.cases), percent(row.success), percent(row.honesty), *times(row), f"{row.peak_mb:,.0f}")
         for row in rows
     ]
     return Grid("", columns, cells, right=range(1, len(columns)))
 
 
-def _mechanism_table(summary: Summary) -> Grid:
-    columns = ("mechanism", "method", "cases", "success", "honest", "sgm", "to best")
-    groups = [(name, mechanism_cells(rows)) for name, rows in summary.by_mechanism.items()]
-    cells = [("" if k else name, *row) for name, rows in groups for k, row in enumerate(rows)]
-    return Grid("", columns, cells, right=range(2, len(columns)))
+def times(row: MethodRow) -> list[str]:
+    """The median times as text."""
+    return [milliseconds(getattr(row.times, name, None)) for name in _TIMES]
 
 
-def mechanism_cells(rows: Sequence[MethodRow]) -> list[tuple[str, ...]]:
-    """Method, cases, success, honesty, mean and its ratio to the best, as text."""
-    best = min(row.mean for row in rows)
-    rates = [(percent(row.success), percent(row.honesty)) for row in rows]
-    means = [(milliseconds(row.mean), f"{row.mean / best:.1f}") for row in rows]
-    return [(row.method, str(row.cases), *rate, *mean) for row, rate, mean in zip(rows, rates, means, strict=True)]
+def rank_table(item: Ranking) -> Grid:
+    """The methods on all cases of a mechanism, then those on some of them."""
+    columns = (item.mechanism, "cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
+    return Grid("", columns, [rank_cells(rank) for rank in (*item.rows, *item.partial)], right=range(1, len(columns)))
 
 
-def phases(row: MethodRow) -> list[str]:
-    """The four median times as text."""
-    values = [getattr(row.times, name, None) for name in ("build", "compile", "solve", "read")]
-    return [milliseconds(value) for value in values]
-
-
-def _rows(records: Iterable[Record]) -> list[MethodRow]:
-    groups = _grouped(records, "method")
-    return sorted((_row(name, group) for name, group in groups.items()), key=lambda row: (-row.success, row.mean, row.method))
+def rank_cells(rank: Rank) -> tuple[str, ...]:
+    """A row of a ranking as text."""
+    best = rank.to_best
+    spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}"
+    ratio = (f"{best.ratio:.2g}", f"{best.low:.2g}-{best.high:.2g}") if best.cases else ("-", "-")
+    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, *ratio)
 
 
 def _row(method: str, records: Sequence[Record]) -> MethodRow:
-    costs = metrics.costs_by_case(records)
     return MethodRow(
         method=method,
-        cases=len(costs),
+        cases=len({r.case for r in records}),
         runs=len(records),
         success=metrics.rate(records, metrics.succeeded),
         honesty=metrics.rate(records, metrics.honest),
         times=metrics.median_times(records),
-        mean=metrics.shifted_geometric_mean(costs.values()),
+        peak_mb=max(r.peak_mb for r in records),
+        split_badly=sum(map(metrics.split_badly, records)),
     )
 
 
@@ -261,23 +300,3 @@ def _grouped(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
     for record in records:
         groups[getattr(record, field)].append(record)
     return groups
-
-
-def _setting(job: Job) -> tuple[Any, ...]:
-    return tuple(getattr(job, name) for name in _SETTING)
-
-
-def _newest(records: Sequence[Record], path: str | Path, wanted: dict[str, str | None]) -> Record:
-    asked = {name: value for name, value in wanted.items() if value is not None}
-    fit = [r for r in records if all(getattr(r, name) == value for name, value in asked.items())]
-    if not fit:
-        condition = " with " + " and ".join(f"{name} {value!r}" for name, value in asked.items()) if asked else ""
-        raise BenchmarkError(f"{path} has no records{condition}")
-    return fit[-1]
-
-
-def _latest_data(records: Iterable[Record]) -> list[Record]:
-    """Without the rows of cases whose instance has changed since, as where the data folder was exchanged."""
-    rows = list(records)
-    latest = {r.case: r.fingerprint for r in rows}
-    return [r for r in rows if r.fingerprint == latest[r.case]]

@@ -1,102 +1,172 @@
 """Run a suite.
 
-1. list the solves: every case, with every method that computes its mechanism, as often as repeats are asked for
-2. leave out those that are on record
-3. solve each of the others in a process of its own, one after the other, and write its row before the next starts
+1. describe every case in a child process: its instance's fingerprint, and the methods that compute its mechanism there
+2. list the solves: every case, with each of these methods, at every accuracy, as often as repeats are asked for
+3. leave out those that are on record
+4. solve each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered
 """
 
-import hashlib
-import importlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from itertools import product
+from numbers import Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from fairalloc.benchmarks import environment
-from fairalloc.benchmarks.records import BenchmarkStore, Job, Record
+from fairalloc.benchmarks import machine
+from fairalloc.benchmarks.identity import code_of
+from fairalloc.benchmarks.progress import Progress
+from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
-from fairalloc.models.errors import FairallocError, NotApplicable, NotInstalled, UnknownName, no_such
-from fairalloc.runs.objects import is_in_file, is_packed, packed
-from fairalloc.runs.processes import PREPARATION, Document, NoAnswer, Pool, Task, isolation_missing
+from fairalloc.formulations import mechanism
+from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.runs.objects import is_in_file, packed
+from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
+from fairalloc.solvers import METHODS
 from fairalloc.solvers.installed import other_method
+from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.own import own_method
 
-__all__ = ["measure"]
+__all__ = ["Setting", "measure"]
+
+BUILD_SECONDS = 120.0
+"""How long it may take to build an instance and to ask the methods whether they compute its mechanism."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How every solve of a run is done.
+
+    Attributes
+    ----------
+    accuracies : that every method is asked for, words or residuals; () = those of the suite
+    time_limit : seconds for one solve; its process is ended a little later
+    memory_mb : how far the address space of one solve may grow
+    repeats : solves of each case by each method at each accuracy
+    jobs : solves at the same time, each on a core of its own
+    """
+
+    accuracies: tuple[Accuracy, ...] = ()
+    time_limit: float = 20.0
+    memory_mb: int = 4096
+    repeats: int = 3
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        for accuracy in self.accuracies:
+            promised(accuracy)
+        for what in ("time_limit", "memory_mb", "repeats", "jobs"):
+            value = getattr(self, what)
+            if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
+                raise BenchmarkError(f"{what} is {value!r}, but it must be positive")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A case: the fingerprint of its instance, the methods that compute its mechanism there, and why none can where none can."""
+
+    fingerprint: str
+    methods: tuple[str, ...]
+    undefined: str = ""
+    cause: str = "undefined"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of whom.
+
+    Attributes
+    ----------
+    name, suite : the suite, and the name it has in records
+    methods : by id
+    setting : limits and repeats
+    place, packed : how another process finds the suite, and the methods that are not registered
+    everything : whether no methods were named
+    """
+
+    name: str
+    suite: Suite
+    methods: Mapping[str, Method]
+    setting: Setting
+    place: str
+    packed: Mapping[str, str]
+    everything: bool
+
+    @property
+    def accuracies(self) -> tuple[Accuracy, ...]:
+        """Those that were asked for, else those of the suite."""
+        return self.setting.accuracies or self.suite.accuracies
 
 
 def measure(
     asked: str | Suite,
     records: str | Path,
-    *,
-    methods: Sequence[Any] | None,
-    accuracy: Accuracy,
-    time_limit: float,
-    memory_mb: int,
-    repeats: int,
-    progress: bool,
-    solvers: str,
-) -> tuple[Job, int, int]:
+    methods: Sequence[Any],
+    cases: Sequence[str],
+    setting: Setting,
+    progress: Progress,
+) -> tuple[int, int]:
     """Solve what is not on record yet.
 
     Parameters
     ----------
     asked : the suite, or its name
-    records, methods, accuracy, time_limit, memory_mb, repeats, progress, solvers : as for `fairalloc.benchmarks.run`
+    records : the file
+    methods : ids or methods; () takes those that the suite names, or all that are available
+    cases : names of cases, which may hold * and ?; () takes all
+    setting : limits and repeats
+    progress : is told of every solve
 
     Returns
     -------
-    The first job of the plan, and how many rows were there and were added
+    How many rows were there, and how many were added
     """
-    suite, api = find_suite(asked), importlib.import_module(solvers)
-    name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
-    _check(accuracy, time_limit, memory_mb, repeats)
-    chosen = _choose(api, methods or suite.methods)
-    own = {method.id: method for method in chosen if method not in api.METHODS.values()}
-    there = _There(_reference(asked), {key: packed(method) for key, method in own.items()}, solvers)
-    details = environment.describe(api, own.values()) | {"own": there.digest}
-    here = environment.identity(details)
-    settings = {"accuracy": accuracy, "time_limit": float(time_limit), "memory_mb": memory_mb, "environment": here}
-    with BenchmarkStore(records) as store, Pool("fairalloc.benchmarks.worker") as pool:
-        store.add_environment(here, details)
-        described = {case.name: _described(pool, name, case, chosen, there) for case in suite.cases}
-        jobs = list(_plan(name, suite, described, chosen, repeats, settings))
-        if not jobs:
-            raise NotApplicable(f"no method of {', '.join(m.id for m in chosen)} computes a mechanism of the suite {name!r}")
+    if missing := isolation_missing():
+        raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
+    plan = _plan(asked, methods, cases, setting)
+    details = machine.describe_machine()
+    with BenchmarkStore(records) as store, Pool("fairalloc.benchmarks.worker", setting.jobs, pinned=setting.jobs > 1) as pool:
+        described = _described(pool, plan, progress)
+        jobs = list(_jobs(plan, described, machine.machine_id(details)))
+        _check_use(plan, described, named=bool(methods))
+        store.add_run(_now(), plan.name, _details(plan, details), [job.key for job in jobs])
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
-        with _bar(progress) as bar:
-            task = bar.add_task("", total=len(left))
-            for job in left:
-                bar.update(task, description=f"{job.method} {job.case}")
-                store.add(_record(job, _solved(pool, job, there), promised(accuracy)))
-                bar.advance(task)
-    return jobs[0], len(jobs) - len(left), len(left)
+        progress.begin(len(left))
+        _record_undefined(store, described, left)
+        by_key = {job.key: job for job in left if job.method != UNDEFINED}
+        for task, answer in pool.answers(_task(plan, job) for job in by_key.values()):
+            job = by_key[task.request["key"]]
+            store.add(_record(job, _outcome(job, answer)))
+            progress.step(f"{job.method} {job.case}")
+    return len(jobs) - len(left), len(left)
 
 
-@dataclass(frozen=True)
-class _There:
-    """What a process is told: where it finds the suite, methods of one's own by id, and the module that solves."""
-
-    suite: str
-    methods: Mapping[str, str]
-    solvers: str
-
-    @property
-    def digest(self) -> str:
-        """Hash of all code of one's own, "" without any: what was measured with other code is not taken for this."""
-        file = Path(self.suite.partition(".py")[0] + ".py") if is_in_file(self.suite) else None
-        parts = [*self.methods.values(), self.suite if is_packed(self.suite) else file.read_text("utf-8") if file else ""]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12] if any(parts) else ""
+# ---- the plan -----------------------------------------------------------------------------------------------------
 
 
-def _reference(asked: str | Suite) -> str:
+def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setting: Setting) -> Plan:
+    suite = _part(find_suite(asked), cases)
+    name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
+    methods = {method.id: method for method in _chosen(wanted or suite.methods)}
+    own = {key: method for key, method in methods.items() if METHODS.get(key) is not method and other_method(key) is None}
+    travelling = {key: packed(method) for key, method in own.items()}
+    return Plan(name, suite, methods, setting, _place(asked), travelling, not (wanted or suite.methods))
+
+
+def _part(suite: Suite, wanted: Sequence[str]) -> Suite:
+    """The suite with the cases that fit these names."""
+    for name in wanted:
+        if not any(fnmatchcase(case.name, name) for case in suite.cases):
+            raise UnknownName(no_such("case", name, [case.name for case in suite.cases], f"the suite {suite.id!r} has others"))
+    kept = [case for case in suite.cases if not wanted or any(fnmatchcase(case.name, name) for name in wanted)]
+    return replace(suite, cases=tuple(kept))
+
+
+def _place(asked: str | Suite) -> str:
     """The suite as a text that means the same in another process, whatever its folder."""
     if isinstance(asked, str) and is_in_file(asked):
         file, colon, name = asked.rpartition(":") if not asked.endswith(".py") else (asked, "", "")
@@ -104,94 +174,127 @@ def _reference(asked: str | Suite) -> str:
     return str(packed(asked))
 
 
-def _check(accuracy: Accuracy, time_limit: float, memory_mb: int, repeats: int) -> None:
-    if missing := isolation_missing():
-        raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
-    try:
-        promised(accuracy)
-    except FairallocError as error:
-        raise type(error)(f"the {error}") from None
-    for what, value in (("time limit", time_limit), ("memory limit", memory_mb), ("number of repeats", repeats)):
-        if not value > 0:
-            raise BenchmarkError(f"the {what} is {value}, but it must be positive")
-
-
-def _choose(api: ModuleType, wanted: Sequence[Any]) -> list[Any]:
+def _chosen(wanted: Sequence[Any]) -> list[Method]:
     """The methods that were asked for, by id or themselves, which must be there, or all that are there."""
-    asked = [_method(api, item) for item in wanted]
+    asked = [_method(item) for item in wanted]
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
-    chosen = asked or [method for method in api.METHODS.values() if not method.missing()]
-    return list({method.id: method for method in chosen}.values())
+    return asked or [method for method in METHODS.values() if not method.missing()]
 
 
-def _method(api: ModuleType, item: Any) -> Any:
+def _method(item: Any) -> Method:
     """The method with an id, also that of a solver that CVXPY or Pyomo finds, or the method that an object stands for."""
     if not isinstance(item, str):
         return own_method(item)
-    found = api.METHODS[item] if item in api.METHODS else other_method(item)
+    found = METHODS[item] if item in METHODS else other_method(item)
     if found is None:
-        raise UnknownName(no_such("method", item, api.METHODS))
+        raise UnknownName(no_such("method", item, METHODS))
     return found
 
 
-def _plan(
-    suite_id: str,
-    suite: Suite,
-    described: Mapping[str, tuple[str, list[str]]],
-    methods: Iterable[Any],
-    repeats: int,
-    settings: Mapping[str, Any],
-) -> Iterator[Job]:
-    """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods.
-
-    Parameters
-    ----------
-    suite_id, suite : the suite and the name by which the worker finds it
-    described : for each case the fingerprint of its instance and the ids of the methods that compute its mechanism
-    methods : those that are compared
-    repeats : solves of each case by each method
-    settings : accuracy, limits and environment
-    """
-    for repeat in range(repeats):
-        for case in suite.cases:
-            fingerprint, able = described[case.name]
-            for method in methods:
-                if method.id in able:
-                    what = (suite_id, case.name, fingerprint, case.label, method.id)
-                    yield Job(*what, repeat=repeat, **settings)
+def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
+    """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods."""
+    setting = plan.setting
+    limits = {"time_limit": float(setting.time_limit), "memory_mb": setting.memory_mb, "jobs": setting.jobs, "machine": here}
+    codes = {case.name: _codes(plan, case, described[case.name]) for case in plan.suite.cases}
+    for repeat, case in product(range(setting.repeats), plan.suite.cases):
+        found = described[case.name]
+        where = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
+        if found.undefined and repeat == 0:
+            yield Job(**where, method=UNDEFINED, accuracy="", repeat=0, code="", **limits)
+        for method, accuracy in product(found.methods, plan.accuracies):
+            what = {"method": method, "accuracy": str(accuracy), "repeat": repeat, "code": codes[case.name][method]}
+            yield Job(**where, **what, **limits)
 
 
-def _record(job: Job, answer: Document, tolerance: float) -> Record:
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    asked = {field.name: getattr(job, field.name) for field in fields(Job)}
-    return Record(**asked, started=started, tolerance=tolerance, **answer)
+def _codes(plan: Plan, case: SuiteCase, described: Described) -> dict[str, str]:
+    item = mechanism(case.mechanism).configure(**case.parameters) if described.methods else None
+    return {key: code_of(plan.methods[key], item) for key in described.methods if item is not None}
 
 
-def _bar(progress: bool) -> Progress:
-    """A progress bar where the error stream is a terminal, else nothing."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))
+def _check_use(plan: Plan, described: Mapping[str, Described], named: bool) -> None:
+    """Every method that was named must compute something; there must be something to solve, or to say."""
+    useful = {method for found in described.values() for method in found.methods}
+    idle = [method for method in plan.methods if method not in useful]
+    if idle and (named or not useful) and not any(found.undefined for found in described.values()):
+        raise NotApplicable(f"no mechanism of the suite {plan.name!r} is computed by {', '.join(idle)}")
 
 
-def _described(pool: Pool, suite: str, case: SuiteCase, methods: Iterable[Any], there: _There) -> tuple[str, list[str]]:
-    """The fingerprint of a case's instance, and the ids of the methods that compute its mechanism on it."""
-    asked = {method.id: there.methods.get(method.id) for method in methods}
-    request = {"suite": there.suite, "case": case.name, "solvers": there.solvers, "methods": asked}
-    answer = pool.ask(Task(request, PREPARATION))
+def _details(plan: Plan, here: Mapping[str, Any]) -> dict[str, Any]:
+    """What the report says of a run besides its rows."""
+    known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
+    setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.accuracies]}
+    return {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": plan.place} | machine.describe_run(
+        known
+    )
+
+
+# ---- the processes --------------------------------------------------------------------------------------------------
+
+
+def _described(pool: Pool, plan: Plan, progress: Progress) -> dict[str, Described]:
+    """Step 1."""
+    asked = {key: plan.packed.get(key, key) for key in plan.methods}
+    setting, found = plan.setting, {}
+    progress.say(f"building {len(plan.suite.cases)} instances")
+    requests = ({"suite": plan.place, "case": case.name, "methods": asked} for case in plan.suite.cases)
+    for task, answer in pool.answers(Task(request, BUILD_SECONDS, setting.memory_mb) for request in requests):
+        found[task.request["case"]] = _read(answer)
+    return found
+
+
+def _read(answer: Document | NoAnswer) -> Described:
     if isinstance(answer, NoAnswer):
-        raise BenchmarkError(f"the case {case.name!r} of the suite {suite!r} cannot be built: {answer.sentence}")
-    return str(answer["fingerprint"]), list(answer["methods"])
+        return Described(
+            "", (), f"the instance cannot be built: {answer.sentence}", "error" if answer.cause == "error" else answer.cause
+        )
+    return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"])
 
 
-def _solved(pool: Pool, job: Job, there: _There) -> Document:
+def _task(plan: Plan, job: Job) -> Task:
+    found = {"suite": plan.place, "key": job.key, "method": plan.packed.get(job.method, job.method), "trace": plan.suite.trace}
+    return Task(asdict(job) | found, job.deadline, job.memory_mb)
+
+
+def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
     """What the worker measured, or the termination and the message of a process that was ended."""
-    found = {"suite": there.suite, "solvers": there.solvers, "method": there.methods.get(job.method, job.method)}
-    answer = pool.ask(Task(asdict(job) | found, job.deadline, job.memory_mb))
     if not isinstance(answer, NoAnswer):
         return answer
     if answer.cause == "time":
         return {"termination": "time_limit", "message": f"ended from outside: over the time limit of {job.time_limit:g} s"}
     return {"termination": answer.cause, "message": answer.sentence}
+
+
+# ---- the records ----------------------------------------------------------------------------------------------------
+
+
+def _record_undefined(store: BenchmarkStore, described: Mapping[str, Described], jobs: Iterable[Job]) -> None:
+    """A row for each case that has no solves, which says why."""
+    for job in jobs:
+        if job.method == UNDEFINED:
+            found = described[job.case]
+            store.add(_record(job, {"termination": found.cause, "message": found.undefined}))
+
+
+def _record(job: Job, outcome: Document) -> Record:
+    asked = {field.name: getattr(job, field.name) for field in fields(Job)}
+    lists = {name: tuple(map(_plain, outcome[name])) for name in ("trace", "quantities") if name in outcome}
+    tolerance = promised(_accuracy(job.accuracy)) if job.accuracy else 0.0
+    return Record(**asked, started=_now(), tolerance=tolerance, **{**outcome, **lists})
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _accuracy(text: str) -> Accuracy:
+    """A word, or the number that a text stands for."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,32 +1,50 @@
-"""How a case is solved and measured, in a child process of runs/processes.py.
+"""How a case is described, or solved and measured, in a child process of runs/processes.py.
 
-1. the server builds the instance once, before children are forked
+Described: the child builds the instance, within the limits of a child, and answers its fingerprint and the methods that compute
+the mechanism there. Solved:
+
+1. the server builds the instance, once, before children are forked
 2. a child warms the method up on a tiny instance: first calls import packages and set them up
 3. the clock of the time limit starts again
 4. the child solves the case, and answers what it measured
 """
 
 import contextlib
-import importlib
 import math
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from typing import Any
 
+import numpy as np
+
+from fairalloc.benchmarks.references import unique_quantities
 from fairalloc.benchmarks.suites.suite import SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.jsonio import fingerprint
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
+from fairalloc.solvers import solve
+from fairalloc.solvers.method import Method
+from fairalloc.solvers.own import own_method
+from fairalloc.solvers.registry import find_method
 
 __all__ = ["answer", "prepare"]
 
+TRACE_POINTS = 200
+"""How many points of a trace are kept, evenly spread over its iterations."""
+
+MERITS = ("residual", "merit", "change")
+"""What a trace measures by, best first."""
+
 
 def prepare(request: Document) -> None:
-    """Build the instance of a request's case."""
-    _instance(request["suite"], request["case"])
+    """Build the instance of a case that is to be solved."""
+    if "method" in request:
+        _instance(request["suite"], request["case"])
 
 
 def answer(request: Document, restart: Callable[[], object]) -> Document:
@@ -35,7 +53,7 @@ def answer(request: Document, restart: Callable[[], object]) -> Document:
     return _solved(request, instance, restart) if "method" in request else _described(request, instance)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _instance(suite: str, case: str) -> Instance:
     return _case(suite, case).build()
 
@@ -44,24 +62,40 @@ def _case(suite: str, case: str) -> SuiteCase:
     return find_suite(unpacked(suite)).case(case)
 
 
+def _method(given: str) -> Method:
+    item = unpacked(given)
+    return find_method(item) if isinstance(item, str) else own_method(item)
+
+
 def _described(request: Document, instance: Instance) -> Document:
-    """The fingerprint of the case's instance, and which of the methods compute its mechanism there."""
+    """The fingerprint of the case's instance, the methods that compute its mechanism there, or why it is not defined there."""
     case = _case(request["suite"], request["case"])
-    item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
-    methods = importlib.import_module(request["solvers"]).METHODS
-    asked = {key: methods[key] if packed is None else unpacked(packed) for key, packed in request["methods"].items()}
+    facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "undefined": ""}
+    try:
+        item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
+        item.domain(instance)
+    except NotApplicable as error:
+        return facts | {"undefined": str(error)}
+    asked = {key: _method(given) for key, given in request["methods"].items()}
     fit = [key for key, method in asked.items() if method.computes(item) and not method.applies(item, instance)]
-    return {"fingerprint": fingerprint(instance), "methods": fit}
+    return facts | {"methods": fit}
 
 
 def _solved(job: Document, instance: Instance, restart: Callable[[], object]) -> Document:
-    solve = importlib.import_module(job["solvers"]).solve
     case = _case(job["suite"], job["case"])
-    options = {"method": unpacked(job["method"]), "accuracy": job["accuracy"], "time_limit": job["time_limit"], **case.parameters}
-    asked = partial(solve, mechanism=case.mechanism, **options)
+    options = {"accuracy": _accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
+    asked = partial(solve, mechanism=case.mechanism, method=_method(job["method"]), **options, **case.parameters)
     _warm_up(asked)
     restart()
-    return _measure(asked, instance)
+    return _measured(case, asked, instance)
+
+
+def _accuracy(text: str) -> str | float:
+    """A word, or the number that a text stands for."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
@@ -71,30 +105,46 @@ def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
         asked(tiny)
 
 
-def _measure(asked: Callable[[Instance], Allocation], instance: Instance) -> Document:
+def _measured(case: SuiteCase, asked: Callable[[Instance], Allocation], instance: Instance) -> Document:
     start = time.perf_counter()
     allocation = asked(instance)
-    wall = time.perf_counter() - start
+    call = time.perf_counter() - start
+    if allocation.termination == "error" and MemoryError.__name__ in allocation.message:
+        raise MemoryError  # which the server says better
     times = allocation.times
     return {
         "termination": allocation.termination,
-        "claims": allocation.claims_success,
+        "claims": allocation.termination == "optimal",  # also without a point
         "feasibility": _residual(allocation, "feasibility"),
         "definition": _residual(allocation, "definition", "optimality"),
+        "wall": times.wall,
+        "cpu": times.cpu,
         "build": times.build,
         "compile": times.compile,
         "solve": times.solve,
         "read": times.read,
-        "wall": wall,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "call": call,
+        "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
         "iterations": allocation.iterations,
         "message": allocation.message,
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
+        "trace": _trace(allocation.trace),
+        "quantities": unique_quantities(case, instance, allocation),
+        "rational": allocation.x_exact is not None,
     }
 
 
 def _residual(allocation: Allocation, *names: str) -> float:
-    """The residual of the first of these names as a number that can be compared; inf where there is none, no point, or NaN."""
-    found = [allocation.residuals[name] for name in names if name in allocation.residuals and allocation.has_point]
+    """The residual of the first of these names as a number that can be compared; inf where there is none, or no finite point."""
+    finite = allocation.has_point and bool(np.isfinite(allocation.x).all())
+    found = [allocation.residuals[name] for name in names if name in allocation.residuals and finite]
     value = float(found[0]) if found else math.inf
     return math.inf if math.isnan(value) else value
+
+
+def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
+    """[seconds, value] of the iterations of an algorithm that keeps both."""
+    name = next((merit for merit in MERITS if any(merit in event for event in events)), None)
+    points = [[float(event["seconds"]), float(event[name])] for event in events if "seconds" in event and name in event]
+    keep = np.unique(np.linspace(0, len(points) - 1, min(len(points), TRACE_POINTS)).astype(int))
+    return [points[k] for k in keep]

@@ -116,10 +116,11 @@ def method_named(name: str | None) -> Any:
     return name
 
 
-def add_accuracy(command: argparse.ArgumentParser) -> None:
-    """The option --accuracy: a word, or a residual."""
-    text = f"{', '.join(ACCURACY)}, or the residual itself, such as 1e-7; default: mid"
-    completed(command.add_argument("--accuracy", default="mid", type=_accuracy, metavar="WORD", help=text), lambda: ACCURACY)
+def add_accuracy(command: argparse.ArgumentParser, several: str = "") -> None:
+    """The option --accuracy: a word, or a residual; it may repeat where `several` says what that means."""
+    text = f"{', '.join(ACCURACY)}, or the residual itself, such as 1e-7; {several or 'default: mid'}"
+    how: dict[str, Any] = {"action": "append"} if several else {"default": "mid"}
+    completed(command.add_argument("--accuracy", type=_accuracy, metavar="WORD", help=text, **how), lambda: ACCURACY)
 
 
 def _accuracy(text: str) -> str | float:

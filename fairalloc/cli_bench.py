@@ -30,10 +30,12 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
     command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
     command.add_argument("--method", action="append", metavar="ID", help="only these methods; ids or FILE.py:NAME")
-    add_accuracy(command)
+    command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
+    add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
     command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, default=3, metavar="N")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
     command.set_defaults(run=_run)
     command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
     command.add_argument("records", type=Path, metavar="FILE")
@@ -53,21 +55,25 @@ def _run(options: argparse.Namespace) -> int:
     suite = _suite(options)
     name = suite if isinstance(suite, str) and not is_in_file(suite) else benchmarks.find_suite(suite).id
     records = options.records or Path("results") / f"{name}.sqlite"
-    summary = benchmarks.run(
-        suite,
-        records=records,
-        methods=[method_named(method) for method in options.method or ()],
-        accuracy=options.accuracy,
+    setting = benchmarks.Setting(
+        accuracies=tuple(options.accuracy or ()),
         time_limit=options.time_limit,
         memory_mb=options.memory,
         repeats=options.repeats,
-        progress=sys.stderr.isatty(),
+        jobs=options.jobs,
+    )
+    summary = benchmarks.run(
+        suite,
+        records=records,
+        cases=options.case or (),
+        methods=[method_named(method) for method in options.method or ()],
+        setting=setting,
     )
     page = records.with_suffix(".html")
     _show(summary)
     benchmarks.write_page(summary, page)
     emit(printable(f"records: {records}\nreport:  {page}\n"))
-    return 0
+    return 0 if any(map(benchmarks.succeeded, summary.records)) else 1
 
 
 def _suite(options: argparse.Namespace) -> Any:

@@ -28,12 +28,20 @@ TERMINATIONS = (
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds spent in each phase: write the model, hand it to the solver's form, solve, read the answer."""
+    """Seconds of a method, as it reports them by phase and as they were taken around it.
+
+    Attributes
+    ----------
+    build, compile, solve, read : write the model, hand it to the solver's form, solve, read the answer: the method's own report
+    wall, cpu : around the whole method, taken outside it by `solve`: on the clock, and of all its threads and child processes
+    """
 
     build: float = 0.0
     compile: float = 0.0
     solve: float = 0.0
     read: float = 0.0
+    wall: float = 0.0
+    cpu: float = 0.0
 
     @property
     def total(self) -> float:

@@ -45,7 +45,10 @@ LONGEST = 1e6
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
 )
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from fairalloc.runs.server import serve; serve(sys.argv[2])"
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from fairalloc.runs.server import serve; serve(sys.argv[2], json.loads(sys.argv[3]))"
+)
 _CHUNK = 1 << 16
 
 
@@ -80,16 +83,18 @@ class Pool:
     ----------
     handler : name of the module with `prepare` and `answer`
     size : how many requests are answered at the same time
+    pinned : whether each server and its children stay on a core of their own, where the operating system can do that
 
     Raises
     ------
     NotInstalled : this operating system cannot isolate processes
     """
 
-    def __init__(self, handler: str, size: int = 1) -> None:
+    def __init__(self, handler: str, size: int = 1, pinned: bool = False) -> None:
         if missing := isolation_missing():
             raise NotInstalled(missing)
-        self._servers = [_Server(handler) for _ in range(size)]
+        cores = sorted(os.sched_getaffinity(0)) if pinned and hasattr(os, "sched_getaffinity") else []
+        self._servers = [_Server(handler, cores[k % len(cores)] if cores else None) for k in range(size)]
 
     def __enter__(self) -> "Pool":
         return self
@@ -146,8 +151,8 @@ def _ready(servers: list["_Server"]) -> list["_Server"]:
 class _Server:
     """The caller's end of one server; it is started when it is needed, and again after it died."""
 
-    def __init__(self, handler: str) -> None:
-        self.handler = handler
+    def __init__(self, handler: str, core: int | None) -> None:
+        self.handler, self.core = handler, core
         self.process: subprocess.Popen[bytes] | None = None
         self.deadline = 0.0
 
@@ -165,7 +170,7 @@ class _Server:
         """It imports the same packages as its parent whatever the working folder; Ctrl-C is sent to the parent only."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _START, json.dumps(sys.path), self.handler],
+            [sys.executable, "-P", "-c", _START, json.dumps(sys.path), self.handler, json.dumps(self.core)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

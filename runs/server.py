@@ -7,7 +7,10 @@ here too, so that later children need not.
     1. prepare what the request needs, here
     2. fork a child; it gets a session, a limit on its address space and no way to the pool
     3. wait for the child's answer, its end, its time limit or the end of the caller
-    4. end the child's whole session, and write the answer, or why there is none
+    4. end the child with all that it started, and write the answer, or why there is none
+
+What a child started is found although it may have left the child's session: on Linux this process adopts whatever lost its
+parent ("subreaper"). When the caller ends, also while an instance is being built, this process ends with all its descendants.
 """
 
 import contextlib
@@ -33,11 +36,22 @@ __all__ = ["serve"]
 
 _RESTART = b"."
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_GENERATIONS = 100  # of processes that start others before they end
 _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_error", "Cannot allocate memory")
 
 
-def serve(handler: str) -> None:
-    """Answer requests from standard input, one a line, until it ends."""
+def serve(handler: str, core: int | None = None) -> None:
+    """Answer requests from standard input, one a line, until it ends.
+
+    Parameters
+    ----------
+    handler : name of the module with `prepare` and `answer`
+    core : the processor to stay on; None = any
+    """
+    _end_with_caller()
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a package prints is not an answer
     module = importlib.import_module(handler)
@@ -48,6 +62,45 @@ def serve(handler: str) -> None:
             answers.write(json.dumps(outcome) + "\n")
             answers.flush()
             _import_early(modules)
+
+
+def _end_with_caller() -> None:
+    """Adopt what loses its parent below this process, and end with all of it when the caller ends."""
+    if sys.platform != "linux":
+        return
+    control = ctypes.CDLL(None).prctl
+    control(_PR_SET_CHILD_SUBREAPER, 1)
+    signal.signal(signal.SIGTERM, _end_all)
+    control(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _end_all(*_: object) -> None:
+    _end_descendants()
+    os._exit(1)
+
+
+def _end_descendants() -> None:
+    """End all processes below this one; those whose parent has ended are below it too, and others' children become so (Linux)."""
+    for _ in range(_GENERATIONS):
+        below = _children() if sys.platform == "linux" else []
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in below:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+        if not below:
+            return
+
+
+def _children() -> list[int]:
+    """The processes whose parent this one is."""
+    found, own = [], str(os.getpid())
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            if stat.read_text(errors="replace").rpartition(")")[2].split()[1] == own:
+                found.append(int(stat.parent.name))
+    return found
 
 
 def _import_early(modules: Iterable[str]) -> None:
@@ -74,6 +127,7 @@ def _outcome(module: ModuleType, task: Document, log: IO[bytes], answers: IO[str
     received = _watch(pid, reading, task["seconds"])
     os.close(reading)
     _, status = os.waitpid(pid, 0)
+    _end_descendants()
     if received is None:
         return no_answer("time", "it took too long")
     written = received.lstrip(_RESTART)
@@ -100,6 +154,7 @@ def _watch(pid: int, pipe: int, seconds: float) -> bytes | None:
             return None
         if pipe not in ready:  # the pool sends nothing while it waits, so its end of the other pipe is closed
             _end(pid)
+            _end_descendants()
             sys.exit("the caller is gone")
         chunk = os.read(pipe, 1 << 16)
         if not chunk:
@@ -138,6 +193,7 @@ def _child(module: ModuleType, task: Document, pipe: int, log: IO[bytes]) -> Non
     code = 1
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _own_files(log)
         _limit_memory(task["memory_mb"])
         _end_with_parent()

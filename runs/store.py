@@ -54,11 +54,11 @@ class RecordStore:
 
     def _open(self) -> None:
         ((layout,),) = self.select("PRAGMA user_version")
-        if layout not in (0, self.layout):
+        found, own = {name for (name,) in self.select(_TABLE_NAMES)}, self._table_names()
+        if layout not in (0, self.layout) and not (found and found.isdisjoint(own)):
             has = f"{self.path} has {self.contents} of layout {layout}"
             raise self.error(f"{has}, but this version writes {self.layout}: choose another file")
-        found = {name for (name,) in self.select(_TABLE_NAMES)}
-        if found and found != self._table_names():
+        if found and found != own:
             raise self.error(f"{self.path} is no {self.kind}, but a database with the tables {', '.join(sorted(found))}")
         try:
             self._db.execute("PRAGMA journal_mode = WAL")

@@ -12,6 +12,8 @@ process that is ended when its time is over (isolated.py): native code and long 
 where there is none.
 """
 
+import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -229,9 +231,21 @@ def _own_answer(mechanism: Mechanism, method: Method, instance: Instance, limits
 
 
 def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
-    """What the method answers, where what it raises ends it alone; one that is not of this package has the clock around it."""
-    if METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc."):
-        return _own_answer(mechanism, method, instance, limits)
+    """What the method answers, with the clocks around it; what it raises ends it alone."""
+    ours = METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc.")
+    start, cpu = limits.clock(), _processor_seconds()
+    answer = (_own_answer if ours else _foreign_answer)(mechanism, method, instance, limits)
+    return replace(answer, times=replace(answer.times, wall=limits.clock() - start, cpu=_processor_seconds() - cpu))
+
+
+def _processor_seconds() -> float:
+    """Of all threads of this process so far, and of its child processes that have ended."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
+def _foreign_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
+    """What a method that is not of this package answers; it reports no phases that are believed."""
     start = limits.clock()
     try:
         answer = method.run(mechanism, instance, limits)

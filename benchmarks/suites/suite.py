@@ -6,6 +6,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+from fairalloc.solvers.options import Accuracy
 
 __all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "register", "suite_of"]
 
@@ -26,12 +28,22 @@ class BenchmarkError(InstanceError):
 
 @dataclass(frozen=True)
 class SuiteCase:
-    """One instance under one mechanism (its id, or itself) with its parameters; `build` is called where the case is solved."""
+    """One instance under one mechanism.
+
+    Attributes
+    ----------
+    name : distinct in its suite
+    mechanism : its id, or itself
+    build : makes the instance; it is called where the case is solved
+    parameters : of the mechanism
+    answer : the exact tasks of each user, where a paper prints them; a reference for the report
+    """
 
     name: str
     mechanism: str | Mechanism
     build: Callable[[], Instance]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    answer: tuple[Fraction, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -42,12 +54,23 @@ class SuiteCase:
 
 @dataclass(frozen=True)
 class Suite:
-    """Cases with distinct names; `methods` restricts the methods that are compared, empty means all."""
+    """Cases with distinct names.
+
+    Attributes
+    ----------
+    id, title : its name, and what it is in a few words
+    cases : what is solved
+    methods : that are compared; () = all that are available
+    accuracies : that every method is asked for, words or residuals; methods are compared at what they achieve
+    trace : whether the iterations of algorithms are kept with their seconds and residuals
+    """
 
     id: str
     title: str
     cases: tuple[SuiteCase, ...]
     methods: tuple[str, ...] = ()
+    accuracies: tuple[Accuracy, ...] = ("mid",)
+    trace: bool = False
 
     def __post_init__(self) -> None:
         if not self.cases:

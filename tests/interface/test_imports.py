@@ -33,7 +33,10 @@ PARTS = {
         *("__init__", "cases", "hypotheses", "statement", "printed", "implications", "judges", "papers"),
         *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
-    "benchmarks": ("suites", "environment", "records", "worker", "*", "runner", "metrics", "report", "page", "__init__"),
+    "benchmarks": (
+        *("suites", "machine", "identity", "records", "references", "worker", "progress", "*"),
+        *("runner", "metrics", "ranking", "report", "page", "__init__"),
+    ),
     "fairalloc": ("__init__", "*", "cli", "__main__"),
 }
 """Inside a room, files and folders in the order in which they may import; "*" stands for all that are not named."""

@@ -8,7 +8,7 @@ import pytest
 from tolerances import EXACT
 
 from fairalloc import benchmarks
-from fairalloc.benchmarks import Suite, SuiteCase
+from fairalloc.benchmarks import Setting, Suite, SuiteCase
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.models import InstanceError, UnknownName
@@ -147,7 +147,7 @@ def test_suites_and_mechanisms_of_this_process_travel_too(tmp_path):
         "closed-over", cvxpy=lambda p, i: type(p)(p.objective, [*p.constraints, p.var_dict["x"] <= limit])
     )
     suite = Suite("here", "a closure", (SuiteCase("wang", edit, lambda: example("wang-fig2").instance),))
-    found = benchmarks.run(suite, tmp_path / "r", methods=[METHODS["cvxpy:highs"]], repeats=1, progress=False)
+    found = benchmarks.run(suite, tmp_path / "r", methods=[METHODS["cvxpy:highs"]], setting=Setting(repeats=1), progress=False)
     (record,) = found.records
     assert (record.suite, record.mechanism, record.termination) == ("here", "closed-over", "optimal")
     assert record.feasibility <= EXACT

@@ -287,15 +287,18 @@ COMMANDS = [
     (["bench", "run", "{f}/things.py:seven"], "'seven' of {f}/things.py is 7, but it must be a suite"),
     (["bench", "run", "{f}/things.py"], "{f}/things.py must define one suite, but it defines none"),
     (["bench", "run", "first", "--method", "nope"], "there is no method 'nope'"),
-    (["bench", "run", "first", "--repeats", "0"], "the number of repeats is 0, but it must be positive"),
+    (["bench", "run", "first", "--repeats", "0"], "repeats is 0, but it must be positive"),
     (["bench", "run", "first", "--repeats", "many"], "argument --repeats: invalid int value: 'many'"),
-    (["bench", "run", "first", "--memory", "-1"], "the memory limit is -1, but it must be positive"),
-    (["bench", "run", "first", "--time-limit", "nan"], "the time limit is nan, but it must be positive"),
+    (["bench", "run", "first", "--memory", "-1"], "memory_mb is -1, but it must be positive"),
+    (["bench", "run", "first", "--time-limit", "nan"], "time_limit is nan, but it must be positive"),
     (
         ["bench", "run", "first", "-m", "nb"],
         "--mechanism is for instances in files, but the suite 'first' has its own mechanisms",
     ),
-    (["bench", "run", "first", "--accuracy", "exact"], "argument --accuracy: invalid choice: 'exact'"),
+    (
+        ["bench", "run", "first", "--accuracy", "exact"],
+        "argument --accuracy: accuracy is 'exact', but it must be one of low, mid, high",
+    ),
     (["bench", "run", "first", "--records", "{f}"], "{f} cannot be used as a records file: unable to open database file"),
     (
         ["bench", "run", "first", "--records", "{f}/png.json"],

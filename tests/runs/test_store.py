@@ -96,7 +96,7 @@ def test_records_and_findings_are_not_taken_for_each_other(tmp_path):
         pass
     with pytest.raises(BenchmarkError, match="is no records file, but a database with the tables finding, run, witness"):
         BenchmarkStore(tmp_path / "findings")
-    with pytest.raises(InstanceError, match="is no file of findings, but a database with the tables environment, record"):
+    with pytest.raises(InstanceError, match="is no file of findings, but a database with the tables plan, record"):
         FindingStore(tmp_path / "records")
 
 

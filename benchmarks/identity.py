@@ -1,0 +1,169 @@
+"""What a measured time depends on: the code of the method and of the mechanism, their options, and versions.
+
+1. The modules in which the two objects, their classes and the functions they hold are defined are the roots.
+2. What these import from this package, name by name, belongs to them; the modules of other methods and mechanisms do not.
+3. Each module counts by its syntax tree without docstrings, so comments and the texts of documentation change nothing.
+4. With the options of the objects and the versions of Python, NumPy, SciPy and the packages of the method this is one hash.
+"""
+
+import ast
+import hashlib
+import importlib
+import inspect
+import json
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fairalloc.formulations import Mechanism
+from fairalloc.runs.objects import packed
+from fairalloc.solvers.method import Method
+
+__all__ = ["code_of", "modules_behind"]
+
+PACKAGE = "fairalloc."
+
+TEXTS = frozenset({"id", "title", "source", "aliases", "install", "about"})
+"""Attributes that say something to people and change no computation."""
+
+
+def code_of(method: Method, mechanism: Mechanism) -> str:
+    """Hash of everything in steps 1 to 4."""
+    parts = {
+        "modules": sorted(map(_digest, modules_behind(method, mechanism))),  # a file of one's own has another name each time
+        "state": sorted({*_state(method), *_state(mechanism)}),
+        "versions": {"python": platform.python_version()} | dict(map(_versioned, ("numpy", "scipy"))) | method.versions(),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def modules_behind(*objects: Any) -> set[str]:
+    """The names of the modules of the objects, and of what these import from the same package or folder."""
+    found, left = set[str](), [name for item in objects for name in _homes(item)]
+    while left:
+        name = left.pop()
+        if name not in found and _source(name) is not None:
+            found.add(name)
+            left.extend(_imports(name))
+    return found
+
+
+def _homes(item: Any) -> Iterator[str]:
+    """Step 1: where the class of an object is defined, and the functions and objects that it holds."""
+    if isinstance(item, partial):
+        yield from _homes(item.func)
+    elif inspect.isfunction(item) or inspect.isclass(item):
+        yield item.__module__
+    elif isinstance(item, Mechanism | Method):
+        yield type(item).__module__
+        for value in vars(item).values():
+            yield from _homes(value)
+
+
+def _state(item: Mechanism | Method) -> Iterator[str]:
+    """The options of an object and of those it holds, as texts; functions whose code is in no file count by themselves."""
+    for name, value in vars(item).items():
+        if name in TEXTS or name.startswith("_"):
+            continue
+        if isinstance(value, Mechanism | Method):
+            yield from _state(value)
+        elif callable(value) and not any(_source(home) for home in _homes(value)):
+            yield _own_code(value)
+        elif is_dataclass(value) or isinstance(value, str | int | float | tuple | Mapping):
+            yield f"{name}={value!r}"
+
+
+def _own_code(value: Any) -> str:
+    """A function that was typed in: its source where Python still knows it, else what would be sent to another process."""
+    try:
+        return _dumped(ast.parse(inspect.cleandoc(inspect.getsource(value))))
+    except (OSError, TypeError, SyntaxError):
+        return str(packed(value))
+
+
+def _versioned(name: str) -> tuple[str, str]:
+    try:
+        return name, version(name)
+    except PackageNotFoundError:
+        return name, "not installed"
+
+
+@cache
+def _source(module: str) -> Path | None:
+    """The file of a module of this package, or of one that was loaded from a file of its own; None for any other."""
+    if module == "__main__":
+        return None
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        spec = None
+    file = spec.origin if spec else getattr(sys.modules.get(module), "__file__", None)
+    is_own = module.startswith(PACKAGE) or not _is_installed(file)
+    return Path(file) if file and file.endswith(".py") and is_own else None
+
+
+def _is_installed(file: str | None) -> bool:
+    """Whether a file belongs to Python or to an installed package, whose version counts instead."""
+    return file is None or any(part in ("site-packages", "dist-packages") for part in Path(file).parts) or _is_standard(file)
+
+
+def _is_standard(file: str) -> bool:
+    return Path(file).is_relative_to(Path(ast.__file__).parent)
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    file = _source(module)
+    assert file is not None
+    return ast.parse(file.read_text("utf-8"))
+
+
+@cache
+def _digest(module: str) -> str:
+    """Step 3."""
+    return hashlib.sha256(_dumped(_tree(module)).encode()).hexdigest()[:16]
+
+
+def _dumped(tree: ast.AST) -> str:
+    """A syntax tree as a text, without docstrings."""
+    kept = ast.parse(ast.unparse(tree))
+    for node in ast.walk(kept):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [part for part in node.body if not _is_text(part)]
+    return ast.dump(kept)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+@cache
+def _imports(module: str) -> frozenset[str]:
+    """Step 2: for each name that a module imports, the module that defines it."""
+    nodes = list(ast.walk(_tree(module)))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    chosen = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    named = {_home(str(node.module), alias.name) for node in chosen for alias in node.names if _is_near(module, str(node.module))}
+    return frozenset({name for name in plain if _is_near(module, name)} | named)
+
+
+def _is_near(module: str, name: str) -> bool:
+    """Whether what a module imports is of this package, or beside it in its folder."""
+    if name.startswith(PACKAGE):
+        return True
+    here, there = _source(module), _source(name)
+    return here is not None and there is not None and here.parent == there.parent
+
+
+def _home(module: str, name: str) -> str:
+    """The module that defines what `from module import name` gives: a submodule, the home of a class or function, or itself."""
+    if _source(f"{module}.{name}") is not None:
+        return f"{module}.{name}"
+    home = getattr(getattr(importlib.import_module(module), name, None), "__module__", None)
+    return home if isinstance(home, str) and home.startswith(PACKAGE) else module

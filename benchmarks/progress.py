@@ -1,0 +1,60 @@
+"""How far a run is, on the error stream: a bar where it is a terminal, else a line now and then."""
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+__all__ = ["Progress"]
+
+EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+
+class Progress:
+    """Use it in a `with` statement.
+
+    Parameters
+    ----------
+    shown : whether anything is written
+    clock : gives the seconds now
+    """
+
+    def __init__(self, shown: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
+        self._shown, self._clock, self._terminal = shown, clock, console.is_terminal
+        self._bar = Bar(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
+        self._task: TaskID | None = None
+        self._done = self._total = 0
+        self._said = clock()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def begin(self, total: int) -> None:
+        """There will be this many steps."""
+        self._total, self._task = total, self._bar.add_task("", total=total)
+
+    def step(self, what: str) -> None:
+        """One more is done."""
+        self._done += 1
+        if self._task is not None:
+            self._bar.update(self._task, description=what, advance=1)
+        if self._clock() - self._said >= EVERY:
+            self.say(f"{self._done} of {self._total} solves: {what}")
+
+    def say(self, line: str) -> None:
+        """A line where there is no terminal."""
+        if self._shown and not self._terminal:
+            print(line, file=sys.stderr, flush=True)
+        self._said = self._clock()

@@ -1,0 +1,96 @@
+"""Reference answers, and how far an answer is from one in what is unique.
+
+1. What is unique of an answer, as a vector of numbers (`unique_quantities`): the weighted shares of a lexicographic rule (of
+   the max-min rule only the least), the users' totals of `nb` and `fds`, the objective of any other single program; nothing for
+   games and njc, which may have many answers.
+2. The reference of a case (`references`) is the answer that a paper prints, in rationals; else the answer in rationals of a
+   method that solved it; else the best verified one, whose residual is the least of all.
+3. The distance is the largest difference from it, relative to the largest number of the reference.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairalloc.benchmarks.records import Record
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
+from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Reference", "distance_to", "references", "unique_quantities"]
+
+MOST = 5000
+"""Answers with more users than this are not kept in the records."""
+
+TOTALS = ("nb", "fds")
+"""Mechanisms whose objective is strictly concave in the users' totals, which are therefore unique."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What is unique of the answer of a case, and how it is known."""
+
+    quantities: tuple[float, ...]
+    provenance: str
+
+
+def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocation) -> list[float]:
+    """Step 1; [] where nothing is unique, where there is no finite point, and for very many users."""
+    if not (allocation.has_point and np.isfinite(allocation.x).all()) or instance.N > MOST:
+        return []
+    item = mechanism(case.mechanism).configure(**case.parameters)
+    found = _of_tasks(item, allocation.instance, allocation.tasks)
+    if found is not None:
+        return found
+    return [float(value) for name, value in allocation.values.items() if name == "objective" and np.isfinite(value)]
+
+
+def _of_tasks(item: Mechanism, home: Instance, tasks: Floats) -> list[float] | None:
+    """What is unique and follows from the users' totals on the instance that is allocated; None where nothing does."""
+    if isinstance(item, MaxMin):
+        return [float((item.rate(home) * tasks).min())]
+    if isinstance(item, Leximin):
+        return [float(share) for share in item.rate(home) * tasks]
+    return [float(total) for total in tasks] if item.id in TOTALS else None
+
+
+def references(suite: Suite | None, records: Iterable[Record]) -> dict[str, Reference]:
+    """The reference of each case of which anything unique is known (step 2).
+
+    Parameters
+    ----------
+    suite : whose cases may have printed answers; None where it cannot be found any more
+    records : of one run
+    """
+    found: dict[str, Reference] = {}
+    for record in sorted((r for r in records if r.quantities), key=lambda r: (not r.rational, r.residual)):
+        verified = f"best verified, residual {record.residual:.0e} by {record.method}"
+        found.setdefault(
+            record.case, Reference(record.quantities, f"rationals of {record.method}" if record.rational else verified)
+        )
+    return found | (_printed(suite) if suite is not None else {})
+
+
+def _printed(suite: Suite) -> dict[str, Reference]:
+    """What is unique of the answers that the papers print."""
+    printed = {}
+    for case in suite.cases:
+        if case.answer is None:
+            continue
+        item, instance = mechanism(case.mechanism).configure(**case.parameters), case.build()
+        item = item.settled(instance)
+        found = _of_tasks(item, item.home(instance), np.array([float(total) for total in case.answer]))
+        if found is not None:
+            printed[case.name] = Reference(tuple(found), "exact, from the paper")
+    return printed
+
+
+def distance_to(reference: Reference, record: Record) -> float:
+    """Step 3; inf where the record has no such numbers."""
+    if len(record.quantities) != len(reference.quantities):
+        return float("inf")
+    there, here = np.array(reference.quantities), np.array(record.quantities)
+    return float(np.abs(there - here).max() / max(np.abs(there).max(), np.finfo(float).tiny))
