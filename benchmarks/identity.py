@@ -59,7 +59,7 @@ def _homes(item: Any) -> Iterator[str]:
     if isinstance(item, partial):
         yield from _homes(item.func)
     elif inspect.isfunction(item) or inspect.isclass(item):
-        yield item.__module__
+        yield item.__module__ or "__main__"
     elif isinstance(item, Mechanism | Method):
         yield type(item).__module__
         for value in vars(item).values():

@@ -405,9 +405,9 @@ def test_other_code_versions_and_settings_are_not_mixed(tmp_path: Path, monkeypa
     assert report(path, number=old.run.number).records == old.records
     assert len(fake_run(path, accuracies=("low",)).records) == 2
     assert report(path).others == 4
-    exact = fake_run(path, accuracy=1e-7)
-    assert {(found.accuracy, found.tolerance) for found in exact.records} == {(1e-7, 1e-7)}
-    assert fake_run(path, accuracy=1e-7).added == 0
+    exact = fake_run(path, accuracies=(1e-7,))
+    assert {(found.accuracy, found.tolerance) for found in exact.records} == {("1e-07", 1e-7)}
+    assert fake_run(path, accuracies=(1e-7,)).added == 0
 
 
 def test_one_more_method_leaves_the_records_of_the_others_valid(tmp_path: Path) -> None:

@@ -117,7 +117,10 @@ COMMANDS = [
     ),
     (["solve", "wang-fig2", "--method", "nowhere.py:x"], "there is no file 'nowhere.py'"),
     (["solve", "wang-fig2", "--method", "{f}/things.py:seven"], "'seven' of {f}/things.py is 7, but it must be a method"),
-    (["solve", "wang-fig2", "--accuracy", "exact"], "argument --accuracy: invalid choice: 'exact'"),
+    (
+        ["solve", "wang-fig2", "--accuracy", "exact"],
+        "argument --accuracy: accuracy is 'exact', but it must be one of low, mid, high",
+    ),
     (["solve", "wang-fig2", "--time-limit", "0"], "time_limit is 0.0 seconds, but it must be positive"),
     (["solve", "wang-fig2", "--time-limit", "-1"], "time_limit is -1.0 seconds, but it must be positive"),
     (["solve", "wang-fig2", "--time-limit", "nan"], "time_limit is nan seconds, but it must be positive"),
