@@ -1,5 +1,6 @@
 """The report as one HTML page: no scripts, no outside references, the same bytes for the same records."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ _TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
 def write_page(summary: Summary, path: str | Path) -> None:
     """Write the report of a summary."""
-    parts = (_facts, _methods, _layers, _mechanisms, _profile, _failures, _missing, _definitions, _limitations)
+    parts = (_facts, _methods, _layers, _mechanisms, _profile, _references, _failures, _missing, _definitions, _limitations)
     sections = [section for part in parts for section in part(summary)]
     text = page(f"fairalloc benchmark: suite {summary.run.suite}", sections)
     Path(path).write_text(text, encoding="utf-8")
@@ -90,6 +91,24 @@ def _profile(summary: Summary) -> list[Section]:
     figure = new_figure(6.0 * len(panels), 3.6)
     performance_profiles(panels, figure.subplots(1, len(panels), squeeze=False)[0])
     return [Section(title, [text], figure=svg_element(figure))]
+
+
+def _references(summary: Summary) -> list[Section]:
+    """How far each method's answers are from the reference, in what is unique."""
+    known = summary.references
+    if not known:
+        return []
+    far = {
+        row.method: [summary.distance(r) for r in summary.records if r.method == row.method and r.case in known]
+        for row in summary.rows
+    }
+    rows = [(method, str(len(values)), f"{max(values):.1e}") for method, values in far.items() if values]
+    kinds = Counter(item.provenance.partition(",")[0].partition(" of ")[0] for item in known.values())
+    text = (
+        f"The reference of a case is {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. Largest distance of a "
+        "method's answers from it in what is unique of an answer (shares, totals or the objective), relative; inf without a point."
+    )
+    return [Section("Reference answers", [text], _grid(("method", "solves", "largest distance"), rows))]
 
 
 def _failures(summary: Summary) -> list[Section]:

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import product
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ class Setting:
             promised(accuracy)
         for what in ("time_limit", "memory_mb", "repeats", "jobs"):
             value = getattr(self, what)
-            if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise BenchmarkError(f"{what} is {value!r}, but it must be positive")
 
 
@@ -196,15 +195,21 @@ def _method(item: Any) -> Method:
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
     """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods."""
     setting = plan.setting
-    limits = {"time_limit": float(setting.time_limit), "memory_mb": setting.memory_mb, "jobs": setting.jobs, "machine": here}
+    limits: dict[str, Any] = {"time_limit": float(setting.time_limit), "memory_mb": setting.memory_mb, "jobs": setting.jobs}
+    limits["machine"] = here
     codes = {case.name: _codes(plan, case, described[case.name]) for case in plan.suite.cases}
     for repeat, case in product(range(setting.repeats), plan.suite.cases):
         found = described[case.name]
-        where = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
+        where: dict[str, Any] = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
         if found.undefined and repeat == 0:
             yield Job(**where, method=UNDEFINED, accuracy="", repeat=0, code="", **limits)
         for method, accuracy in product(found.methods, plan.accuracies):
-            what = {"method": method, "accuracy": str(accuracy), "repeat": repeat, "code": codes[case.name][method]}
+            what: dict[str, Any] = {
+                "method": method,
+                "accuracy": str(accuracy),
+                "repeat": repeat,
+                "code": codes[case.name][method],
+            }
             yield Job(**where, **what, **limits)
 
 
@@ -281,7 +286,8 @@ def _record(job: Job, outcome: Document) -> Record:
     asked = {field.name: getattr(job, field.name) for field in fields(Job)}
     lists = {name: tuple(map(_plain, outcome[name])) for name in ("trace", "quantities") if name in outcome}
     tolerance = promised(_accuracy(job.accuracy)) if job.accuracy else 0.0
-    return Record(**asked, started=_now(), tolerance=tolerance, **{**outcome, **lists})
+    found: Document = outcome | lists
+    return Record(**asked, started=_now(), tolerance=tolerance, **found)
 
 
 def _plain(value: Any) -> Any:

@@ -144,7 +144,7 @@ def _residual(allocation: Allocation, *names: str) -> float:
 
 def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
     """[seconds, value] of the iterations of an algorithm that keeps both."""
-    name = next((merit for merit in MERITS if any(merit in event for event in events)), None)
+    name = next((merit for merit in MERITS if any(merit in event for event in events)), "")
     points = [[float(event["seconds"]), float(event[name])] for event in events if "seconds" in event and name in event]
     keep = np.unique(np.linspace(0, len(points) - 1, min(len(points), TRACE_POINTS)).astype(int))
     return [points[k] for k in keep]

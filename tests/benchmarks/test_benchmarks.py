@@ -499,9 +499,9 @@ def test_options_and_code_of_ones_own_are_part_of_the_identity() -> None:
     assert identity.code_of(method, item) != identity.code_of(changed, item)
     assert identity.code_of(method, item) != identity.code_of(method, item.configure(alpha=2))
     one, two = ({}, {})
-    exec("def half(instance, mechanism, limits):\n    return 1", one)
-    exec("def half(instance, mechanism, limits):\n    return 2", two)
-    codes = {identity.code_of(own_method(names["half"]), item) for names in (one, two)}
+    exec("def _typed_in(instance, mechanism, limits):\n    return 1", one)
+    exec("def _typed_in(instance, mechanism, limits):\n    return 2", two)
+    codes = {identity.code_of(own_method(names["_typed_in"]), item) for names in (one, two)}
     assert len(codes) == 2
 
 
