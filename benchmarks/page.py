@@ -1,6 +1,6 @@
 """The report as one HTML page: no scripts, no outside references, the same bytes for the same records."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -98,15 +98,15 @@ def _references(summary: Summary) -> list[Section]:
     known = summary.references
     if not known:
         return []
-    far = {
-        row.method: [summary.distance(r) for r in summary.records if r.method == row.method and r.case in known]
-        for row in summary.rows
-    }
-    rows = [(method, str(len(values)), f"{max(values):.1e}") for method, values in far.items() if values]
+    distances: dict[str, list[float]] = defaultdict(list)
+    for record in summary.records:
+        if record.case in known:
+            distances[record.method].append(summary.distance(record))
+    rows = [(method, str(len(values)), f"{max(values):.1e}") for method, values in sorted(distances.items())]
     kinds = Counter(item.provenance.partition(",")[0].partition(" of ")[0] for item in known.values())
     text = (
-        f"The reference of a case is {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. Largest distance of a "
-        "method's answers from it in what is unique of an answer (shares, totals or the objective), relative; inf without a point."
+        f"The reference of a case is {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. Largest distance of "
+        "a method's answers from it in what is unique of an answer (shares, totals or the objective), relative; inf: no point."
     )
     return [Section("Reference answers", [text], _grid(("method", "solves", "largest distance"), rows))]
 
