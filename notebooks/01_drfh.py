@@ -14,9 +14,9 @@
 # %% [markdown]
 # # DRFH: dominant resource fairness on many servers
 #
-# W is Wang, Liang, Li, *Multi-Resource Fair Allocation in Heterogeneous Cloud Computing Systems*. This notebook derives its
-# mechanism, reproduces Figs. 1 to 4, proves the optimum by prices, and then follows W to weights, finite tasks and classes of
-# servers. Its letters are W's:
+# This notebook works through **W**: Wang, Liang, Li, *Multi-Resource Fair Allocation in Heterogeneous Cloud Computing
+# Systems*. It derives DRFH, reproduces Figs. 1 to 4, proves the optimum by prices, and then follows W to weights, finite
+# tasks and classes of servers. The letters are the paper's:
 #
 # | letter | meaning |
 # | --- | --- |
@@ -419,7 +419,7 @@ print(f"Table 1: {whole * 0.2 / all_cpu:.1%} of the CPU, {whole * 0.3 / all_memo
 print(f"sample:  {106 * 0.2 / 52.75:.1%} of the CPU, {106 * 0.3 / 51.32:.1%} of the memory")
 
 # %% [markdown]
-# ## The numbers of this notebook
+# ## Checks
 
 # %% tags=["checks"]
 assert drf.tasks_exact == (3, 2)

@@ -14,10 +14,10 @@
 # %% [markdown]
 # # LMMF and Nash bargaining: several ways to run a task
 #
-# Z is Zarchy, Hay, Schapira, *Capturing Resource Tradeoffs in Fair Multi-Resource Allocation*. A task may be run in several
-# ways, such as with much CPU and little memory or the other way round. Z compares two mechanisms: lexicographic max-min
-# fairness (LMMF) and Nash bargaining (NB). This notebook computes both, reproduces Z's examples and its two tables, and shows
-# two steps of Z's proofs that fail, with what is true in their place. The letters are Z's:
+# This notebook works through **Z**: Zarchy, Hay, Schapira, *Capturing Resource Tradeoffs in Fair Multi-Resource Allocation*.
+# A task may be run in several ways, such as with much CPU and little memory or the other way round. Z compares two
+# mechanisms: lexicographic max-min fairness (LMMF) and Nash bargaining (NB). We compute both, reproduce Z's examples and its
+# two tables, and show two steps of Z's proofs that fail, with what is true in their place. The letters are the paper's:
 #
 # | letter | meaning |
 # | --- | --- |
@@ -391,7 +391,7 @@ for name in ("Z.T1.GSP.strict", "Z.VI.EF"):
     print(f"{name}: {statements[name].text}\n{findings[name].case.code()}\n")
 
 # %% [markdown]
-# ## The numbers of this notebook
+# ## Checks
 
 # %% tags=["checks"]
 assert packing.x_exact == (F(31, 6), F(2, 3), F(35, 12))

@@ -14,10 +14,10 @@
 # %% [markdown]
 # # No justified complaints
 #
-# D is Dolev, Feitelson, Halpern, Kupferman, Linial, *No Justified Complaints: On Fair Sharing of Multiple Resources*. Users
-# are entitled to different parts of a pool and request different amounts of each resource. This notebook computes D's
-# allocations: all of them, the one where D's trajectory ends, and the best one by a second criterion. It reproduces Figs. 2
-# to 6. The letters are D's:
+# This notebook works through **D**: Dolev, Feitelson, Halpern, Kupferman, Linial, *No Justified Complaints: On Fair Sharing
+# of Multiple Resources*. Users are entitled to different parts of a pool and request different amounts of each resource. We
+# compute D's allocations: all of them, the one where D's trajectory ends, and the best one by a second criterion. We
+# reproduce Figs. 2 to 6. The letters are the paper's:
 #
 # | letter | meaning |
 # | --- | --- |
@@ -389,7 +389,7 @@ print("DRF:         ", f"({', '.join(map(str, fa.solve(little, 'drf', 'exact').t
 # rest.
 
 # %% [markdown]
-# ## The numbers of this notebook
+# ## Checks
 
 # %% tags=["checks"]
 assert njc.tasks_exact == (F(1, 3), F(1, 3), F(5, 6))
