@@ -16,9 +16,9 @@ from fairalloc.cli_output import emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.tables import FORMATS, Grid, printable
-from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, load_objects
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.theorems.claims import statements_of
+from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses
@@ -26,12 +26,12 @@ from fairalloc.theorems.matrix import write_matrix
 from fairalloc.theorems.own_matrix import matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 
 __all__ = ["add_commands", "statement_rows"]
 
 STORE = Path("results/theorems.sqlite")
 
-CLAIM = ObjectKind("claim", lambda item: item if statements_of([item]) else None)
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | Mechanism | FunctionType) else None)
 
 
@@ -90,14 +90,15 @@ def _theorems(options: argparse.Namespace) -> int:
     if not chosen:
         raise InstanceError(f"none of these statements is of the papers {', '.join(options.paper)}")
     findings = _own_verified(chosen, options) if options.files else _verified(chosen, options)
+    claims = {name: claim for file in options.files for name, claim in claims_in(file).items()}
     if options.keep is not None:
         write_witnesses(statements, findings.values(), options.keep)
     if options.format == "json":
         emit(json.dumps([finding.document() for finding in findings.values()], indent=1) + "\n")
     elif options.format == "html":
-        emit(_page(chosen, findings) + "\n")
+        emit(_page(chosen, findings, claims) + "\n")
     else:
-        _show(chosen, findings)
+        _show(chosen, findings, claims)
     return int(any("check failed" in finding.sentence for finding in findings.values()))
 
 
@@ -123,7 +124,10 @@ def _own_matrix(options: argparse.Namespace) -> int:
     made = matrix(mechanisms, asked, seconds=_seconds(options.budget), trials=options.trials, seed=options.seed)
     if options.format == "html":
         emit(
-            page("fairalloc: mechanisms and properties", [table_section(made.grid), *_witnesses(made.statements, made.findings)])
+            page(
+                "fairalloc: mechanisms and properties",
+                [table_section(made.grid), *_witnesses(made.statements, made.findings, {})],
+            )
         )
     else:
         emit(getattr(made.grid, "text" if options.format == "table" else options.format)())
@@ -144,21 +148,24 @@ def _verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> d
 
 
 def _own_verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> dict[str, Finding]:
-    """Of claims in files: in this process by default; kept only where a store is named, for functions change."""
+    """Of claims in files, which other processes load too; kept only where a store is named, for functions change."""
     store = None if options.store == STORE else options.store
     limits = {"trials": options.trials, "fresh": options.fresh, "progress": sys.stderr.isatty()}
-    return verify(chosen.values(), _seconds(options.budget), options.seed, options.jobs or 1, store, **limits)
+    return verify(chosen.values(), _seconds(options.budget), options.seed, options.jobs, store, files=options.files, **limits)
 
 
 def _in_files(files: list[str]) -> dict[str, Statement]:
     """The statements of the claims in some files."""
-    kept: list[Any] = []
+    kept: dict[str, Statement] = {}
     for file in files:
-        found = load_objects(file, CLAIM)
+        found = statements_in(file)
         if not found:
             raise InstanceError(f"{file} defines no claim: a claim is what fa.claim returns")
-        kept += found.values()
-    return statements_of(kept)
+        for name in found:
+            if name in kept:
+                raise InstanceError(f"two claims are named {name!r}, but names must be distinct: give one an id")
+        kept |= found
+    return kept
 
 
 def _seconds(text: str) -> float:
@@ -171,14 +178,22 @@ def _seconds(text: str) -> float:
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> None:
+def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> None:
     """For each paper what was held, refuted and not decided; then the smallest witness of each violation."""
     emit(_summary(statements, findings).text() + "\n")
     emit(_overview(statements, findings).text() + "\n")
     for name, finding in findings.items():
         if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
-            text = f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{finding.case.code()}\n\n"
+            code = _code(finding, claims.get(name))
+            text = f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{code}\n\n"
             emit(printable(text))
+
+
+def _code(finding: Finding, claim: ClaimTerms | None) -> str:
+    """The case; for a claim of one's own that it violates, all that asserts the violation, as the result of a search shows it."""
+    assert finding.case is not None
+    violated = finding.verdict is not None and finding.verdict.holds is False
+    return finding.case.code() if claim is None or not violated else witness_code(claim, finding.case)
 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
@@ -202,15 +217,18 @@ def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Findin
     return Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
 
 
-def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
+def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> str:
     sections = [table_section(grid(statements, findings)) for grid in (_summary, _overview)]
-    return page("fairalloc: statements of the papers", [*sections, *_witnesses(statements, findings)])
+    return page("fairalloc: statements of the papers", [*sections, *_witnesses(statements, findings, claims)])
 
 
-def _witnesses(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> list[Section]:
+def _witnesses(
+    statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]
+) -> list[Section]:
     """The cases that were found, as code."""
+    lines = {name: [f"{statements[name].text} {finding.status}: {finding.sentence}"] for name, finding in findings.items()}
     return [
-        Section(name, [f"{statements[name].text} {finding.status}: {finding.sentence}"], code=finding.case.code(), anchor=name)
+        Section(name, lines[name], code=_code(finding, claims.get(name)), anchor=name)
         for name, finding in findings.items()
         if finding.case is not None
     ]

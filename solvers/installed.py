@@ -66,6 +66,7 @@ PYOMO: Mapping[str, Ability] = {
     "gams": Ability(integers=True, nonlinear=True),
     "glpk": Ability(integers=True, nonlinear=False),
     "gurobi": Ability(integers=True, nonlinear=False),
+    "highs": Ability(integers=True, nonlinear=False),
     "knitro": Ability(integers=True, nonlinear=True),
     "minos": Ability(integers=False, nonlinear=True),
     "mosek": Ability(integers=True, nonlinear=False),
@@ -73,7 +74,10 @@ PYOMO: Mapping[str, Ability] = {
     "snopt": Ability(integers=False, nonlinear=True),
     "xpress": Ability(integers=True, nonlinear=False),
 }
-"""The solvers that are looked for; any other that Pyomo finds may be asked for by its name, and is asked everything."""
+"""The solvers that are looked for; any other that Pyomo finds may be asked for by its name, and is asked everything.
+
+Pyomo has several interfaces to some, such as appsi_highs, gurobi_direct and cplex_persistent.
+"""
 
 
 class OtherCvxpy(CvxpyMethod):
@@ -175,7 +179,8 @@ class OtherPyomo(PyomoMethod):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """By the table; everything where the solver is not in it."""
-        able = PYOMO.get(self.solver, Ability(integers=True, nonlinear=True))
+        solver = self.solver.removeprefix("appsi_").removesuffix("_direct").removesuffix("_persistent")
+        able = PYOMO.get(solver, Ability(integers=True, nonlinear=True))
         if "pyomo" not in mechanism.layers or (mechanism.integer and not able.integers):
             return False
         return bool(mechanism.linear or mechanism.integer or able.nonlinear)

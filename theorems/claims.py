@@ -29,10 +29,10 @@ from fairalloc.theorems.engine.parallel import searched_in_processes
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import judge_of
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import Finding, Status
 from fairalloc.theorems.terms import ClaimTerms
 
-__all__ = ["Claim", "ClaimResult", "claim", "statements_of"]
+__all__ = ["Claim", "ClaimResult", "claim"]
 
 FINDING = 0.9
 """The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
@@ -255,33 +255,3 @@ class ClaimResult:
 
     def __repr__(self) -> str:
         return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"
-
-
-def statements_of(given: Any) -> dict[str, Statement]:
-    """The statements in a module, a namespace or a collection of claims and statements, by id.
-
-    Parameters
-    ----------
-    given : a module, a mapping of names to objects, or an iterable; claims, statements, and lists and tuples of these count
-
-    Returns
-    -------
-    statements by id, in the order in which they are found; an object with several names counts once
-
-    Raises
-    ------
-    InstanceError : two claims have the same id
-    """
-    if isinstance(given, Claim | Statement):
-        given = [given]
-    named = given if isinstance(given, Mapping) else getattr(given, "__dict__", None)
-    values = given if named is None else [value for name, value in named.items() if not name.startswith("__")]
-    found: dict[str, Statement] = {}
-    for value in values:
-        for item in value if isinstance(value, list | tuple) else [value]:
-            if not isinstance(item, Claim | Statement):
-                continue
-            statement = item.statement if isinstance(item, Claim) else item
-            if found.setdefault(statement.id, statement) is not statement:
-                raise InstanceError(f"two claims are named {statement.id!r}, but names must be distinct: give one an id")
-    return found

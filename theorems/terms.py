@@ -1,5 +1,6 @@
 """What a claim of one's own says: the mechanism, the property, what is assumed, and the statement that these make."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -7,12 +8,13 @@ from typing import Any, Literal
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import InstanceError
+from fairalloc.runs.objects import ObjectKind, load_objects
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import is_registered, judge_of, routes
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["ClaimTerms"]
+__all__ = ["CLAIM", "ClaimTerms", "claims_in", "statements_in", "statements_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +72,48 @@ class ClaimTerms:
         if not self.statement.applies_to(case):
             raise InstanceError(f"the claim {self.id!r} is not about this case, which does not satisfy: {self.hypotheses}")
         return self.statement.confirm(case)
+
+
+def statements_of(given: Any) -> dict[str, Statement]:
+    """The statements in a module, a namespace or a collection of claims and statements, by id.
+
+    Parameters
+    ----------
+    given : a module, a mapping of names to objects, or an iterable; claims, statements, and lists and tuples of these count
+
+    Returns
+    -------
+    statements by id, in the order in which they are found; an object with several names counts once
+
+    Raises
+    ------
+    InstanceError : two claims have the same id
+    """
+    if isinstance(given, ClaimTerms | Statement):
+        given = [given]
+    named = given if isinstance(given, Mapping) else getattr(given, "__dict__", None)
+    values = given if named is None else [value for name, value in named.items() if not name.startswith("__")]
+    found: dict[str, Statement] = {}
+    for value in values:
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(item, ClaimTerms | Statement):
+                continue
+            statement = item.statement if isinstance(item, ClaimTerms) else item
+            if found.setdefault(statement.id, statement) is not statement:
+                raise InstanceError(f"two claims are named {statement.id!r}, but names must be distinct: give one an id")
+    return found
+
+
+CLAIM = ObjectKind("claim", lambda item: item if statements_of([item]) else None)
+
+
+def statements_in(file: str) -> dict[str, Statement]:
+    """The statements of all claims in FILE.py, or of that of FILE.py:NAME, by id."""
+    return statements_of(load_objects(file, CLAIM).values())
+
+
+def claims_in(file: str) -> dict[str, ClaimTerms]:
+    """The claims themselves, by id, without statements that were made otherwise."""
+    found = load_objects(file, CLAIM).values()
+    given = [item for value in found for item in (value if isinstance(value, list | tuple) else [value])]
+    return {item.id: item for item in given if isinstance(item, ClaimTerms)}

@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 
 import fairalloc
+from fairalloc.benchmarks import SUITES
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.registry import Registry
 from fairalloc.solvers import METHODS
+from fairalloc.theorems import registry
+from fairalloc.theorems.registry import all_statements
 
 PLUGIN = """
     import cvxpy as cp
     import fairalloc as fa
+    from fairalloc.benchmarks import Suite, SuiteCase
     from fairalloc.solvers.method import Method
 
     def cap(problem, instance):
@@ -36,6 +40,14 @@ PLUGIN = """
         def open(self, mechanism, instance, limits):
             raise NotImplementedError
 
+    def one_pool():
+        return fa.Instance([[1, 2], [2, 1]], [[3, 3]], name="one-pool")
+
+    small = Suite("small", "one pool", (SuiteCase("one", "drfh", one_pool),), ("highs",))
+    number_one = Suite("first", "takes a name of ours", small.cases)
+    starving = fa.claim("DRFH wastes nothing", mechanism="drfh", property="pareto", id="starving")
+    of_a_paper = fa.claim("it takes the letter of a paper", mechanism="drfh", property="pareto", id="K.mine")
+
     def nobody_starves(allocation):
         "Everybody runs a task."
         return bool(allocation.tasks.min() >= 1)
@@ -51,6 +63,13 @@ ENTRIES = """
     nothing = joining_plugin:Nothing
     [fairalloc.properties]
     nobody_starves = joining_plugin:nobody_starves
+    [fairalloc.suites]
+    small = joining_plugin:small
+    first = joining_plugin:number_one
+    gone = joining_plugin:gone
+    [fairalloc.statements]
+    starving = joining_plugin:starving
+    of_a_paper = joining_plugin:of_a_paper
 """
 
 
@@ -83,6 +102,45 @@ def test_what_can_be_loaded_joins_and_the_rest_is_named(plugin, monkeypatch):
         "the mechanism 'number' of joining-plugin (math:pi) is left out: 3.141592653589793 is no mechanism",
         "the mechanism 'twin' of joining-plugin (joining_plugin:twin) is left out: there is another mechanism named 'nb'",
     ]
+
+
+def test_suites_join(plugin, monkeypatch):
+    known = [*SUITES]
+    monkeypatch.syspath_prepend(plugin)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        joined = fresh(SUITES)
+        assert [*joined] == [*known, "small"]
+    assert joined["small"].case("one").build().name == "one-pool"
+    assert sorted(str(w.message) for w in said) == [
+        "the suite 'first' of joining-plugin (joining_plugin:number_one) is left out: there is another suite named 'first'",
+        "the suite 'gone' of joining-plugin (joining_plugin:gone) cannot be loaded and is left out: "
+        "AttributeError: module 'joining_plugin' has no attribute 'gone'",
+    ]
+
+
+def test_statements_join(plugin, monkeypatch):
+    known = [*all_statements()]
+    monkeypatch.syspath_prepend(plugin)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        joined = fresh(registry._STATEMENTS)
+        assert [*joined] == [*known, "starving"]
+    assert joined["starving"].text == "DRFH wastes nothing"
+    (sentence,) = (str(w.message) for w in said)
+    assert sentence.startswith("the statement 'of_a_paper' of joining-plugin (joining_plugin:of_a_paper) is left out: ")
+
+
+def test_the_command_line_takes_suites_and_statements_that_joined(plugin):
+    run = ("bench", "run", "small", "--records", "records.sqlite", "--repeats", "1")
+    done = command(*run, path=plugin)
+    assert done.returncode == 0, done.stderr
+    assert "small" in done.stdout
+    asked = ("theorems", "verify", "--id", "starving", "--budget", "3s", "--trials", "25", "--jobs", "2", "--store", "f.sqlite")
+    done = command(*asked, path=plugin)
+    assert done.returncode == 0, done.stderr
+    assert "starving" in done.stdout
+    assert "held" in done.stdout
 
 
 def test_our_own_are_found_without_asking_installed_packages(plugin, monkeypatch):

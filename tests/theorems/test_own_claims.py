@@ -16,13 +16,14 @@ from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
-from fairalloc.theorems.claims import statements_of
+from fairalloc.theorems.engine import laboratory
 from fairalloc.theorems.engine import search as engine
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges import own
 from fairalloc.theorems.matrix import matrix
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import FLOATING_POINT, Finding
+from fairalloc.theorems.terms import statements_of
 
 
 class MostTasks(fa.Mechanism):
@@ -435,6 +436,21 @@ def own_file(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_claims_in_a_file_are_verified_in_several_processes(own_file, capsys):
+    if missing := isolation_missing():
+        pytest.skip(missing)
+    ask = ["theorems", "verify", "mine.py", "--budget", "60s", "--trials", "40", "--format", "json"]
+    found = []
+    for jobs in ("1", "2"):
+        assert main([*ask, "--jobs", jobs]) == 0
+        found.append({d["statement"]: (d["status"], d["case"]) for d in json.loads(capsys.readouterr().out)})
+    assert found[0] == found[1]
+    assert {status for status, _ in found[1].values()} == {"refuted"}
+    strangers = statements_of([fa.claim("unknown elsewhere", "drfh", "pareto"), fa.claim("nor this", "drfh", "pareto")])
+    with pytest.raises(FairallocError, match="unknown-elsewhere, nor-this are not registered: look at them with jobs=1"):
+        laboratory.verify(strangers.values(), budget=5, jobs=2)
+
+
 def test_claims_in_a_file_are_verified(own_file, capsys):
     ask = ["--budget", "600s", "--trials", "40"]
     assert main(["theorems", "verify", "mine.py", *ask, "--format", "json"]) == 0
@@ -446,6 +462,11 @@ def test_claims_in_a_file_are_verified(own_file, capsys):
     assert "everybody-runs-a-task: everybody runs a task" in out
     assert "equal-tasks" not in out
     assert not (own_file / "results").exists(), "nothing is kept"
+    code = out[out.index("from fractions import") :]
+    said = {}
+    exec(code.replace("print(verdict.sentence)", "said = verdict.sentence"), said)
+    assert said["verdict"].holds is False
+    assert said["said"] in out
     assert main(["theorems", "verify", "empty.py"]) == 2
     assert "empty.py defines no claim" in capsys.readouterr().err
 

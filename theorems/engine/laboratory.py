@@ -20,6 +20,7 @@ from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
+from fairalloc.theorems.terms import statements_in
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -52,12 +53,13 @@ def verify(
     trials: int | None = None,
     fresh: bool = False,
     progress: bool = False,
+    files: Iterable[str] = (),
 ) -> dict[str, Finding]:
     """Look at statements until the budget is spent.
 
     Parameters
     ----------
-    statements : None = all; with jobs > 1 they must be registered ones
+    statements : None = all; with several processes they must be registered ones, or those of claims in `files`
     budget : seconds of wall time for all of them together; what one does not need the others get
     seed : of everything random
     jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core, or this process where
@@ -66,6 +68,7 @@ def verify(
     trials : the most cases of one search; with a budget that is large enough the findings then do not depend on the machine
     fresh : whether to leave stored witnesses aside, so that the search has to find its own
     progress : whether to show a bar where standard error is a terminal
+    files : FILE.py or FILE.py:NAME of claims of one's own, from which other processes load them
 
     Returns
     -------
@@ -100,9 +103,15 @@ def verify(
                 done[statement.id] = finding
                 bar.update(task, advance=1, description=f"{statement.id}: {finding.status}")
 
-            _looked_at(left, share, {"seed": seed, "trials": trials}, known, keep)
+            _looked_at(left, share, {"seed": seed, "trials": trials, "files": [*map(_resolved, files)]}, known, keep)
         kept.finish(run)
     return {statement.id: done[statement.id] for statement in chosen}
+
+
+def _resolved(place: str) -> str:
+    """FILE.py or FILE.py:NAME with the path of the file, which means the same in another process."""
+    file, colon, name = (place, "", "") if place.endswith(".py") else place.rpartition(":")
+    return f"{Path(file).resolve()}{colon}{name}"
 
 
 def _processes(jobs: int | None) -> int:
@@ -181,7 +190,8 @@ def _looked_at(
             keep(statement, _here(statement, share.next(), limits, known.of(statement)))
         return
     registered = all_statements()
-    strangers = [s.id for s in statements if registered.get(s.id) != s]
+    in_files = {name for file in limits["files"] for name in statements_in(file)}
+    strangers = [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]
     if strangers:
         raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
     _in_processes(statements, share, limits, known, keep)

@@ -8,22 +8,24 @@ from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.terms import statements_in
 
 __all__ = ["answer", "prepare"]
 
 
 @cache
-def _statements() -> dict[str, Statement]:
-    return all_statements()
+def _statements(files: tuple[str, ...]) -> dict[str, Statement]:
+    """Those of the files, or of all papers."""
+    return {name: item for file in files for name, item in statements_in(file).items()} if files else all_statements()
 
 
-def prepare(_: Document) -> None:
-    """Import the statements of all papers once, before children are forked."""
-    _statements()
+def prepare(request: Document) -> None:
+    """Import the statements once, before children are forked."""
+    _statements(tuple(request["files"]))
 
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """The finding of a statement, as a document."""
     known = {name: [parse_case(case) for case in cases] for name, cases in request["known"].items()}
     limits = {"seed": request["seed"], "seconds": request["seconds"], "trials": request["trials"] or float("inf")}
-    return investigate(_statements()[request["statement"]], known=known, **limits).document()
+    return investigate(_statements(tuple(request["files"]))[request["statement"]], known=known, **limits).document()

@@ -123,13 +123,15 @@ def judge_of(given: Any) -> NamedJudge:
 
 
 def _by_name(name: str) -> NamedJudge:
-    aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
+    """Ours first: installed packages, whose claims may name ours while they are loaded, are asked for other names."""
     if name in FURTHER:
         return NamedJudge(name, FURTHER[name], MISREPORTS.get(name, 0))
-    if name in PROPERTIES and not PROPERTIES[name].function.__module__.startswith("fairalloc."):
-        return judge_of(PROPERTIES[name])
-    if name in (*PROPERTIES, *MECHANISM_PROPERTIES):
+    if name not in MECHANISM_PROPERTIES and name in PROPERTIES:
+        own = not PROPERTIES[name].function.__module__.startswith("fairalloc.")
+        return judge_of(PROPERTIES[name]) if own else NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
+    if name in MECHANISM_PROPERTIES:
         return NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
+    aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
     if name not in aliases:
         raise UnknownName(no_such("property", name, judges(), f"the properties are {', '.join(judges())}"))
     return NamedJudge(aliases[name], _in_floats(property_judge(name)))
