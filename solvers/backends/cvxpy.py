@@ -73,7 +73,9 @@ class CvxpySession(Session):
         x = self.problem.var_dict["x"].value
         if x is not None:
             self.x = np.asarray(x, dtype=float)
-        self.conclude(TERMINATION.get(self.problem.status, "error"))
+        termination = TERMINATION.get(self.problem.status, "error")
+        untimed = termination == "time_limit" and not self.limits.limited  # CVXPY calls every limit "user_limit"
+        self.conclude("iteration_limit" if untimed else termination)
         if not self.mechanism.has_residual:
             self._own_conditions()
         values = {name: variable.value for name, variable in self.problem.var_dict.items()}

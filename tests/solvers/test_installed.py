@@ -128,6 +128,17 @@ def test_names_that_nobody_knows(method):
         solve(SMALL, "drfh", method)
 
 
+def test_interfaces_of_pyomo_to_one_solver_can_do_what_it_can():
+    with pytest.raises(NotApplicable, match="method 'pyomo:appsi_highs' does not compute 'nb'"):
+        solve(SMALL, "nb", "pyomo:appsi_highs")
+    assert solve(SMALL, "drfh", "pyomo:appsi_highs").residual <= RESIDUAL
+
+
+def test_a_limit_on_iterations_is_not_one_of_time():
+    allocation = solve(SMALL, "drfh", "cvxpy:osqp", options={"max_iter": 1})
+    assert allocation.termination == "iteration_limit"
+
+
 def test_they_have_no_options_of_ours():
     assert fa.options("cvxpy:osqp") == ()
 

@@ -21,11 +21,11 @@ def _statements(files: tuple[str, ...]) -> dict[str, Statement]:
 
 def prepare(request: Document) -> None:
     """Import the statements once, before children are forked."""
-    _statements(tuple(request["files"]))
+    _statements(tuple(request.get("files", ())))
 
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """The finding of a statement, as a document."""
     known = {name: [parse_case(case) for case in cases] for name, cases in request["known"].items()}
     limits = {"seed": request["seed"], "seconds": request["seconds"], "trials": request["trials"] or float("inf")}
-    return investigate(_statements(tuple(request["files"]))[request["statement"]], known=known, **limits).document()
+    return investigate(_statements(tuple(request.get("files", ())))[request["statement"]], known=known, **limits).document()
