@@ -105,8 +105,8 @@ def _references(summary: Summary) -> list[Section]:
     rows = [(method, str(len(values)), f"{max(values):.1e}") for method, values in sorted(distances.items())]
     kinds = Counter(item.provenance.partition(",")[0].partition(" of ")[0] for item in known.values())
     text = (
-        f"The reference of a case is {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. Largest distance of "
-        "a method's answers from it in what is unique of an answer (shares, totals or the objective), relative; inf: no point."
+        f"The reference of a case is {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. Largest distance "
+        "of a method's answers from it in what is unique of an answer (shares, totals or the objective), relative; inf: no point."
     )
     return [Section("Reference answers", [text], _grid(("method", "solves", "largest distance"), rows))]
 

@@ -115,7 +115,7 @@ suite = benchmarks.Suite("mine", "four small cases", tuple(cases))
 methods = ["highs:leximin", "cvxpy:clarabel", "cvxpy:scs", "pdhg", one_program, too_soon]
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "mine.sqlite"
-    summary = benchmarks.run(suite, file, methods=methods, repeats=2, time_limit=10.0, progress=False)
+    summary = benchmarks.run(suite, file, methods=methods, setting=benchmarks.Setting(repeats=2, time_limit=10.0), progress=False)
 records = [record for record in summary.records if (record.mechanism, record.method) != ("nb", "one_program")]
 print(len(records), "records of", len({record.case for record in records}), "cases")
 
@@ -164,7 +164,7 @@ for name, (success, honesty) in rates.items():
 
 # %%
 def cost(record):
-    return record.total if succeeded(record) else record.time_limit
+    return record.wall if succeeded(record) else record.time_limit
 
 
 costs = {
