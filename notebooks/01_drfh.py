@@ -175,6 +175,12 @@ for ax, (title, allocation) in zip(axes, {"Fig. 3: DRF per server": naive, "Fig.
     fa.plots.allocation(allocation, ax=ax).set_title(title, pad=20)
 
 # %% [markdown]
+# The tasks that the two servers can run at all are a polygon. DRF per server ends inside of it, DRFH on its boundary.
+
+# %%
+ax = fa.plots.feasible_region(fig2, points={"DRF per server": naive, "DRFH": fair})
+
+# %% [markdown]
 # ## The bottleneck resources and their prices
 #
 # Why can $g$ not be more than $5/7$? Let $p_{lr} \ge 0$ be multipliers of the capacities and $y_i$ those of the shares. The

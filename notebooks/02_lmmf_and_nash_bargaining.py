@@ -323,6 +323,14 @@ print("utilities", truthful.tasks.round(6), " prices", fa.market(prop7, truthful
 print(fa.certify(prop7, "nb", truthful))
 
 # %% [markdown]
+# In the plane of the two utilities NB is the point of the region where the product is largest; LMMF is on the diagonal.
+
+# %%
+ax = fa.plots.feasible_region(prop7, points={"NB": truthful, "LMMF": fa.solve(prop7, "lmmf")})
+u_1 = np.linspace(0.7, 1.5, 50)
+curve = ax.plot(u_1, truthful.tasks.prod() / u_1, color="black", linewidth=0.8)
+
+# %% [markdown]
 # If user 2 reports $(1/3, 2/3)$, it receives $Y_2 = (1/3, 2/3)$. That runs $\min(\tfrac{1/3}{1/4}, \tfrac{2/3}{3/4}) = 8/9$
 # of its true tasks, more than 4/5. Z prints 0.83 for 8/9.
 
