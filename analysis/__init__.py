@@ -9,6 +9,7 @@
 | sensitivity.py | how tasks move with capacities |
 | solution_set.py | all njc allocations of an instance |
 | plots/ | figures |
+| explanations/ | why an allocation is what it is, in sentences |
 | verdict.py, holdings.py, linear.py | the result of a check, bundles and their worth, small linear programs |
 """
 
@@ -17,6 +18,7 @@ if not __name__.startswith("fairalloc."):
 
 from fairalloc.analysis import plots
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
+from fairalloc.analysis.explanations import Explanation, Sentence, explain
 from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
 from fairalloc.analysis.solution_set import SolutionSet, solution_set
@@ -27,15 +29,18 @@ __all__ = [
     "MECHANISM_PROPERTIES",
     "PROPERTIES",
     "Certificate",
+    "Explanation",
     "Failure",
     "Misreport",
     "Property",
     "Sensitivity",
+    "Sentence",
     "SolutionSet",
     "Verdict",
     "certify",
     "check",
     "check_mechanism",
+    "explain",
     "parse_certificate",
     "plots",
     "sensitivity",

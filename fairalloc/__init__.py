@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis import (
     Certificate,
+    Explanation,
     Failure,
     Property,
     Sensitivity,
@@ -17,6 +18,7 @@ from fairalloc.analysis import (
     certify,
     check,
     check_mechanism,
+    explain,
     sensitivity,
 )
 from fairalloc.analysis.market import PricedAllocation, market
@@ -24,7 +26,17 @@ from fairalloc.analysis.properties import Misreport
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, NotInstalled, UnknownName
+from fairalloc.models import (
+    Allocation,
+    FairallocError,
+    Instance,
+    InstanceError,
+    NotApplicable,
+    NotInstalled,
+    Overview,
+    UnknownName,
+    show,
+)
 from fairalloc.models.aggregation import aggregate, expand
 from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
 from fairalloc.models.published import EXAMPLES, example
@@ -52,6 +64,7 @@ __all__ = [
     "Certificate",
     "Claim",
     "ClaimResult",
+    "Explanation",
     "Failure",
     "FairallocError",
     "Hypotheses",
@@ -64,6 +77,7 @@ __all__ = [
     "Misreport",
     "NotApplicable",
     "NotInstalled",
+    "Overview",
     "PricedAllocation",
     "Property",
     "Sensitivity",
@@ -77,6 +91,7 @@ __all__ = [
     "cvxpy_tasks",
     "example",
     "expand",
+    "explain",
     "export",
     "generators",
     "judges",
@@ -89,6 +104,7 @@ __all__ = [
     "read_allocation",
     "read_instance",
     "sensitivity",
+    "show",
     "solve",
     "traces",
     "write_allocation",

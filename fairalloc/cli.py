@@ -20,7 +20,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
-from fairalloc import __version__, cli_bench, cli_export, cli_judge, cli_solve, cli_theorems
+from fairalloc import __version__, cli_bench, cli_explain, cli_export, cli_judge, cli_solve, cli_theorems
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli_output import ReaderGone, complain, emit, prepare_streams
 from fairalloc.formulations import MECHANISMS
@@ -108,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="mechanisms, methods, examples, properties, suites or statements")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
-    for module in (cli_solve, cli_judge, cli_export, cli_bench, cli_theorems):
+    for module in (cli_solve, cli_explain, cli_judge, cli_export, cli_bench, cli_theorems):
         module.add_commands(commands)
     command = commands.add_parser("doctor", help="what is installed, which methods are available")
     command.set_defaults(run=_doctor)

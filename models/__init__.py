@@ -6,6 +6,7 @@ if not __name__.startswith("fairalloc."):
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
 from fairalloc.models.instance import Instance
+from fairalloc.models.overview import Overview, show
 
 __all__ = [
     "Allocation",
@@ -14,6 +15,8 @@ __all__ = [
     "InstanceError",
     "NotApplicable",
     "NotInstalled",
+    "Overview",
     "Times",
     "UnknownName",
+    "show",
 ]

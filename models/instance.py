@@ -7,12 +7,12 @@ resource r of server i that one task on arc a takes, so every row has the right-
 """
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
 from fairalloc.models.labelled import plain_arguments
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational, row
-from fairalloc.models.tables import Grid
 
 __all__ = ["Arcs", "ExactData", "Instance", "as_instance"]
 
@@ -108,6 +107,9 @@ class Instance:
     placement: NDArray[np.bool_]
     max_tasks: Floats
     demands_on: Mapping[tuple[int, int], Floats]
+
+    shown_by: ClassVar[list[Callable[["Instance"], Any]]] = []
+    """What shows an instance in a notebook."""
 
     def __init__(
         self,
@@ -211,20 +213,9 @@ class Instance:
         return f"Instance({self.name + ': ' if self.name else ''}{sizes})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the servers and the users."""
-        servers = [
-            [s, f"{q}", *(f"{v:g}" for v in c)] for s, q, c in zip(self.servers, self.counts, self.capacities, strict=True)
-        ]
-        columns = ["server", "count", *self.resources]
-        first = Grid(repr(self), columns, servers, right=range(1, len(columns))).head()
-        users = [
-            [u if v == 0 else "", f"{w:g}" if v == 0 else "", f"{most:g}" if v == 0 else "", *(f"{x:g}" for x in d)]
-            for u, w, most, demand in zip(self.users, self.weights, self.max_tasks, self.demands, strict=True)
-            for v, d in enumerate(demand)
-        ]
-        columns = ["user", "weight", "max_tasks", *self.resources]
-        second = Grid("A task takes", columns, users, right=range(1, len(columns))).head()
-        return first._repr_html_() + second._repr_html_()
+        """For notebooks: the tables of models/overview.py, which sets what shows it."""
+        text: str = type(self).shown_by[0](self)._repr_html_()
+        return text
 
     # ---- reading ----------------------------------------------------------------------------------------------
 

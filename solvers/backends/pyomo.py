@@ -33,9 +33,10 @@ RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 
 
 class PyomoSession(Session):
-    """The `ConcreteModel` of the mechanism, written again for each round."""
+    """The `ConcreteModel` of the mechanism, written again for each round; `duals` are the last solve's, by constraint."""
 
     model: "pyo.ConcreteModel"
+    duals: Mapping[Any, float] | None = None
     bound: float | None = None
     """On the objective, proved by branch and bound."""
 
@@ -47,7 +48,7 @@ class PyomoSession(Session):
         """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
         with self.phase("build"):
             self.model = self.write(round)
-        termination, duals = self.optimise()
+        termination, self.duals = self.optimise()
         with self.phase("read"):
             if self.model.find_component("x") is None:
                 raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable x, from which the tasks are read")
@@ -56,8 +57,8 @@ class PyomoSession(Session):
                 self.x = np.array(values, dtype=float)
             self.conclude(termination)
             if not self.mechanism.has_residual:
-                self._own_conditions(duals)
-            prices = self.mechanism.prices(self.instance, self._duals(duals), self._values())
+                self._own_conditions(self.duals)
+            prices = self.mechanism.prices(self.instance, self._duals(self.duals), self._values())
         return self.x, prices
 
     def _own_conditions(self, duals: Mapping[Any, float] | None) -> None:

@@ -27,7 +27,7 @@ PARTS = {
         *("lexicographic", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("registry", "judge", "attempts", "solve", "distance", "__init__"),
     ),
-    "analysis": ("verdict", "linear", "active_set", "*", "properties", "certificates", "plots", "__init__"),
+    "analysis": ("verdict", "linear", "active_set", "*", "properties", "certificates", "plots", "explanations", "__init__"),
     "runs": ("__init__", "*"),
     "theorems": (
         *("__init__", "cases", "hypotheses", "statement", "printed", "implications", "judges", "papers"),

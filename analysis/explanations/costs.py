@@ -1,0 +1,152 @@
+"""What tasks cost at given prices, arc by arc, in rationals or in floating point, and the sentences about capacities and servers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.explanations.explanation import MOST_NAMES, Number, Sentence, joined, said, tasks_of
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import ExactArcs, exact_arcs
+
+__all__ = ["NOISE", "SAME", "Costs", "Priced", "cleaned"]
+
+MOST_SERVERS = 6
+"""Servers of a user that get a sentence of their own."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A resource of a server with its price, in parts of the capacity."""
+
+    server: str
+    resource: str
+    price: Number
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For a sentence."""
+        return {"server": self.server, "resource": self.resource, "price": self.price}
+
+    def __str__(self) -> str:
+        return f"{self.resource} on {self.server} ({said(self.price)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Loads of an instance for the sentences on prices.
+
+    Attributes
+    ----------
+    instance : the domain of the rule
+    x : (A,) tasks, as rationals or as floats
+    exact : whether they are rationals
+    """
+
+    instance: Instance
+    x: Sequence[Number]
+    exact: bool
+
+    @cached_property
+    def _arcs(self) -> ExactArcs:
+        return exact_arcs(self.instance)
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self.instance.arcs.load.tocsc()
+
+    def load(self, a: int) -> list[tuple[int, Number]]:
+        """Pairs (i R + r, part) of what a task on arc a takes."""
+        if self.exact:
+            return list(self._arcs.load[a])
+        start, end = self._columns.indptr[a : a + 2]
+        rows, parts = self._columns.indices[start:end].tolist(), self._columns.data[start:end].tolist()
+        return list(zip(rows, parts, strict=True))
+
+    def cost(self, a: int, prices: Sequence[Number]) -> Number:
+        """What a task on arc a costs at prices (K R,)."""
+        return sum((part * prices[row] for row, part in self.load(a)), Fraction(0) if self.exact else 0.0)
+
+    def arcs_of(self, n: int) -> list[int]:
+        """The arcs of a user."""
+        first, last = np.searchsorted(self.instance.arcs.user, [n, n + 1])
+        return list(range(int(first), int(last)))
+
+    def tasks(self, n: int) -> Number:
+        """The tasks of a user."""
+        return sum((self.x[a] for a in self.arcs_of(n)), Fraction(0) if self.exact else 0.0)
+
+    def priced(self, prices: Sequence[Number], rows: Sequence[int] | None = None) -> list[Priced]:
+        """The resources with a price, the dearest first.
+
+        Parameters
+        ----------
+        prices : (K R,)
+        rows : i R + r of those that count; None = all
+        """
+        R, names = self.instance.R, self.instance
+        values = np.array([float(p) for p in prices])
+        least = 0.0 if self.exact else NOISE * float(values.max(initial=0.0))
+        chosen = np.flatnonzero(values > least) if rows is None else np.array([j for j in rows if values[j] > least], dtype=int)
+        order = chosen[np.argsort(-values[chosen], kind="stable")].tolist()
+        return [Priced(names.servers[j // R], names.resources[j % R], prices[j]) for j in order]
+
+    def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
+        """Sentences on a user whom prices hold back: on each of its servers the priced resources that its tasks need.
+
+        Parameters
+        ----------
+        n : the user in the domain
+        prices : (K R,)
+        source : of the sentences
+        facts : that all of them state
+        """
+        arcs = self.arcs_of(n)
+        cost = {a: self.cost(a, prices) for a in arcs}
+        least = min(cost.values())
+        servers: dict[int, list[int]] = {}
+        for a in sorted(arcs, key=lambda a: (-float(self.x[a] > 0), float(cost[a]))):
+            servers.setdefault(int(self.instance.arcs.server[a]), []).append(a)
+        result = []
+        for i, here in list(servers.items())[:MOST_SERVERS]:
+            rows = sorted({row for a in here for row, _ in self.load(a)})
+            held = self.priced(prices, rows)
+            tasks, own = sum(self.x[a] for a in here), min(cost[a] for a in here)
+            server = self.instance.servers[i]
+            what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
+            dear = self._dear(own, least)
+            more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
+            all_facts = {"user": self.instance.users[n], "server": server, "tasks": tasks, "cost": own, "cheapest": least}
+            all_facts |= {"held_by": [p.facts for p in held], **facts}
+            result.append(Sentence(f"on {server}, {tasks_of(tasks)}: held back by {what}{more}", "server", source, all_facts))
+        return [*result, *self._others(list(servers)[MOST_SERVERS:], cost)]
+
+    def _dear(self, own: Number, least: Number) -> bool:
+        return own > least if self.exact else float(own) > (1.0 + SAME) * float(least)
+
+    def _others(self, servers: list[int], cost: dict[int, Number]) -> list[Sentence]:
+        """One sentence on the servers that get none of their own."""
+        if not servers:
+            return []
+        names = [self.instance.servers[i] for i in servers]
+        own = [a for a in cost if int(self.instance.arcs.server[a]) in set(servers)]
+        run, least = sum(self.x[a] for a in own), min(cost[a] for a in own)
+        text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(least)} on each of them"
+        return [Sentence(text, "server", "prices", {"servers": names, "tasks": run, "cheapest": least})]
+
+
+def cleaned(instance: Instance, x: Floats) -> list[float]:
+    """(A,) the tasks without what solvers leave of 0."""
+    result: list[float] = np.where(x > NOISE * instance.arcs.gamma, x, 0.0).tolist()
+    return result
+
+
+NOISE = 1e-9
+"""A price below this part of the largest, or tasks below this part of what could run alone, are what solvers leave of 0."""
+
+SAME = 1e-6
+"""Costs that differ by less, relative, are equal in floating point."""

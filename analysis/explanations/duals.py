@@ -1,0 +1,256 @@
+r"""Why an own or edited mechanism gives what it gives: the duals of its own model, named constraints included.
+
+1. The model is solved once more, round by round where the edit keeps the rounds, and the duals of all its constraints are kept.
+   The answer must be the allocation: its tasks, or, where the model has no other variables, its objective.
+2. A constraint with a dual lambda > 0 binds: with b the right-hand side, f(b + d) <= f(b) + lambda d for the objective f of a
+   convex maximisation (the level of the round, where there are rounds), in the units in which the constraint is written.
+3. By the optimality conditions a task of a user costs sum_k lambda_k da_k / dx, which is what it adds to the objective: the
+   constraints with positive terms in this sum hold the user back.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.explanations.costs import cleaned
+from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.rounds import PROVED, refused
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.mechanism import Edited, Mechanism
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers import METHODS, find_method
+from fairalloc.solvers.backends.cvxpy import CvxpySession
+from fairalloc.solvers.backends.pyomo import PyomoSession
+from fairalloc.solvers.lexicographic.edited_rounds import POSITIVE, solve_edited_rounds
+from fairalloc.solvers.method import Limits, Stopped
+
+__all__ = ["explain_duals"]
+
+OWN = ("fairness", "level", "full", "open", "closed")
+"""Constraints of a round that are the rule itself."""
+
+SMALLEST = 1e-7
+"""A dual below this part of the largest is what solvers leave of 0."""
+
+SAME = 1e-4
+"""Tasks or objectives that differ by less, relative, are those of one answer."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One row of a constraint with a positive dual, and (A,) what a task on each arc pays for it."""
+
+    name: str
+    place: dict[str, str]
+    dual: float
+    paid: Floats
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For a sentence."""
+        return {"constraint": self.name, "dual": self.dual, **self.place}
+
+    def __str__(self) -> str:
+        return f"{self.name} ({said(self.dual)})"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One solved model: who stops in it (everybody where there are no rounds), what they have in common, and what binds."""
+
+    users: tuple[int, ...]
+    level: float
+    bindings: list[Binding]
+
+
+def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
+    """What the statements are derived from, and the sentences.
+
+    Raises
+    ------
+    NotApplicable : the model has no duals, or its answer is not the allocation
+    """
+    item = subject.item.settled(subject.instance)
+    if item.integer or not item.convex:
+        kind = "has integer variables" if item.integer else "is not convex"
+        raise NotApplicable(f"the model of {item.id!r} {kind}, so it has no duals that explain its answers")
+    stages = _solved(subject, item)  # 1
+    sentences = [_of_stage(subject, stage, k, len(stages), item) for k, stage in enumerate(stages)]  # 2
+    stop = {n: k for k, stage in enumerate(stages) for n in stage.users}
+    for n in subject.domain_users:  # 3
+        sentences.append(_of_user(subject, n, stop[n], stages[stop[n]], item))
+    return f"Derived from the duals of the model of {item.id}, solved again.", sentences
+
+
+def _solved(subject: Subject, item: Mechanism) -> list[Stage]:
+    session, domain = _session(subject, item), subject.domain
+    try:
+        if item.takes_rounds:
+            assert isinstance(item, Edited)
+            recorder = Recorder(session, domain)
+            x, _ = solve_edited_rounds(item, domain, recorder)
+            stages = recorder.stages
+        else:
+            x, _ = session.solve(None)
+            stages = [Stage(tuple(range(domain.N)), float(session.objective or 0.0), list(_bindings(session, domain)))]
+    except Stopped as stop:
+        raise refused(subject, f"its model could not be solved again ({stop.termination} {stop})".rstrip()) from None
+    if not _same(subject, session, x):
+        raise refused(subject, "its model, solved again, has another answer")
+    return stages
+
+
+def _session(subject: Subject, item: Mechanism) -> Any:
+    """A session of the allocation's method where that is a modelling layer, else of a solver that is always there."""
+    layer = "cvxpy" if "cvxpy" in item.layers else "pyomo"
+    usual = f"{layer}:{'highs' if item.linear else 'clarabel' if layer == 'cvxpy' else 'ipopt'}"
+    named = subject.allocation.method
+    known = named in METHODS and named.startswith(f"{layer}:") and METHODS[named].computes(item)
+    session = find_method(named if known else usual).open(item, subject.domain, Limits("high", subject.deadline))
+    if not isinstance(session, CvxpySession | PyomoSession):
+        raise refused(subject, f"{usual} has no model to read duals from")
+    return session
+
+
+def _same(subject: Subject, session: Any, x: Floats) -> bool:
+    """Whether the answer of the model is the allocation, in tasks or, where x is the only variable, in the objective."""
+    allocation = subject.allocation
+    tasks = subject.domain.arcs.owner @ x
+    own = subject.domain.arcs.owner @ allocation.x
+    if not infeasibility(allocation) <= PROVED:
+        return False
+    if np.all(np.abs(tasks - own) <= SAME * np.maximum(tasks, own)):
+        return True
+    if isinstance(session, PyomoSession) or session.mechanism.takes_rounds:
+        return False
+    problem = session.problem
+    if set(problem.var_dict) != {"x"} or len(problem.variables()) != 1:
+        return False
+    best = problem.objective.value
+    problem.var_dict["x"].value = allocation.x
+    worst = max(float(np.max(c.violation())) for c in problem.constraints)
+    value = problem.objective.value
+    problem.var_dict["x"].value = x
+    return bool(worst <= SAME and abs(value - best) <= SAME * abs(best))
+
+
+class Recorder:
+    """Solves edited rounds for `solve_edited_rounds` and keeps who stops in each, and what binds."""
+
+    def __init__(self, session: Any, domain: Instance) -> None:
+        self.session, self.domain = session, domain
+        self.stages: list[Stage] = []
+
+    def solve_fairness(self, round: Round) -> tuple[Floats, Floats, Floats | None]:  # noqa: A002
+        """As `Session.solve_fairness`."""
+        x, fairness, prices = self.session.solve_fairness(round)
+        y = np.where(round.active, fairness, 0.0)
+        users = np.flatnonzero(round.active & (y >= POSITIVE * y.max()))
+        rate = self.session.mechanism.base.rate(self.domain)
+        level = float((rate * (self.domain.arcs.owner @ np.maximum(x, 0.0)))[round.active].min())
+        arcs = np.isin(self.domain.arcs.user, users)
+        held = [b for b in _bindings(self.session, self.domain) if np.any(b.paid[arcs] > 0)]
+        self.stages.append(Stage(tuple(users.tolist()), level, held))
+        return x, fairness, prices
+
+
+# ---- rows of a model ---------------------------------------------------------------------------------------------------
+
+
+def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
+    rows = list(_rows_of_pyomo(session) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
+    largest = max((abs(dual) for _, _, dual, _ in rows), default=0.0)
+    for name, place, dual, slope in rows:
+        if abs(dual) > SMALLEST * largest:
+            yield Binding(name, place, abs(dual), dual * slope)
+
+
+def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[str, dict[str, str], float, Floats]]:
+    """(name, server and resource or user, dual, (A,) derivatives by x) of each row of each constraint."""
+    x = session.problem.var_dict["x"]
+    for c in session.problem.constraints:
+        if c.label in OWN or type(c).__name__ not in ("Inequality", "Equality") or c.dual_value is None:
+            continue
+        part = c.expr.grad.get(x)
+        if part is None:
+            continue
+        size = c.expr.size
+        slopes = np.asarray(part.toarray() if hasattr(part, "toarray") else part).reshape(x.size, size)
+        duals = np.ravel(c.dual_value, order="F") * np.ones(size)
+        for k in range(size):
+            yield *_placed(c.label or str(c)[:60], k, size, domain), float(duals[k]), slopes[:, k]
+
+
+def _placed(label: str, k: int, size: int, domain: Instance) -> tuple[str, dict[str, str]]:
+    """The name of a row, and what it is about."""
+    if label == "capacity" and size == domain.K * domain.R:
+        server, resource = domain.servers[k // domain.R], domain.resources[k % domain.R]
+        return f"{resource} on {server}", {"server": server, "resource": resource}
+    capped = np.flatnonzero(np.isfinite(domain.max_tasks))
+    if label == "limit" and size == len(capped):
+        user = domain.users[capped[k]]
+        return f"max_tasks of {user}", {"user": user}
+    return label if size == 1 else f"{label}[{k}]", {}
+
+
+def _rows_of_pyomo(session: PyomoSession) -> Iterator[tuple[str, dict[str, str], float, Floats]]:
+    """As `_rows_of_cvxpy`, with the dual's sign such that what is positive is paid."""
+    import pyomo.environ as pyo
+    from pyomo.core.expr.calculus.derivatives import Modes, differentiate
+    from pyomo.core.expr.visitor import identify_variables
+
+    place = {id(v): a for a, v in enumerate(session.model.x.values())}
+    for row in session.model.component_data_objects(pyo.Constraint, active=True):
+        label, index = row.parent_component().local_name, row.index()
+        if label in OWN or not session.duals or row not in session.duals:
+            continue
+        used = [v for v in identify_variables(row.body, include_fixed=False) if id(v) in place]
+        slopes = np.zeros(len(place))
+        if used:
+            slopes[[place[id(v)] for v in used]] = differentiate(row.body, wrt_list=used, mode=Modes.reverse_numeric)
+        high = None if row.upper is None else abs(pyo.value(row.body) - pyo.value(row.upper))
+        low = None if row.lower is None else abs(pyo.value(row.body) - pyo.value(row.lower))
+        sign = -1.0 if high is None or (low is not None and low < high) else 1.0
+        about = _about(label, index)
+        yield *about, sign * abs(session.duals[row]), slopes
+
+
+def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:
+    if label == "capacity":
+        return f"{index[1]} on {index[0]}", {"server": index[0], "resource": index[1]}
+    if label == "limit":
+        return f"max_tasks of {index}", {"user": index}
+    return label if index is None else f"{label}[{index}]", {}
+
+
+# ---- sentences ---------------------------------------------------------------------------------------------------------
+
+
+def _of_stage(subject: Subject, stage: Stage, k: int, count: int, item: Mechanism) -> Sentence:
+    bound = joined(map(str, sorted(stage.bindings, key=lambda b: -b.dual)), 2 * MOST_NAMES) or "nothing"
+    users = [subject.domain.users[n] for n in stage.users]
+    facts = {"users": users, "level": stage.level, "bindings": [b.facts for b in stage.bindings]}
+    if not item.takes_rounds:
+        text = f"The objective is {said(stage.level)}. Binding, with their duals: {bound}."
+        return Sentence(text, "constraint", "duals", facts)
+    text = f"Round {k + 1}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at the share {said(stage.level)}."
+    return Sentence(f"{text} Binding, with their duals: {bound}.", "round", "duals", {"round": k + 1, "rounds": count, **facts})
+
+
+def _of_user(subject: Subject, n: int, k: int, stage: Stage, item: Mechanism) -> Sentence:
+    domain = subject.domain
+    arcs = np.flatnonzero(domain.arcs.user == n)
+    tasks = sum(cleaned(domain, subject.allocation.x)[a] for a in arcs)
+    most = max((float(b.paid[arcs].max()) for b in stage.bindings), default=0.0)
+    held = [b for b in stage.bindings if float(b.paid[arcs].max()) > SMALLEST * most]
+    user = domain.users[n]
+    when = f" and stops in round {k + 1}" if item.takes_rounds else ""
+    what = joined(f"{b.name} (dual {said(b.dual)})" for b in held) or "nothing that binds"
+    text = f"{user} runs {tasks_of(tasks)}{when}: held back by {what}."
+    facts = {"user": user, "tasks": tasks, "held_by": [b.facts for b in held]}
+    return Sentence(text, "user", "duals", {**facts, **({"round": k + 1} if item.takes_rounds else {})})

@@ -1,0 +1,105 @@
+"""What a little more or less of each capacity does to the users that are explained: the derivatives of analysis/sensitivity.py."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined
+from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models.numbers import Floats
+
+__all__ = ["explain_effects"]
+
+ARCS, CAPACITIES = 200, 40
+"""Derivatives are computed for at most so many arcs and capacities: beyond, they take longer than solving."""
+
+ZERO = 1e-7
+"""A change by less, in tasks for a whole capacity and relative to the user's tasks, is none."""
+
+SAME = 1e-5
+"""Derivatives to both sides that differ by less, relative, are equal."""
+
+
+def explain_effects(subject: Subject) -> list[Sentence]:
+    """Sentences on the capacities, those that change nothing together in one."""
+    instance = subject.instance
+    if len(instance.arcs) > ARCS or instance.K * instance.R > CAPACITIES:
+        text = "What a little more of a capacity does is told on small instances only: fa.sensitivity(allocation)."
+        return [Sentence(text, "note", "instance", {"arcs": len(instance.arcs), "capacities": instance.K * instance.R})]
+    if isinstance(subject.item, Leximin) and subject.item.exact_share is None:
+        text = f"What a little more of a capacity does is not known: {subject.item.id!r} has no exact_share."
+        return [Sentence(text, "note", "instance", {})]
+    found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
+    idle: list[tuple[int, int]] = []
+    result: list[Sentence] = []
+    for i, r in np.argwhere(instance.capacities > 0).tolist():
+        more, less = (side[list(subject.users), i, r] for side in (found.up, found.down))
+        if not (np.isfinite(more).all() and np.isfinite(less).all()):
+            continue
+        more, less = (_cleaned(subject, side, float(instance.capacities[i, r])) for side in (more, less))
+        if not (more.any() or less.any()):
+            idle.append((i, r))
+        else:
+            result.append(_of_capacity(subject, i, r, more, less))
+    return [*result, *_idle(subject, idle), *_unknown(found)]
+
+
+def _cleaned(subject: Subject, side: Floats, capacity: float) -> Floats:
+    tasks = subject.allocation.tasks
+    size = np.maximum(tasks[list(subject.users)], 1e-3 * tasks.max())
+    result: Floats = np.where(np.abs(side) * capacity <= ZERO * size, 0.0, side)
+    return result
+
+
+def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -> Sentence:
+    instance, names = subject.instance, [subject.instance.users[n] for n in subject.users]
+    load = float(subject.allocation.load[i, r])
+    what = f"{instance.resources[r]} on {instance.servers[i]}"
+    each = " on each of its servers" if instance.counts[i] > 1 else ""
+    moved = (more != 0) | (less != 0)
+    if load < 1.0 - ROOM:
+        what += f" has room ({load:.0%} used), but its total is what shares are parts of"
+    else:
+        what += " is full" if np.any(more > 0) else " is full, but more of it alone helps none of them"
+    if np.allclose(more, less, rtol=SAME, atol=0.0):
+        text = f"{what}: to first order, a unit more{each} changes {_changes(names, more, moved)}, a unit less the opposite."
+    else:
+        text = f"{what}: to first order, a unit more{each} changes {_changes(names, more, moved)}; a unit less {_changes(names, -less, moved)}."
+    changes = {name: {"more": up, "less": down} for name, up, down in zip(names, more.tolist(), less.tolist(), strict=True)}
+    facts = {"server": instance.servers[i], "resource": instance.resources[r], "load": load, "changes": changes}
+    return Sentence(text, "effect", "derivatives", facts)
+
+
+ROOM = 1e-6
+"""A resource has room where more than this part of it is not used."""
+
+
+def _changes(names: list[str], side: Floats, moved: NDArray[np.bool_]) -> str:
+    """ "u1 by +0.5 tasks and u2 by -1" of the users that move to either side."""
+    parts = [f"{name} by {value + 0.0:+.4g}" for name, value, shown in zip(names, side.tolist(), moved, strict=True) if shown]
+    return f"{joined(parts)} tasks" if np.any(side) else "nobody's tasks"
+
+
+def _idle(subject: Subject, places: list[tuple[int, int]]) -> list[Sentence]:
+    if not places:
+        return []
+    instance = subject.instance
+    names = [f"{instance.resources[r]} on {instance.servers[i]}" for i, r in places]
+    whose = f"the tasks of {subject.user}" if subject.user else "anybody's tasks" if _all(subject) else "the tasks of these users"
+    text = f"A little more or less of {joined(names)} does not change {whose}."
+    capacities = [{"server": instance.servers[i], "resource": instance.resources[r]} for i, r in places]
+    facts: dict[str, Any] = {"capacities": capacities, "users": [instance.users[n] for n in subject.users]}
+    return [Sentence(text, "effect", "derivatives", facts)]
+
+
+def _all(subject: Subject) -> bool:
+    return len(subject.users) == subject.instance.N
+
+
+def _unknown(found: Sensitivity) -> list[Sentence]:
+    """What could not be told, and why."""
+    if not found.reason:
+        return []
+    return [Sentence(f"Not all derivatives are known: {found.reason}.", "note", "derivatives", {"reason": found.reason})]

@@ -1,0 +1,97 @@
+"""`explain`: why everybody gets what they get, in sentences.
+
+1. The mechanism, and the users who are explained one by one.
+2. What its kind of rule is explained by: rounds, a dual solution, prices and budgets, levels of servers, bottlenecks, or the duals
+   of an own model.
+3. What a little more or less of each capacity does, for rules whose tasks are unique.
+"""
+
+import numpy as np
+
+from fairalloc.analysis.explanations.budgets import explain_budgets
+from fairalloc.analysis.explanations.complaints import explain_complaints
+from fairalloc.analysis.explanations.duals import explain_duals
+from fairalloc.analysis.explanations.effects import explain_effects
+from fairalloc.analysis.explanations.explanation import Explanation, Subject
+from fairalloc.analysis.explanations.programs import explain_program
+from fairalloc.analysis.explanations.rounds import REFUSED, explain_rounds, refused
+from fairalloc.analysis.explanations.servers import explain_servers
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.solvers.method import now
+
+__all__ = ["explain"]
+
+KINDS = (
+    (MaxMin | Utilitarian, explain_program),
+    (Leximin, explain_rounds),
+    (NashBargaining | FairDominantShares, explain_budgets),
+    (Equilibrium, explain_servers),
+    (NoJustifiedComplaints, explain_complaints),
+    (Mechanism, explain_duals),
+)
+"""Classes of mechanisms and what explains them; the first that fits counts."""
+
+UNIQUE = Leximin | Utilitarian | NashBargaining | FairDominantShares
+"""Mechanisms whose tasks have derivatives by capacities, where they are unique."""
+
+
+def explain(
+    allocation: Allocation,
+    mechanism: str | Mechanism | None = None,
+    user: str | None = None,
+    time_limit: float | None = None,
+) -> Explanation:
+    """Why everybody gets what they get: who is held back on which server by which resource, at which price.
+
+    Parameters
+    ----------
+    allocation : an answer of a mechanism
+    mechanism : whose answer it is, with its parameters; None = that of the allocation
+    user : the name of the only user to be explained; None = the first 20
+    time_limit : seconds for certificates and derivatives; None = no limit
+
+    Returns
+    -------
+    Explanation: sentences with the facts they state, each derived from a certificate in rationals, from prices, levels or duals
+    that prove the allocation, or from derivatives; it says from which. `str` is the text, `to_dict` a JSON document
+
+    Raises
+    ------
+    InstanceError : the allocation has no point, or names no mechanism
+    UnknownName : there is no such user or mechanism
+    NotApplicable : the allocation is not what the mechanism gives, or nothing proves that it is
+
+    Examples
+    --------
+    >>> from fairalloc.models import Instance
+    >>> from fairalloc.solvers import solve
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=["cpu", "memory"])
+    >>> print(explain(solve(wang, "drfh"), user="u1").sentences[0].text)
+    Round 1: u1 and u2 stop at the share 5/7. Full, with their prices: cpu on s2 (5/14) and memory on s1 (5/14).
+    """
+    if not isinstance(allocation, Allocation) or not allocation.has_point:
+        raise InstanceError("explain needs an allocation with a point")
+    if mechanism is None and not allocation.mechanism:
+        raise InstanceError("the allocation names no mechanism, so explain needs one: explain(allocation, mechanism)")
+    if user is not None and not isinstance(user, str):
+        raise InstanceError(f"user is {shown(user)}, but it must be the name of a user")
+    item = find_mechanism(mechanism or allocation.mechanism)  # 1
+    item = item.configure(**allocation.parameters) if mechanism is None else item
+    subject = Subject(allocation, item, user, np.inf if time_limit is None else now() + time_limit)
+    subject.users  # noqa: B018 (an unknown name is said before anything is computed)
+    if not infeasibility(allocation) <= REFUSED:
+        raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")
+    explained = next(explained for kind, explained in KINDS if isinstance(item, kind))
+    proof, sentences = explained(subject)  # 2
+    effects = explain_effects(subject) if isinstance(item, UNIQUE) else []  # 3
+    return Explanation(allocation, item.id, proof, (*sentences, *subject.rest(), *effects))

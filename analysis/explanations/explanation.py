@@ -1,0 +1,206 @@
+"""An explanation: sentences, each with the facts it states and what it is derived from."""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from html import escape
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.instance import Instance
+from fairalloc.models.tables import printable, width
+from fairalloc.solvers.method import now
+
+__all__ = ["Explanation", "Number", "Sentence", "Subject", "joined", "said", "tasks_of"]
+
+Number: TypeAlias = Fraction | float
+
+MOST_USERS = 20
+"""Users that are explained one by one where none is named."""
+
+MOST_NAMES = 6
+"""Names in one list of a sentence; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One statement of an explanation.
+
+    Attributes
+    ----------
+    text : the statement in words
+    kind : "round", "prices", "user", "server", "effect", "constraint" or "note"
+    source : what it is derived from: "certificate" (rationals, verified without a solver), "prices", "levels" (of floating point
+        answers), "derivatives" (fa.sensitivity), "duals" (of an own model), or "instance"
+    facts : the same in names and numbers
+    """
+
+    text: str
+    kind: str
+    source: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Why an allocation is what it is.
+
+    Attributes
+    ----------
+    allocation : what is explained
+    mechanism : the id of its rule
+    proof : one sentence on what the statements are derived from
+    sentences : the statements, the general ones first, then each user's
+    """
+
+    allocation: Allocation
+    mechanism: str
+    proof: str
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def title(self) -> str:
+        """The instance, the mechanism, and what proves what is said."""
+        return f"{self.allocation.instance.name or 'instance'}: {self.mechanism} explained. {self.proof}"
+
+    def __str__(self) -> str:
+        """The sentences, as wide as the terminal; what belongs to a user is indented."""
+        lines = [_filled(self.title, "")]
+        for sentence in self.sentences:
+            lines.append(_filled(sentence.text, "    " if sentence.kind in INDENTED else "  "))
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        name = self.allocation.instance.name or "instance"
+        return f"<explanation of {name}: {self.mechanism}, {len(self.sentences)} sentences>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the sentences as a list."""
+        items = "\n".join(f"<li>{escape(printable(sentence.text))}</li>" for sentence in self.sentences)
+        return f"<p>{escape(printable(self.title))}</p>\n<ul>\n{items}\n</ul>\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as a JSON document; rationals are strings such as "5/7"."""
+        return {
+            "schema": "fairalloc-explanation/1",
+            "instance": self.allocation.instance.name,
+            "mechanism": self.mechanism,
+            "parameters": _plain(dict(self.allocation.parameters)),
+            "proof": self.proof,
+            "sentences": [
+                {"text": s.text, "kind": s.kind, "source": s.source, "facts": _plain(dict(s.facts))} for s in self.sentences
+            ],
+        }
+
+
+INDENTED = ("server",)
+"""Kinds of sentences that belong to the one above."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is to be explained.
+
+    Attributes
+    ----------
+    allocation : on the mechanism's home instance
+    item : the mechanism, with its parameters
+    user : the name of the only user to be explained; None = the first MOST_USERS
+    deadline : in seconds of the clock; inf = none
+    """
+
+    allocation: Allocation
+    item: Mechanism
+    user: str | None = None
+    deadline: float = np.inf
+
+    @property
+    def instance(self) -> Instance:
+        """The instance of the allocation."""
+        return self.allocation.instance
+
+    @cached_property
+    def domain(self) -> Instance:
+        """The instance on which the rule is written; its arcs are those of the instance, in the same order."""
+        return self.item.domain(self.instance)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left, at least a millisecond; None without a deadline."""
+        return None if np.isinf(self.deadline) else max(self.deadline - now(), 1e-3)
+
+    @cached_property
+    def users(self) -> tuple[int, ...]:
+        """The users that are explained one by one, by their numbers in the instance.
+
+        Raises
+        ------
+        UnknownName : there is no user of that name
+        """
+        names = self.instance.users
+        if self.user is None:
+            return tuple(range(min(len(names), MOST_USERS)))
+        if self.user not in names:
+            rule = f"the users are {joined(names)}"
+            raise UnknownName(no_such("user", self.user, names if len(names) <= 1000 else (), rule))
+        return (names.index(self.user),)
+
+    @cached_property
+    def domain_users(self) -> tuple[int, ...]:
+        """The same users in the domain, where a user may stand once for each of its servers."""
+        if self.domain.N == self.instance.N:
+            return self.users
+        arcs = np.isin(self.instance.arcs.user, self.users)
+        return tuple(np.unique(self.domain.arcs.user[arcs]).tolist())
+
+    def rest(self) -> list[Sentence]:
+        """A note on the users who are not explained one by one."""
+        more = self.instance.N - len(self.users)
+        if self.user is not None or more <= 0:
+            return []
+        return [Sentence(f"{more} more users are explained by name: --user NAME.", "note", "instance", {"more_users": more})]
+
+
+def said(value: Number) -> str:
+    """The number in a sentence: a short rational as it is, else six digits."""
+    if isinstance(value, Fraction):
+        text = str(value)
+        return text if len(text) <= 9 else f"{float(value):.6g}"
+    return f"{value:.6g}"
+
+
+def tasks_of(value: Number) -> str:
+    """ "1 task", "2.5 tasks" or "no tasks"."""
+    return "no tasks" if value == 0 else "1 task" if said(value) == "1" else f"{said(value)} tasks"
+
+
+def joined(names: Iterable[str], most: int = MOST_NAMES) -> str:
+    """The first names with commas and "and", and how many more there are."""
+    known = list(names)
+    if len(known) > most:
+        return f"{', '.join(known[:most])} and {len(known) - most} more"
+    return " and ".join([*([", ".join(known[:-1])] if known[:-1] else []), *known[-1:]])
+
+
+def _filled(text: str, indent: str) -> str:
+    return textwrap.fill(printable(text), width(), initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)
+
+
+def _plain(value: Any) -> Any:
+    """Rationals as strings, numbers of NumPy as Python's, what is not finite as None."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, np.ndarray | Sequence):
+        return [_plain(item) for item in value]
+    if isinstance(value, Fraction):
+        return str(value)
+    number = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(number, float) and not np.isfinite(number) else number

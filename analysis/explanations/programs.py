@@ -1,0 +1,161 @@
+r"""Why a linear program gives what it gives: mmf, drfh-lp, utilitarian, uniform, by a dual solution.
+
+1. The dual solution: from a certificate in rationals on at most EXACT arcs, else from the allocation's prices.
+2. By weak duality (analysis/certificates/program.py) a capacity with price p that is larger by the part d raises the value by at
+   most p d, as long as shares are counted as they are; one without a price does not raise it at all.
+3. A task of user n is worth c_n to the value and costs q_n >= c_n where it is cheapest, or z_n less where its limit binds; tasks
+   run only where the two are equal. In max-min programs only users with c_n > 0 bound the value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairalloc.analysis.certificates import Failure, ProgramCertificate, certify
+from fairalloc.analysis.explanations.costs import NOISE, SAME, Costs, cleaned
+from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, refused
+from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
+from fairalloc.formulations.uniform import Uniform
+from fairalloc.models.rationals import exact_arcs
+
+__all__ = ["explain_program"]
+
+
+@dataclass(frozen=True)
+class DualSolution:
+    """Prices (K R,), what a task of each user is worth (N,), who is held by a limit, the value, and what proves them."""
+
+    costs: Costs
+    prices: Sequence[Number]
+    worth: Sequence[Number]
+    limited: frozenset[int]
+    value: Number
+    source: str
+    proof: str
+
+
+def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
+    """What proves the statements, and the sentences.
+
+    Raises
+    ------
+    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
+    """
+    known = _known(subject)  # 1
+    sentences = [] if isinstance(subject.item, Uniform) else [_of_prices(subject, known)]  # 2
+    for n in subject.domain_users:  # 3
+        sentences += _of_user(subject, known, n)
+    return known.proof, sentences
+
+
+def _known(subject: Subject) -> DualSolution:
+    item, reason = subject.item, ""
+    if len(subject.domain.arcs) <= EXACT:
+        made = certify(subject.instance, item, subject.allocation, time_limit=subject.left)
+        if isinstance(made, ProgramCertificate):
+            return _certified(subject, made)
+        reason = made.reason if isinstance(made, Failure) else ""
+    return _in_floats(subject, reason)
+
+
+def _certified(subject: Subject, made: ProgramCertificate) -> DualSolution:
+    """The certificate's prices with the allocation's own tasks: other answers of the program have the same value."""
+    own, domain, proof = subject.allocation.x_exact, subject.domain, made.proof
+    exact = own is not None or not isinstance(subject.item, MaxMin)
+    costs = (
+        Costs(domain, made.x if own is None else own, True)
+        if exact
+        else Costs(domain, cleaned(domain, subject.allocation.x), False)
+    )
+    limits = exact_arcs(domain).limits
+    limited = frozenset(n for n, limit in enumerate(limits) if limit is not None and float(costs.tasks(n)) >= _near(float(limit)))
+    text = f"Proved by a certificate in rationals ({made.claim})."
+    prices = proof.prices if exact else [float(p) for p in proof.prices]
+    return DualSolution(costs, prices, proof.worth, limited, proof.value, "certificate", text)
+
+
+def _near(limit: float) -> float:
+    return limit * (1.0 - AT_LIMIT)
+
+
+def _in_floats(subject: Subject, reason: str) -> DualSolution:
+    item, domain, allocation = subject.item, subject.domain, subject.allocation
+    residual = item.residual(allocation)
+    if not residual <= REFUSED:
+        raise refused(subject, reason or f"what is known of it leaves a gain of {residual:.2g} open")
+    prices = np.zeros(domain.K * domain.R) if allocation.prices is None else np.maximum(allocation.prices.ravel(), 0.0)
+    if len(prices) != domain.K * domain.R:  # uniform: prices are those of the parts
+        prices = np.zeros(domain.K * domain.R)
+    if not prices.any() and not isinstance(item, Uniform):
+        raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
+    q = cheapest(domain, prices)
+    worth = q if isinstance(item, MaxMin) else domain.weights
+    value = next(iter(item.values(allocation).values()))
+    limited = frozenset(np.flatnonzero(allocation.tasks >= _near(1.0) * domain.max_tasks).tolist())
+    text = f"Proved by the prices of {allocation.method or 'the allocation'}, up to a residual of {residual:.1e}."
+    return DualSolution(
+        Costs(domain, cleaned(domain, allocation.x), False), prices.tolist(), worth.tolist(), limited, value, "prices", text
+    )
+
+
+def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
+    priced = known.costs.priced(known.prices)
+    name = "the least share" if isinstance(subject.item, MaxMin) else "the sum of weighted tasks"
+    bound = (
+        [u for u, c in zip(subject.domain.users, known.worth, strict=True) if c > 0] if isinstance(subject.item, MaxMin) else []
+    )
+    full = f"Full, with their prices: {joined(map(str, priced))}." if priced else "No capacity has a price."
+    while_ = "As shares are counted now, more" if isinstance(subject.item, MaxMin) else "More"
+    more = f"{while_} of any other capacity does not raise it, and 1 % more of one with the price p raises it by at most p/100."
+    text = f"No allocation has a larger value than {said(known.value)}, {name}. {full} {more}"
+    text += f" {joined(bound)} bound it." if bound else ""
+    return Sentence(text, "prices", known.source, {"value": known.value, "prices": [p.facts for p in priced], "bound_by": bound})
+
+
+def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
+    costs, user = known.costs, subject.domain.users[n]
+    tasks, worth = costs.tasks(n), known.worth[n]
+    least = min(costs.cost(a, known.prices) for a in costs.arcs_of(n))
+    facts = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": n in known.limited}
+    runs = f"{user} runs {tasks_of(tasks)}"
+    if n in known.limited:
+        text = f"{runs}, all that it asked for, so more of no capacity gives it more."
+        return [Sentence(text, "user", known.source, facts)]
+    if isinstance(subject.item, Uniform):
+        return _of_part(subject, known, n, facts)
+    if isinstance(subject.item, MaxMin):
+        if not worth > 0:
+            text = f"{runs}: more than the least share or held by nothing, and {subject.item.id} promises it no more than that."
+            return [Sentence(text, "user", known.source, facts)]
+        text = f"{runs} and has the least share: wherever it may run, its tasks need something that is full."
+    elif float(least) > float(worth) * (1.0 + SAME) + NOISE:
+        text = f"{runs}: a task of it is worth {said(worth)}, but costs {said(least)} where it is cheapest."
+    else:
+        text = f"{runs}: a task of it is worth {said(worth)} and costs as much where it runs."
+    return [Sentence(text, "user", known.source, facts), *costs.on_servers(n, known.prices, known.source, {})]
+
+
+def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, object]) -> list[Sentence]:
+    """uniform: the user alone on its part of every server."""
+    instance, costs = subject.instance, known.costs
+    weights = instance.exact.weights
+    part = weights[n] / sum(weights)
+    text = f"{instance.users[n]} runs {tasks_of(costs.tasks(n))}, what fits into {said(part)} of every server."
+    result = [Sentence(text, "user", known.source, {**facts, "part": part})]
+    for a in costs.arcs_of(n)[:MOST_PARTS]:
+        i = int(instance.arcs.server[a])
+        loads: dict[int, Number] = dict(costs.load(a))
+        used = {row: sum(costs.x[b] * dict(costs.load(b)).get(row, 0) for b in costs.arcs_of(n)) for row in loads}
+        full = [instance.resources[row % instance.R] for row, value in used.items() if float(value) >= 1.0 - AT_LIMIT]
+        server = instance.servers[i]
+        what = f"its part of {joined(full)} is full" if full else "nothing of its part is full"
+        own = {"user": instance.users[n], "server": server, "tasks": costs.x[a], "held_by": full, "part": part}
+        result.append(Sentence(f"on {server}, {tasks_of(costs.x[a])}: {what}", "server", known.source, own))
+    return result
+
+
+MOST_PARTS = 6
+"""Servers of a user's part that get a sentence."""

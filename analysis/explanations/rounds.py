@@ -1,0 +1,203 @@
+r"""Why a lexicographic rule gives what it gives: round by round (formulations/lexicographic/rule.py).
+
+1. The rounds: from a certificate in rationals on at most EXACT arcs, else from the prices that came with the allocation.
+2. For each round who stops, at which level, and which prices prove that nobody of them can rise: at these prices
+
+       sum_ir p_ir = sum_m y_m min(v_m, g),     y_n = (cost of n's cheapest task) / rate_n > 0                           (*)
+
+   so each server that a user may use has a full resource with a price that a task of the user needs.
+3. For each user the servers, and there the priced resources that its tasks need.
+
+**Prices** are in parts of capacity and scaled so that the users who are still active are worth 1 together. By weak duality a
+capacity that is larger by the part d raises the level of its round by at most p d, as long as shares are counted as they are
+and the users of earlier rounds keep theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.certificates import Failure, LeximinCertificate, certify
+from fairalloc.analysis.explanations.costs import Costs, cleaned
+from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
+from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.lexicographic.rule import AT_LIMIT, Leximin
+from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import exact_arcs
+
+__all__ = ["EXACT", "PROVED", "REFUSED", "explain_rounds", "refused"]
+
+EXACT = 200
+"""Arcs up to which statements come from certificates in rationals."""
+
+PROVED = 1e-6
+"""The residual up to which prices count as a proof; beyond it the explanation says how much they leave open."""
+
+REFUSED = 1e-3
+"""The residual from which an allocation is not taken for the mechanism's."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One round.
+
+    Attributes
+    ----------
+    level : g
+    users : who stop
+    limited : those of them who run all their tasks
+    prices : (K R,) in parts of capacity
+    """
+
+    level: Number
+    users: tuple[int, ...]
+    limited: tuple[int, ...]
+    prices: Sequence[Number]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """All rounds, with what proves them."""
+
+    layers: list[Layer]
+    costs: Costs
+    rate: Sequence[Number]
+    source: str
+    proof: str
+
+
+def explain_rounds(subject: Subject) -> tuple[str, list[Sentence]]:
+    """What proves the statements, and the sentences.
+
+    Raises
+    ------
+    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
+    """
+    rounds = _known(subject)  # 1
+    sentences = _of_rounds(rounds, subject.domain_users)  # 2
+    of = {n: k for k, layer in enumerate(rounds.layers) for n in layer.users}
+    for n in subject.domain_users:  # 3
+        sentences += _of_user(rounds, n, of[n])
+    return rounds.proof, sentences
+
+
+def refused(subject: Subject, reason: str) -> NotApplicable:
+    """The error for an allocation that is not what the mechanism gives."""
+    return NotApplicable(f"the allocation cannot be explained by {subject.item.id!r}: {reason}")
+
+
+def _known(subject: Subject) -> Rounds:
+    item, reason = subject.item, ""
+    assert isinstance(item, Leximin)
+    if item.exact_share is not None and len(subject.instance.arcs) <= EXACT:
+        made = certify(subject.instance, item, subject.allocation, time_limit=subject.left)
+        if isinstance(made, LeximinCertificate):
+            return _certified(subject, item, made)
+        reason = made.reason if isinstance(made, Failure) else ""
+    layers = item.proofs(subject.allocation)
+    if layers is None:
+        raise refused(subject, reason or "it has no prices that prove its shares; solve again by a method that gives prices")
+    residual = item.residual(subject.allocation)
+    if not residual <= REFUSED:
+        raise refused(subject, reason or f"its prices leave {residual:.2g} of a share open")
+    return _in_floats(subject, item, layers, residual)
+
+
+def _certified(subject: Subject, item: Leximin, made: LeximinCertificate) -> Rounds:
+    limits, domain = exact_arcs(subject.domain).limits, subject.domain
+    costs = Costs(domain, made.x, True)
+    layers = []
+    for part in made.rounds:
+        full = tuple(n for n in part.users if limits[n] is not None and costs.tasks(n) == limits[n])
+        layers.append(Layer(part.level, part.users, full, part.prices))
+    proof = f"Proved by a certificate in rationals ({made.claim})."
+    return Rounds(layers, costs, item.exact_rate(domain), "certificate", proof)
+
+
+def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float) -> Rounds:
+    """Who runs all its tasks stops at its own level, everybody else in the round whose prices leave it the least excess."""
+    domain = subject.domain
+    rate, x = item.rate(domain), feasible(domain, subject.allocation.x)
+    v = rate * (domain.arcs.owner @ x)
+    limited = v >= rate * domain.max_tasks * (1.0 - AT_LIMIT)
+    left = np.array([excess(domain, rate, v, layer[None]) for layer in layers])
+    stop = np.where(limited, -1, left.argmin(axis=0))
+    groups = [(float(np.median(v[stop == t])), np.flatnonzero(stop == t), layers[t]) for t in set(stop.tolist()) - {-1}]
+    groups += [(float(v[n]), np.array([n]), np.zeros_like(layers[0])) for n in np.flatnonzero(limited)]
+    active, found = np.ones(domain.N, bool), []
+    for level, users, prices in sorted(groups, key=lambda group: group[0]):
+        p = np.maximum(prices.ravel(), 0.0)
+        y = float((cheapest(domain, p) / rate)[active].sum())
+        active[users] = False
+        full = tuple(users[limited[users]].tolist())
+        found.append(Layer(level, tuple(users.tolist()), full, (p / y if y > 0 else p).tolist()))
+    open_ = "" if residual <= PROVED else " That much of a share is left open, so this is no proof."
+    method = subject.allocation.method or "the allocation"
+    proof = f"Proved by the prices of {method}, up to a residual of {residual:.1e}.{open_}"
+    return Rounds(found, Costs(domain, cleaned(domain, x), False), rate.tolist(), "prices", proof)
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+
+def _of_rounds(rounds: Rounds, users: Sequence[int]) -> list[Sentence]:
+    """A sentence for each round, first those in which the given users stop where there are many; limits are put together."""
+    known: list[list[int]] = []
+    for k, layer in enumerate(rounds.layers):
+        alone = not any(layer.prices)
+        together = alone and known and not any(rounds.layers[known[-1][-1]].prices)
+        known[-1].append(k) if together else known.append([k])
+    wanted = [ks for ks in known if any(n in set(rounds.layers[k].users) for k in ks for n in users)]
+    others = [ks for ks in known if ks not in wanted]
+    chosen = sorted([*wanted, *others[: max(MOST_ROUNDS - len(wanted), 0)]])
+    result = [_of_round(rounds, ks) for ks in chosen]
+    if any(any(layer.prices) for layer in rounds.layers):
+        result.append(Sentence(MEANING, "note", rounds.source))
+    if more := len(known) - len(chosen):
+        result.append(Sentence(f"{more} more rounds are left out here.", "note", rounds.source, {"more_rounds": more}))
+    return result
+
+
+MEANING = (
+    "A price p of a capacity means that 1 % more of it raises the level of that round by at most p/100, as long as shares are "
+    "counted as they are now and the users of earlier rounds keep theirs; what has no price there does not raise it at all."
+)
+
+MOST_ROUNDS = 12
+"""Sentences on rounds, unless more are needed for the users that are explained."""
+
+
+def _of_round(rounds: Rounds, ks: list[int]) -> Sentence:
+    layers, names = [rounds.layers[k] for k in ks], rounds.costs.instance.users
+    users = [names[n] for layer in layers for n in layer.users]
+    limited = [names[n] for layer in layers for n in layer.limited]
+    first, last = layers[0].level, layers[-1].level
+    which = f"Round {ks[0] + 1}" if len(ks) == 1 else f"Rounds {ks[0] + 1} to {ks[-1] + 1}"
+    level = f"the share {said(first)}" if len(ks) == 1 else f"shares from {said(first)} to {said(last)}"
+    priced = rounds.costs.priced(layers[0].prices)
+    text = f"{which}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at {level}."
+    if priced:
+        text += f" Full, with their prices: {joined(map(str, priced))}."
+    if limited:
+        text += f" {joined(limited)} {'runs' if len(limited) == 1 else 'run'} all the tasks asked for."
+    facts: dict[str, Any] = {"round": ks[0] + 1, "last_round": ks[-1] + 1, "level": first, "users": users, "limited": limited}
+    return Sentence(text, "round", rounds.source, {**facts, "prices": [p.facts for p in priced]})
+
+
+def _of_user(rounds: Rounds, n: int, k: int) -> list[Sentence]:
+    """What the user runs and why it stops."""
+    layer, costs = rounds.layers[k], rounds.costs
+    user, tasks = costs.instance.users[n], costs.tasks(n)
+    share, limited = rounds.rate[n] * tasks, n in layer.limited
+    facts = {"user": user, "tasks": tasks, "share": share, "round": k + 1, "limited": limited}
+    text = f"{user} runs {tasks_of(tasks)}, the share {said(share)}, and stops in round {k + 1}"
+    if limited:
+        text = f"{text}: these are all the tasks it asked for, so more of no capacity gives it more."
+        return [Sentence(text, "user", rounds.source, facts)]
+    text = f"{text}: wherever it may run, its tasks need something that is full."
+    servers = costs.on_servers(n, layer.prices, rounds.source, {"round": k + 1})
+    return [Sentence(text, "user", rounds.source, facts), *servers]

@@ -1,0 +1,211 @@
+r"""Why the game gives what it gives: server by server, by levels (formulations/game/game.py).
+
+1. Levels: for alpha = infinity (ps-dsf, ps-dsf-tdm) those of a certificate in rationals on at most EXACT arcs, else those of full
+   resources; for finite alpha prices kappa (K, R) that prove the equilibrium up to its residual.
+2. At server i user n has the share z_ni = x_n / (phi_n gamma_ni), and the server starts to serve it at the level
+
+       z_ni exp(-E_ni),   E_ni the excess (*) of game.py;   for alpha = infinity min over r with d_nr > 0 of l_ir
+
+   who has tasks there is at its level, who has none is above it, and nobody below its limit is below its level.
+3. alpha = infinity: the resource of that level is the bottleneck: it is full, and nobody whom it serves has a larger share.
+   Finite alpha: what the user would pay there, divided among the full resources.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairalloc.analysis.certificates import Failure, LevelsCertificate, certify
+from fairalloc.analysis.explanations.costs import MOST_SERVERS
+from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, refused
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import Game, definition_gap, level_gap
+from fairalloc.formulations.lexicographic.rule import AT_LIMIT
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.exact.ps_dsf import unit
+from fairalloc.models.rationals import exact_arcs
+
+__all__ = ["explain_servers"]
+
+FULL = 1e-6
+"""A resource is full where no more than this part of it is left."""
+
+SERVED = 1e-9
+"""A user has tasks at a server where these are more than this part of what it could run alone."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What is known of every server.
+
+    Attributes
+    ----------
+    game : the game on the domain
+    x : (A,) tasks
+    z : (A,) shares
+    kappa : (K, R) 1 / level of each full resource, 0 of the others
+    full : (K R,) bool
+    source, proof : what proves them
+    """
+
+    game: Game
+    x: Sequence[Number]
+    z: Sequence[Number]
+    kappa: Sequence[Number]
+    full: Sequence[bool]
+    source: str
+    proof: str
+
+
+def explain_servers(subject: Subject) -> tuple[str, list[Sentence]]:
+    """What proves the statements, and the sentences.
+
+    Raises
+    ------
+    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
+    """
+    known = _known(subject)  # 1
+    sentences: list[Sentence] = []
+    for n in subject.users:  # 2, 3
+        sentences += _of_user(subject, known, n)
+    return known.proof, sentences
+
+
+def _known(subject: Subject) -> Levels:
+    item, domain, reason = subject.item, subject.domain, ""
+    assert isinstance(item, Equilibrium)
+    game = item.write_game(domain)
+    if len(domain.arcs) <= EXACT:
+        made = certify(subject.instance, item, subject.allocation, time_limit=subject.left)
+        if isinstance(made, LevelsCertificate):
+            return _certified(game, made)
+        reason = made.reason if isinstance(made, Failure) else ""
+    residual = item.residual(subject.allocation)
+    if not residual <= REFUSED:
+        raise refused(subject, reason or f"it is off by {residual:.2g} at some server")
+    return _in_floats(game, subject, residual)
+
+
+def _certified(game: Game, made: LevelsCertificate) -> Levels:
+    domain = game.instance
+    arcs = exact_arcs(domain)
+    z = [made.tasks[n] / one for n, one in zip(arcs.user, unit(domain, arcs), strict=True)]
+    full = [load == 1 for load in arcs.loads(made.x)]
+    return Levels(game, made.x, z, made.kappa, full, "certificate", f"Proved by a certificate in rationals ({made.claim}).")
+
+
+def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
+    x = game.shrunk(np.maximum(subject.allocation.x, 0.0))
+    z = game.shares(game.tasks(x))
+    full = game.load(game.fractions(x)) >= 1.0 - FULL
+    kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), _largest_served(game, x, z, full))
+    kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0) if game.finite.any() else kappa
+    open_ = "" if residual <= PROVED else " That much is left open, so this is no proof."
+    proof = f"Proved by the levels of every server, up to a residual of {residual:.1e}.{open_}"
+    return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), full.ravel().tolist(), "levels", proof)
+
+
+def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
+    """(K, R) of the candidates the prices that prove most, server by server."""
+    result, best = np.zeros((game.instance.K, game.instance.R)), np.full(game.instance.K, np.inf)
+    hint = hint if hint is not None and hint.shape == result.shape else None
+    for kappa in game.prices(x, hint) if game.finite.any() else []:
+        gap = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
+        result = np.where((gap < best)[:, None], kappa, result)
+        best = np.minimum(best, gap)
+    return result
+
+
+def _largest_served(game: Game, x: Floats, z: Floats, full: Floats) -> Floats:
+    """(K, R) 1 / level: the level of a full resource is the largest share that it serves."""
+    level = np.zeros((game.instance.K, game.instance.R))
+    served = game.fractions(x) > SERVED
+    np.maximum.at(level, game.server, np.where((game.w > 0) & served[:, None], z[:, None], 0.0))
+    result: Floats = np.divide(1.0, level, out=np.zeros_like(level), where=full & (level > 0))
+    return result
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+
+def _of_user(subject: Subject, known: Levels, n: int) -> list[Sentence]:
+    game, domain = known.game, known.game.instance
+    here = np.flatnonzero(game.user == n).tolist()
+    tasks, user = sum(known.x[a] for a in here), domain.users[n]
+    limited = float(tasks) >= float(domain.max_tasks[n]) * (1.0 - AT_LIMIT)
+    facts = {"user": user, "tasks": tasks, "limited": limited}
+    if limited:
+        text = f"{user} runs {tasks_of(tasks)}, all that it asked for, so more of no capacity gives it more."
+        return [Sentence(text, "user", known.source, facts)]
+    text = f"{user} runs {tasks_of(tasks)}. What each of its servers sees:"
+    result = [Sentence(text, "user", known.source, facts)]
+    order = sorted(here, key=lambda a: (-float(known.x[a]) / float(game.gamma[a]), float(known.z[a])))
+    for a in order[:MOST_SERVERS]:
+        result.append(_of_arc(known, a))
+    if more := order[MOST_SERVERS:]:
+        names = [domain.servers[int(game.server[a])] for a in more]
+        run = sum(known.x[a] for a in more)
+        text = f"on {joined(names, MOST_SERVERS // 2)}, {tasks_of(run)} in all, for the same reasons"
+        result.append(Sentence(text, "server", known.source, {"servers": names, "tasks": run}))
+    return result
+
+
+def _of_arc(known: Levels, a: int) -> Sentence:
+    game, domain = known.game, known.game.instance
+    i, R = int(game.server[a]), domain.R
+    served = float(known.x[a]) > SERVED * float(game.gamma[a])
+    needed = [r for r in range(R) if game.w[a, r] > 0]
+    held = [r for r in needed if known.kappa[i * R + r]]
+    finite = bool(game.finite[i])
+    level = _level(known, a)
+    facts = {"user": domain.users[game.user[a]], "server": domain.servers[i], "tasks": known.x[a], "share": known.z[a]}
+    run = tasks_of(known.x[a] if served else 0)
+    start = f"on {domain.servers[i]}, {run}, the virtual dominant share {said(known.z[a])}"
+    if finite:
+        parts = _parts(known, a)
+        facts |= {"level": level, "held_by": [{"resource": domain.resources[r], "part": part} for r, part in parts]}
+        what = joined([f"{domain.resources[r]}" + (f" ({part:.0%} of its price)" if len(parts) > 1 else "") for r, part in parts])
+        reason = "which is where the server serves it" if served else f"above {said(level)}, up to which the server serves it"
+        return Sentence(
+            f"{start}, {reason}: held back by {what}",
+            "server",
+            known.source,
+            {**facts, "full": [domain.resources[r] for r, _ in parts]},
+        )
+    r = max(held, key=lambda r: float(known.kappa[i * R + r])) if held else needed[0]
+    others = [
+        b for b in np.flatnonzero(game.server == i).tolist() if float(known.x[b]) > SERVED * game.gamma[b] and game.w[b, r] > 0
+    ]
+    serves = [domain.users[game.user[b]] for b in others]
+    resource = domain.resources[r]
+    facts |= {"level": level, "held_by": [{"resource": resource, "level": level}], "serves": serves, "full": [resource]}
+    why = f"it is full and serves {joined(serves)}, nobody beyond the share {said(level)}"
+    return Sentence(f"{start}: the bottleneck is {resource}, {why}", "server", known.source, facts)
+
+
+def _level(known: Levels, a: int) -> Number:
+    """The share up to which the server serves the user of the arc."""
+    game, R = known.game, known.game.instance.R
+    i = int(game.server[a])
+    if not game.finite[i]:
+        most = max((known.kappa[i * R + r] for r in range(R) if game.w[a, r] > 0), default=0)
+        return 1 / most if most else np.inf
+    kappa = np.array([float(v) for v in known.kappa]).reshape(-1, R)
+    E = game.excess(game.tasks(np.array([float(v) for v in known.x])), kappa)[a]
+    return float(known.z[a]) * float(np.exp(-E))
+
+
+def _parts(known: Levels, a: int) -> list[tuple[int, float]]:
+    """Pairs (resource, part) of what the user of the arc would pay at its server, the largest first."""
+    game, R = known.game, known.game.instance.R
+    i = int(game.server[a])
+    kappa = np.array([float(v) for v in known.kappa[i * R : (i + 1) * R]])
+    with np.errstate(divide="ignore"):
+        logs = np.log(game.w[a]) + game.beta[i] * np.log(kappa)
+    if not np.isfinite(logs).any():
+        return []
+    paid = np.exp(logs - logs.max())
+    parts = paid / paid.sum()
+    return [(int(r), float(parts[r])) for r in np.argsort(-parts) if parts[r] > FULL]

@@ -1,0 +1,73 @@
+"""The commands `explain` and `show`: why everybody gets what they get, and what an instance looks like."""
+
+import argparse
+import json
+import time
+from typing import Any
+
+from fairalloc.analysis import explain
+from fairalloc.cli_arguments import (
+    add_instance,
+    add_mechanism,
+    completed,
+    instance_named,
+    mechanism_named,
+    method_named,
+    parameters,
+)
+from fairalloc.cli_output import emit
+from fairalloc.models import InstanceError, NotApplicable, UnknownName, show
+from fairalloc.models.errors import no_such, shown
+from fairalloc.solvers import METHODS, solve
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands to the parser of `fairalloc`."""
+    command = commands.add_parser(
+        "explain", help="why everybody gets what they get: who is held back where, by what, at which price"
+    )
+    add_instance(command)
+    add_mechanism(command)
+    command.add_argument("--user", metavar="NAME", help="explain this user alone; default: the first 20")
+    text = "see: fairalloc list methods; default: the fastest that is exact enough"
+    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS)
+    command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for solving and explaining")
+    command.add_argument("--format", default="text", choices=["text", "json"])
+    command.set_defaults(run=_explain)
+
+    command = commands.add_parser(
+        "show", help="the users and servers of an instance, who may run where, and what each could run alone"
+    )
+    add_instance(command)
+    command.add_argument("--head", type=int, default=20, metavar="N", help="rows of each table, default 20; json has all")
+    command.add_argument("--format", default="text", choices=["text", "json"])
+    command.set_defaults(run=_show)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    limit, started = options.time_limit, time.perf_counter()
+    item, instance = mechanism_named(options.mechanism).configure(**parameters(options.param)), instance_named(options.instance)
+    if options.user is not None and options.user not in instance.users:  # before anything is computed
+        names = instance.users[:1000]
+        raise UnknownName(
+            no_such("user", options.user, names, f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}")
+        )
+    allocation = solve(instance, item, method_named(options.method), time_limit=limit)
+    if not allocation.has_point:
+        reason = allocation.message or allocation.termination
+        raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
+    left = None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
+    result = explain(allocation, item, options.user, left)
+    emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else str(result))
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    if options.head < 1:
+        raise InstanceError(f"--head is {shown(options.head)}, but it must be a positive number of rows")
+    overview = show(instance_named(options.instance), options.head)
+    emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else str(overview))
+    return 0

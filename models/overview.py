@@ -1,0 +1,227 @@
+"""What an instance looks like: tables of its users and servers, who may run where, and what each user could run alone.
+
+Rows that differ in their names alone are one row.
+"""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.tables import Grid
+
+__all__ = ["Overview", "show"]
+
+HEAD = 20
+"""Rows of a table where nothing else is asked for."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overview:
+    """The tables of an instance.
+
+    Attributes
+    ----------
+    instance : what they show
+    head : rows of each table in text and HTML; `to_dict` has all
+    """
+
+    instance: Instance
+    head: int = HEAD
+
+    @cached_property
+    def users(self) -> list[list[int]]:
+        """The users by classes of equal ones, in the order of the first of each."""
+        instance = self.instance
+        own: dict[int, list[Hashable]] = {}
+        for (n, i), vectors in instance.demands_on.items():
+            own.setdefault(n, []).append((i, vectors.tobytes()))
+        keys = (
+            (d.shape, d.tobytes(), float(w), float(most), placed.tobytes(), *own.get(n, []))
+            for n, (d, w, most, placed) in enumerate(
+                zip(instance.demands, instance.weights, instance.max_tasks, instance.placement, strict=True)
+            )
+        )
+        return _classes(keys)
+
+    @cached_property
+    def servers(self) -> list[list[int]]:
+        """The servers by classes of equal ones."""
+        instance = self.instance
+        own: dict[int, list[Hashable]] = {}
+        for (n, i), vectors in instance.demands_on.items():
+            own.setdefault(i, []).append((n, vectors.tobytes()))
+        columns = zip(instance.capacities, instance.counts.tolist(), instance.placement.T, strict=True)
+        keys = ((c.tobytes(), q, placed.tobytes(), *own.get(i, [])) for i, (c, q, placed) in enumerate(columns))
+        return _classes(keys)
+
+    @property
+    def eligibility(self) -> dict[str, int]:
+        """Pairs of user and server: eligible, excluded by placement, excluded because the server lacks what a task takes.
+
+        With `fewest` and `most`, the numbers of servers that a user may use.
+        """
+        instance = self.instance
+        placed, able = int(instance.placement.sum()), int(instance.eligible.sum())
+        each = instance.eligible.sum(axis=1)
+        pairs = {"pairs": able, "not_placed": instance.N * instance.K - placed, "lacking": placed - able}
+        return {**pairs, "fewest": int(each.min()), "most": int(each.max())}
+
+    def alone(self, n: int) -> float:
+        """The tasks that the user could run with all its servers for itself, side by side in the best mixture of its variants."""
+        instance, arcs = self.instance, self.instance.arcs
+        first, last = np.searchsorted(arcs.user, [n, n + 1])
+        if len(instance.demands[n]) == 1:
+            total = float(arcs.gamma[first:last].sum())
+        else:
+            load, unit = arcs.load[:, first:last], arcs.gamma[first:last]
+            load = load[np.diff(load.indptr) > 0] * unit
+            total = -float(linprog(-unit, A_ub=load, b_ub=np.ones(load.shape[0]), method="highs-ds").fun)
+        return min(total, float(instance.max_tasks[n]))
+
+    def user(self, n: int) -> dict[str, Any]:
+        """One user: demands, weight, limit, number of servers, what it runs alone, and for one demand vector its dominant resource.
+
+        `share` is the part that `alone` tasks take of all there is of the dominant resource.
+        """
+        instance, vectors = self.instance, self.instance.demands[n]
+        limit, alone = float(instance.max_tasks[n]), self.alone(n)
+        result: dict[str, Any] = {"user": instance.users[n], "demands": vectors.tolist(), "weight": float(instance.weights[n])}
+        result |= {"max_tasks": limit if np.isfinite(limit) else None, "servers": int(instance.eligible[n].sum())}
+        result |= {"alone": alone, "dominant": None, "share": None}
+        if len(vectors) == 1 and not any(n == own for own, _ in instance.demands_on):
+            parts = _parts(vectors[0], instance.totals)
+            r = int(parts.argmax())
+            result |= {"dominant": instance.resources[r], "share": alone * float(parts[r])}
+        return result
+
+    @property
+    def grids(self) -> tuple[Grid, Grid]:
+        """The servers and the users."""
+        instance = self.instance
+        able = instance.eligible.sum(axis=0)
+        servers = [
+            [_named(instance.servers, same), f"{instance.counts[i]}", *map(_short, instance.capacities[i]), f"{able[i]}"]
+            for same in self.servers[: self.head]
+            for i in same[:1]
+        ]
+        columns = ["server", "count", *instance.resources, "users"]
+        first = Grid(repr(instance), columns, servers, _more(self.servers[self.head :]), right=range(1, len(columns)))
+        rows = [row for same in self.users[: self.head] for row in self._rows(same)]
+        columns = ["user", "weight", "max tasks", *instance.resources, "dominant", "servers", "alone", "share alone"]
+        second = Grid("A task takes", columns, rows, [*_more(self.users[self.head :]), *self._notes()], right=_numbers(columns))
+        return first, second
+
+    def _rows(self, same: list[int]) -> list[list[str]]:
+        """A row for each variant of a class of users."""
+        facts, instance = self.user(same[0]), self.instance
+        limit = "" if facts["max_tasks"] is None else _short(facts["max_tasks"])
+        name, weight = _named(instance.users, same), _short(facts["weight"])
+        share = "" if facts["share"] is None else f"{facts['share']:.3g}"
+        last = [facts["dominant"] or "", f"{facts['servers']} of {instance.K}", _short(facts["alone"]), share]
+        first, *others = [list(map(_short, vector)) for vector in facts["demands"]]
+        blank = [["", "", "", *vector, "", "", "", ""] for vector in others]
+        return [[name, weight, limit, *first, *last], *blank]
+
+    def _notes(self) -> list[str]:
+        """Who may run where, and what the last columns mean."""
+        facts = self.eligibility
+        notes = []
+        if not (facts["not_placed"] or facts["lacking"]):
+            notes.append("Every user may use every server.")
+        else:
+            pairs = f"{facts['pairs']} of {self.instance.N * self.instance.K} pairs of user and server"
+            why = (
+                f"{facts['not_placed']} are excluded by placement, {facts['lacking']} because the server lacks what a task takes"
+            )
+            notes.append(f"{pairs} are eligible: {why}. A user may use {facts['fewest']} to {facts['most']} servers.")
+        if self.instance.demands_on:
+            notes.append(f"Demands differ on the server for {len(self.instance.demands_on)} pairs of user and server.")
+        notes.append("alone: tasks with all its servers for itself; share alone: what these take of all the dominant resource.")
+        return notes
+
+    def __str__(self) -> str:
+        """Both tables, as wide as the terminal."""
+        return "\n".join(grid.text() for grid in self.grids)
+
+    def __repr__(self) -> str:
+        return f"<overview of {self.instance!r}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: both tables."""
+        return "".join(grid._repr_html_() for grid in self.grids)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All classes of users and servers as a JSON document; `names` has all members of a class."""
+        instance = self.instance
+        users = [{**self.user(same[0]), "names": [instance.users[n] for n in same]} for same in self.users]
+        able = instance.eligible.sum(axis=0)
+        servers = [
+            {
+                "server": instance.servers[same[0]],
+                "capacity": instance.capacities[same[0]].tolist(),
+                "count": int(instance.counts[same[0]]),
+                "users": int(able[same[0]]),
+                "names": [instance.servers[i] for i in same],
+            }
+            for same in self.servers
+        ]
+        sizes = {"users": instance.N, "servers": instance.K, "resources": instance.R, "arcs": len(instance.arcs)}
+        head = {
+            "schema": "fairalloc-overview/1",
+            "instance": instance.name,
+            "resources": list(instance.resources),
+            "sizes": sizes,
+        }
+        return {**head, "eligibility": self.eligibility, "servers": servers, "users": users}
+
+
+def show(instance: Instance, head: int = HEAD) -> Overview:
+    """What an instance looks like: its users, servers, who may run where, and what each user could run alone.
+
+    Examples
+    --------
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=["cpu", "memory"])
+    >>> show(wang).user(0)["dominant"], show(wang).alone(0)
+    ('memory', 12.0)
+    """
+    if not isinstance(head, int) or isinstance(head, bool) or head < 1:
+        raise InstanceError(f"head is {shown(head)}, but it must be a positive number of rows")
+    return Overview(as_instance(instance), head)
+
+
+def _numbers(columns: list[str]) -> list[int]:
+    return [k for k, column in enumerate(columns) if k and column != "dominant"]
+
+
+def _classes(keys: Iterable[Hashable]) -> list[list[int]]:
+    found: dict[Hashable, list[int]] = {}
+    for k, key in enumerate(keys):
+        found.setdefault(key, []).append(k)
+    return list(found.values())
+
+
+def _named(names: tuple[str, ...], same: list[int]) -> str:
+    return names[same[0]] + (f" and {len(same) - 1} alike" if len(same) > 1 else "")
+
+
+def _more(left: list[list[int]]) -> list[str]:
+    rows, members = len(left), sum(map(len, left))
+    return [f"... and {members} more in {rows} more rows"] if rows else []
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _parts(vector: Floats, totals: Floats) -> Floats:
+    return np.divide(vector, totals, out=np.zeros_like(vector), where=vector > 0)
+
+
+Instance.shown_by.append(show)

@@ -1,0 +1,576 @@
+"""Explanations are right: what each sentence says of a capacity is predicted, and compared with another solve or its certificate."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import instances
+from tolerances import RESIDUAL, SHARES
+
+import fairalloc as fa
+from fairalloc.analysis.explanations import effects, rounds
+from fairalloc.analysis.explanations.explanation import Explanation
+from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName, generators
+from fairalloc.models.published import EXAMPLES
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers import solve
+
+STEP = Fraction(1, 10**8)
+"""The relative step of a re-solve in rationals."""
+
+QUOTIENT = 1e-6
+"""What such a quotient may be off for a whole capacity, relative to tasks: a step times a curvature of order one."""
+
+ROUGH = 1e-3
+"""The same in floating point with a step of 1e-4."""
+
+UNIQUE = ("drfh", "tsf", "lmmf", "asset", "drf", "drf-per-server", "uniform")
+"""Mechanisms with unique tasks and rational answers."""
+
+FAMILIES = ("generic", "tied", "zero_demand", "placement", "finite")
+
+GAMES = ("ps-dsf", "ps-dsf-tdm", "alpha-pf-vds")
+
+
+def moved(instance, part, places):
+    """The instance with these capacities times 1 + part, exactly."""
+    capacities = [list(row) for row in instance.exact.capacities]
+    for i, r in places:
+        capacities[i][r] *= 1 + part
+    return instance.replace(capacities=capacities)
+
+
+def place(instance, facts):
+    return instance.servers.index(facts["server"]), instance.resources.index(facts["resource"])
+
+
+def predictions(explanation):
+    """(user, (server, resource), right?, derivative) of every sentence that says what a capacity changes."""
+    instance = explanation.allocation.instance
+    for sentence in explanation.sentences:
+        if sentence.kind != "effect":
+            continue
+        facts = sentence.facts
+        named = facts.get("capacities", [facts])
+        users = facts.get("users") or facts["changes"]
+        for capacity in named:
+            for user in users:
+                sides = facts["changes"][user] if "changes" in facts else {"more": 0.0, "less": 0.0}
+                for side, right in (("more", True), ("less", False)):
+                    yield instance.users.index(user), place(instance, capacity), right, sides[side]
+
+
+def wrong(explanation, step=STEP, allowed=QUOTIENT, **asked):
+    """The predictions that another solve does not bear out, and how many there are."""
+    allocation = explanation.allocation
+    instance, item = allocation.instance, fa.mechanism(explanation.mechanism).configure(**allocation.parameters)
+
+    def tasks(of):
+        found = solve(of, item, **asked)
+        return found.tasks_exact if found.tasks_exact is not None else found.tasks.tolist()
+
+    here, known, bad, count = tasks(instance), {}, [], 0
+    for n, (i, r), right, predicted in predictions(explanation):
+        sign = 1 if right else -1
+        if (i, r, sign) not in known:
+            known[i, r, sign] = tasks(moved(instance, sign * step, [(i, r)]))
+        by = sign * step * instance.exact.capacities[i][r]
+        found = float((known[i, r, sign][n] - here[n]) / (by if isinstance(here[n], Fraction) else float(by)))
+        size = max(map(float, here))
+        count += 1
+        if abs(found - predicted) * instance.capacities[i, r] > allowed * size:
+            bad.append((n, (i, r), right, predicted, found))
+    return bad, count
+
+
+def examples(*mechanisms):
+    return [(item, e.name) for item in mechanisms for e in EXAMPLES if item in e.answers]
+
+
+# ---- effects ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("item", "name"), examples(*UNIQUE))
+def test_effects_on_the_papers_examples(item, name):
+    explanation = fa.explain(solve(fa.example(name).instance, item))
+    bad, count = wrong(explanation, method="exact")
+    assert bad == []
+    assert count
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("item", UNIQUE)
+def test_effects_on_generated_instances(item, family):
+    instance = getattr(generators, family)(4, 2, 2, 1)
+    if (item == "drf" and family == "placement") or (item == "drf-per-server" and family == "finite"):
+        with pytest.raises(NotApplicable):
+            solve(instance, item)
+        return
+    bad, count = wrong(fa.explain(solve(instance, item)), method="exact")
+    assert bad == []
+    assert count >= 4
+
+
+@given(instances(variants=False, overrides=False, scales=False))
+@settings(max_examples=10, deadline=None)
+def test_effects_on_any_instance(instance):
+    """Ties, zeros, weights, limits and placement."""
+    allocation = solve(instance, "drfh", "exact")
+    bad, _ = wrong(fa.explain(allocation), method="exact")
+    assert bad == []
+
+
+@pytest.mark.parametrize(("item", "name"), [*examples("nb")[:4], ("fds", "wang-pool")])
+def test_effects_of_concave_programs(item, name):
+    explanation = fa.explain(solve(fa.example(name).instance, item, accuracy="high"))
+    bad, count = wrong(explanation, Fraction(1, 10**4), ROUGH, accuracy="high")
+    assert bad == []
+    assert count or any(s.kind == "note" for s in explanation.sentences)
+
+
+def test_a_wrong_effect_is_seen():
+    explanation = fa.explain(solve(fa.example("wang-fig2").instance, "drfh"))
+    k, sentence = next((k, s) for k, s in enumerate(explanation.sentences) if s.kind == "effect")
+    changes = {user: {"more": sides["more"] + 0.1, "less": sides["less"]} for user, sides in sentence.facts["changes"].items()}
+    altered = replace(sentence, facts={**sentence.facts, "changes": changes})
+    sentences = (*explanation.sentences[:k], altered, *explanation.sentences[k + 1 :])
+    bad, _ = wrong(replace(explanation, sentences=sentences), method="exact")
+    assert {n for n, *_ in bad} == {0, 1}
+    capacities = [{"server": "s1", "resource": "cpu"}]
+    idle = replace(sentence, facts={"capacities": capacities, "users": ["u1"]})
+    bad, _ = wrong(replace(explanation, sentences=(idle,)), method="exact")
+    assert len(bad) == 2
+
+
+# ---- rounds -----------------------------------------------------------------------------------------------------------
+
+
+def faults_of_rounds(explanation):
+    """What is wrong in sentences on rounds, users and servers, by the allocation's rationals."""
+    allocation = explanation.allocation
+    item = fa.mechanism(explanation.mechanism) if isinstance(explanation.mechanism, str) else explanation.mechanism
+    domain = item.domain(allocation.instance)
+    arcs, rate, faults = exact_arcs(domain), item.exact_rate(domain), []
+    loads, tasks = arcs.loads(allocation.x_exact), arcs.tasks(allocation.x_exact)
+    v = [r * u for r, u in zip(rate, tasks, strict=True)]
+    active = set(range(domain.N))
+    for sentence in explanation.sentences:
+        facts = sentence.facts
+        for capacity in [*facts.get("prices", []), *({**one, **facts} for one in facts.get("held_by", []))]:
+            i, r = place(domain, capacity)
+            if loads[i * domain.R + r] != 1 or not capacity.get("price", 1) > 0:
+                faults.append(sentence.text)
+        if sentence.kind == "round" and facts["round"] == facts["last_round"]:
+            faults += [sentence.text for user in facts["users"] if v[domain.users.index(user)] != facts["level"]]
+            y = worth(domain, arcs, rate, facts["prices"])
+            kept = sum(one * min(w, facts["level"]) for one, w in zip(y, v, strict=True))
+            faults += [sentence.text] * (sum(p["price"] for p in facts["prices"]) != kept)
+            faults += [sentence.text] * (bool(facts["prices"]) and sum(y[n] for n in active) != 1)
+        if sentence.kind == "round":
+            active -= {domain.users.index(user) for user in facts["users"]}
+        if sentence.kind == "user":
+            n = domain.users.index(facts["user"])
+            faults += [sentence.text] * ((facts["tasks"], facts["share"]) != (tasks[n], v[n]))
+            faults += [sentence.text] * (facts["limited"] != (tasks[n] == arcs.limits[n]))
+        if sentence.kind == "server" and "server" in facts:
+            faults += [sentence.text] * (not facts["held_by"] or facts["cost"] < facts["cheapest"])
+            faults += [sentence.text] * bool(facts["tasks"] and facts["cost"] != facts["cheapest"])
+    return faults
+
+
+def worth(domain, arcs, rate, named):
+    """(N,) what a unit of each user's share costs at the named prices."""
+    prices = [Fraction(0)] * arcs.rows
+    for p in named:
+        i, r = place(domain, p)
+        prices[i * domain.R + r] = p["price"]
+    return [q / one for q, one in zip(arcs.cheapest(prices), rate, strict=True)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("item", ["drfh", "tsf", "lmmf"])
+def test_rounds_are_what_their_certificate_says(item, family):
+    for seed in range(2):
+        explanation = fa.explain(solve(getattr(generators, family)(5, 3, 2, seed), item, "exact"))
+        assert faults_of_rounds(explanation) == []
+        assert {s.source for s in explanation.sentences if s.kind in ("round", "user", "server")} == {"certificate"}
+
+
+@given(instances(overrides=False, scales=False))
+@settings(max_examples=10, deadline=None)
+def test_rounds_of_any_instance(instance):
+    explanation = fa.explain(solve(instance, "lmmf", "exact"))
+    assert faults_of_rounds(explanation) == []
+    assert_prices_bound_the_first_level(explanation)
+    assert_nothing_else_helps(explanation)
+
+
+def assert_prices_bound_the_first_level(explanation):
+    """1 % more or less of any capacity: the least share is at most g + p d, with p = 0 where no price is named."""
+    instance = explanation.allocation.instance
+    rounds_ = [s for s in explanation.sentences if s.kind == "round"]
+    if rounds_[0].facts["last_round"] != 1:
+        return
+    facts = rounds_[0].facts
+    prices = {place(instance, p): p["price"] for p in facts["prices"]}
+    for i, r in np.argwhere(instance.capacities > 0).tolist():
+        for d in (Fraction(1, 100), Fraction(-1, 100)):
+            tasks = solve(moved(instance, d, [(i, r)]), "lmmf", "exact").tasks_exact
+            least = min(u / w for u, w in zip(tasks, instance.exact.weights, strict=True))
+            assert least <= facts["level"] + prices.get((i, r), 0) * d or least == facts["level"]
+
+
+def assert_nothing_else_helps(explanation):
+    """With 1 % more of everything that no round names, everybody runs what it ran: shares of lmmf do not depend on capacities."""
+    instance = explanation.allocation.instance
+    named = {place(instance, p) for s in explanation.sentences if s.kind == "round" for p in s.facts["prices"]}
+    others = [key for key in map(tuple, np.argwhere(instance.capacities > 0).tolist()) if key not in named]
+    again = solve(moved(instance, Fraction(1, 100), others), "lmmf", "exact")
+    assert again.tasks_exact == explanation.allocation.tasks_exact
+
+
+def test_a_wrong_round_is_seen():
+    explanation = fa.explain(solve(fa.example("khamse-fig1").instance, "drfh", "exact"))
+    assert faults_of_rounds(explanation) == []
+    for k, sentence in enumerate(explanation.sentences):
+        if sentence.kind == "round":
+            (price, *more) = sentence.facts["prices"]
+            altered = {**sentence.facts, "prices": [{**price, "price": price["price"] * 2}, *more]}
+            other = {**sentence.facts, "prices": [{**price, "resource": "cpu"}, *more]}
+            for facts in (altered, other):
+                sentences = (*explanation.sentences[:k], replace(sentence, facts=facts), *explanation.sentences[k + 1 :])
+                assert faults_of_rounds(replace(explanation, sentences=sentences))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_prices_say_the_same_as_rationals(family, monkeypatch):
+    """Where there are too many arcs for rationals: the same rounds, and every resource that holds somebody back is full."""
+    allocation = solve(getattr(generators, family)(5, 3, 2, 1), "drfh")
+    exact = fa.explain(allocation)
+    monkeypatch.setattr(rounds, "EXACT", 0)
+    monkeypatch.setattr(effects, "ARCS", 0)
+    floats = fa.explain(allocation)
+    users = [[(s.facts["user"], s.facts["limited"]) for s in e.sentences if s.kind == "user"] for e in (exact, floats)]
+    assert users[0] == users[1]
+    shares = [[float(s.facts["share"]) for s in e.sentences if s.kind == "user"] for e in (exact, floats)]
+    np.testing.assert_allclose(shares[0], shares[1], rtol=SHARES)
+    load = allocation.load
+    held = [(s.facts["server"], one["resource"]) for s in floats.sentences for one in s.facts.get("held_by", [])]
+    assert held
+    for server, resource in held:
+        i, r = place(allocation.instance, {"server": server, "resource": resource})
+        assert load[i, r] >= 1 - SHARES
+    assert {s.source for s in floats.sentences if s.kind == "server"} == {"prices"}
+
+
+def test_who_runs_all_its_tasks_gains_from_no_capacity():
+    instance = Instance([[1, 1], [1, 2], [2, 1]], [[10, 10]], max_tasks=[1, None, 2])
+    for item in ("drfh", "nb", "utilitarian", "ps-dsf", "alpha-pf-vds", "njc", "uniform", "mmf"):
+        explanation = fa.explain(solve(instance, item))
+        limited = [s.facts["user"] for s in explanation.sentences if s.kind == "user" and s.facts["limited"]]
+        assert "u1" in limited, item
+        for r in range(2):
+            tasks = solve(moved(instance, Fraction(1, 10), [(0, r)]), item).tasks
+            assert all(tasks[instance.users.index(u)] <= instance.max_tasks[instance.users.index(u)] + SHARES for u in limited)
+
+
+# ---- programs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("item", ["utilitarian", "mmf"])
+def test_prices_bound_the_value_of_a_program(item, family):
+    instance = getattr(generators, family)(4, 2, 2, 2)
+    explanation = fa.explain(solve(instance, item, "exact"))
+    facts = next(s.facts for s in explanation.sentences if s.kind == "prices")
+    prices = {place(instance, p): p["price"] for p in facts["prices"]}
+    weights = instance.exact.weights
+
+    def value(of):
+        tasks = solve(of, item, "exact").tasks_exact
+        pairs = zip(tasks, weights, strict=True)
+        return sum(u * w for u, w in pairs) if item == "utilitarian" else min(u / w for u, w in pairs)
+
+    assert value(instance) == facts["value"]
+    for i, r in np.argwhere(instance.capacities > 0).tolist():
+        for d in (Fraction(1, 100), Fraction(-1, 100)):
+            assert value(moved(instance, d, [(i, r)])) <= facts["value"] + prices.get((i, r), 0) * d
+    largest = max(prices, key=prices.get)
+    assert value(moved(instance, Fraction(-1, 100), [largest])) < facts["value"]  # a price of 0 would be wrong
+
+
+def test_worth_and_cost_of_a_task():
+    instance = Instance([[1], [2]], [[10]])
+    explanation = fa.explain(solve(instance, "utilitarian", "exact"))
+    first, second = (s.facts for s in explanation.sentences if s.kind == "user")
+    assert (first["worth"], first["cheapest"]) == (1, 1)
+    assert (second["worth"], second["cheapest"]) == (1, 2)
+    assert "costs 2 where it is cheapest" in str(explanation)
+
+
+# ---- prices, levels, bottlenecks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("item", "name"), [*examples("nb"), ("fds", "wang-pool"), ("fds", "zarchy-ex3")])
+def test_prices_and_budgets(item, name):
+    allocation = solve(fa.example(name).instance, item, accuracy="high")
+    explanation = fa.explain(allocation)
+    instance, loads = allocation.instance, allocation.load
+    for p in next(s.facts["prices"] for s in explanation.sentences if s.kind == "prices"):
+        if p["price"] > SHARES:
+            assert loads[place(instance, p)] == pytest.approx(1, abs=1e-5)
+    for facts in (s.facts for s in explanation.sentences if s.kind == "user"):
+        if not facts["limited"]:
+            assert facts["tasks"] * facts["cheapest"] == pytest.approx(facts["budget"], rel=1e-5)
+
+
+def faults_of_servers(explanation):
+    """What is wrong in sentences on servers of a game, by the tasks: the bottleneck that each cites, or its level."""
+    allocation = explanation.allocation
+    item = fa.mechanism(explanation.mechanism).configure(**allocation.parameters)
+    domain, faults = item.domain(allocation.instance), []
+    x, arcs = np.maximum(allocation.x, 0.0), domain.arcs
+    tasks, load = np.bincount(arcs.user, x, domain.N), (arcs.load @ x).reshape(domain.K, domain.R)
+    gamma = np.zeros((domain.N, domain.K))
+    gamma[arcs.user, arcs.server] = arcs.gamma
+    by_server = np.zeros((domain.N, domain.K))
+    np.add.at(by_server, (arcs.user, arcs.server), x)
+    for s in explanation.sentences:
+        if s.kind != "server" or "server" not in s.facts:
+            continue
+        facts = s.facts
+        n, i = domain.users.index(facts["user"]), domain.servers.index(facts["server"])
+        share, level = tasks[n] / (domain.weights[n] * gamma[n, i]), float(facts["level"])
+        good = share == pytest.approx(float(facts["share"]), rel=SHARES) and share >= level * (1 - SHARES)
+        good &= not facts["tasks"] > SHARES * gamma[n, i] or share <= level * (1 + SHARES)
+        good &= bool(facts["held_by"])
+        for resource in facts["full"]:
+            good &= load[i, domain.resources.index(resource)] >= 1 - SHARES
+        if "serves" in facts and facts["held_by"]:
+            r = domain.resources.index(facts["held_by"][0]["resource"])
+            takes = [m for m in range(domain.N) if by_server[m, i] > SHARES * gamma[m, i] and demand(domain, m, i)[r] > 0]
+            good &= facts["serves"] == [domain.users[m] for m in takes] and demand(domain, n, i)[r] > 0
+            good &= all(tasks[m] / (domain.weights[m] * gamma[m, i]) <= level * (1 + SHARES) for m in takes)
+        faults += [] if good else [s.text]
+    return faults
+
+
+def demand(instance, n, i):
+    return instance.demands_on.get((n, i), instance.demands[n])[0]
+
+
+@pytest.mark.parametrize(("item", "name"), examples(*GAMES))
+def test_levels_of_the_papers_examples(item, name):
+    explanation = fa.explain(solve(fa.example(name).instance, item))
+    assert faults_of_servers(explanation) == []
+    assert any(s.kind == "server" for s in explanation.sentences)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("item", "parameters"), [("ps-dsf", {}), ("ps-dsf-tdm", {}), ("alpha-pf-vds", {"alpha": 3})])
+def test_levels_of_generated_games(item, parameters, family, monkeypatch):
+    allocation = solve(getattr(generators, family)(5, 3, 2, 3), item, **parameters)
+    assert faults_of_servers(fa.explain(allocation)) == []
+    from fairalloc.analysis.explanations import servers
+
+    monkeypatch.setattr(servers, "EXACT", 0)
+    floats = fa.explain(allocation)
+    assert faults_of_servers(floats) == []
+    assert {s.source for s in floats.sentences} == {"levels"}
+
+
+def test_a_wrong_level_is_seen():
+    explanation = fa.explain(solve(fa.example("khamse-fig1").instance, "ps-dsf"))
+    for k, s in enumerate(explanation.sentences):
+        if s.kind != "server":
+            continue
+        for change in ({"level": s.facts["level"] * 5}, {"serves": ["u1"]}, {"full": ["cpu"]}, {"held_by": []}):
+            sentences = (*explanation.sentences[:k], replace(s, facts={**s.facts, **change}), *explanation.sentences[k + 1 :])
+            assert faults_of_servers(replace(explanation, sentences=sentences)), change
+
+
+def faults_of_complaints(explanation):
+    """Users whose cited bottleneck is not full, or gives them another part or less than their entitlement."""
+    allocation, faults = explanation.allocation, []
+    instance = allocation.instance
+    entitled = instance.weights / instance.weights.sum()
+    for s in explanation.sentences:
+        if s.kind == "user" and not s.facts["limited"]:
+            n, (i, r) = instance.users.index(s.facts["user"]), place(instance, s.facts)
+            part = allocation.tasks[n] * instance.demands[n][0, r] / instance.pools[i, r]
+            good = allocation.load[i, r] >= 1 - RESIDUAL and part == pytest.approx(float(s.facts["part"]), rel=SHARES)
+            good &= float(s.facts["entitled"]) == pytest.approx(entitled[n]) and part >= entitled[n] - RESIDUAL
+            faults += [] if good else [s.text]
+        elif s.kind == "user":
+            n = instance.users.index(s.facts["user"])
+            faults += [] if allocation.tasks[n] >= instance.max_tasks[n] * (1 - RESIDUAL) else [s.text]
+    return faults
+
+
+@pytest.mark.parametrize("name", ["dolev-fig2", "dolev-fig3", "dolev-utilisation", "dolev-circle", "wang-pool"])
+def test_bottlenecks_of_njc(name):
+    explanation = fa.explain(solve(fa.example(name).instance, "njc"))
+    assert faults_of_complaints(explanation) == []
+    k, s = next((k, s) for k, s in enumerate(explanation.sentences) if s.kind == "user" and not s.facts["limited"])
+    altered = replace(s, facts={**s.facts, "part": s.facts["part"] / 2})
+    sentences = (*explanation.sentences[:k], altered, *explanation.sentences[k + 1 :])
+    assert faults_of_complaints(replace(explanation, sentences=sentences)) == [s.text]
+
+
+# ---- own mechanisms ---------------------------------------------------------------------------------------------------
+
+
+def capped_at(most):
+    def edit(problem, instance):
+        cap = (instance.arcs.owner[[3]] @ problem.var_dict["x"] <= most).set_label("cap")
+        return cp.Problem(problem.objective, [*problem.constraints, cap])
+
+    def edit_pyomo(model, instance):
+        import pyomo.environ as pyo
+
+        model.cap = pyo.Constraint(expr=sum(v for key, v in model.x.items() if key[0] == instance.users[3]) <= most)
+
+    return edit, edit_pyomo
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_named_constraints_of_an_edited_rule(layer):
+    """The dual of the added constraint says how far the level of its round moves."""
+    instance = fa.example("khamse-fig1").instance
+
+    def edited(most):
+        edit, edit_pyomo = capped_at(most)
+        return fa.mechanism("drfh").edited("capped", **{layer: edit if layer == "cvxpy" else edit_pyomo})
+
+    item = edited(3)
+    allocation = solve(instance, item)
+    explanation = fa.explain(allocation, item)
+    held = {s.facts["user"]: [b["constraint"] for b in s.facts["held_by"]] for s in explanation.sentences if s.kind == "user"}
+    assert held["u4"] == ["cap"]
+    assert "cap" not in held["u1"] + held["u2"] + held["u3"]
+    (facts,) = (s.facts for s in explanation.sentences if s.kind == "round" and s.facts["users"] == ["u4"])
+    (binding,) = facts["bindings"]
+    rate = fa.mechanism("drfh").rate(instance)[3]
+    for step in (0.1, -0.1):
+        moved_to = solve(instance, edited(3 + step)).tasks[3] * rate
+        assert moved_to - facts["level"] == pytest.approx(binding["dual"] * step, rel=1e-4)
+    for s in explanation.sentences:
+        for b in s.facts.get("held_by", []):
+            if "server" in b:
+                assert allocation.load[place(instance, b)] >= 1 - 1e-5
+    with pytest.raises(NotApplicable, match="solved again, has another answer"):
+        fa.explain(allocation, edited(2))
+
+
+class MostTasksOfAll(fa.Mechanism):
+    id = "most-tasks-of-all"
+
+    def write_cvxpy(self, instance):
+        x, constraints = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+
+def test_duals_of_an_own_program_bound_its_objective():
+    instance, item = fa.example("khamse-fig1").instance, MostTasksOfAll()
+    allocation = solve(instance, item)
+    explanation = fa.explain(allocation, item)
+    facts = next(s.facts for s in explanation.sentences if s.kind == "constraint")
+    duals = {place(instance, b): b["dual"] for b in facts["bindings"]}
+    for key in map(tuple, np.argwhere(instance.capacities > 0).tolist()):
+        for d in (Fraction(1, 10), Fraction(-1, 10)):
+            value = solve(moved(instance, d, [key]), item).values["objective"]
+            assert value <= facts["level"] + duals.get(key, 0.0) * float(d) + 1e-5
+    with pytest.raises(NotApplicable, match="solved again, has another answer"):
+        fa.explain(replace(allocation, x=allocation.x * 0.9), item)
+
+
+def test_own_models_without_duals_are_refused():
+    def whole(problem, instance):
+        return cp.Problem(problem.objective, [*problem.constraints, cp.Variable(integer=True, name="k") <= 3])
+
+    item = fa.mechanism("utilitarian").edited("whole", cvxpy=whole)
+    instance = Instance([[1]], [[4]])
+    with pytest.raises(NotApplicable, match="has integer variables, so it has no duals"):
+        fa.explain(fa.Allocation(instance, [4.0]), item)
+
+
+def test_a_rule_of_ones_own_by_its_prices():
+    item = fa.Leximin("plain-tasks", share=lambda instance: [1.0] * instance.N)
+    explanation = fa.explain(solve(fa.example("khamse-fig1").instance, item), item)
+    levels = [s.facts["level"] for s in explanation.sentences if s.kind == "round"]
+    np.testing.assert_allclose(levels, [3, 8], rtol=SHARES)
+    assert explanation.sentences[-1].kind == "note"
+
+
+# ---- all mechanisms, forms and errors ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("item", sorted(fa.MECHANISMS))
+def test_every_mechanism_is_explained(item):
+    explanation = fa.explain(solve(fa.example("wang-pool").instance, item))
+    document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+    assert [s["text"] for s in document["sentences"]] == [s.text for s in explanation.sentences]
+    named = {s["facts"]["user"] for s in document["sentences"] if s["kind"] == "user"}
+    assert named == ({"u1 on s1", "u2 on s1"} if item == "drf-per-server" else {"u1", "u2"})
+    assert explanation.proof.startswith("Proved by")
+    assert str(explanation).startswith(f"wang-pool: {item} explained.")
+    assert explanation._repr_html_().count("<li>") == len(explanation.sentences)
+    assert repr(explanation) == f"<explanation of wang-pool: {item}, {len(explanation.sentences)} sentences>"
+
+
+@pytest.mark.parametrize("item", sorted(set(fa.MECHANISMS) - {"ps-dsf", "alpha-pf-vds", "ps-dsf-tdm"}))
+def test_what_is_not_the_answer_is_refused(item):
+    allocation = solve(fa.example("wang-pool").instance, item)
+    for x in (allocation.x * 0.9, allocation.x * 1.1, allocation.x[::-1] * 0.5):
+        with pytest.raises(NotApplicable, match="cannot be explained by"):
+            fa.explain(replace(allocation, x=x, x_exact=None))
+
+
+@pytest.mark.parametrize("item", GAMES)
+def test_what_is_no_equilibrium_is_refused(item):
+    allocation = solve(fa.example("psdsf-fig1").instance, item)
+    for factor in ([0.5, 1, 1], [1, 1, 0.5]):
+        with pytest.raises(NotApplicable, match="cannot be explained by"):
+            fa.explain(replace(allocation, x=allocation.x * factor, x_exact=None))
+
+
+def test_one_user_or_the_first_twenty():
+    instance = generators.generic(30, 8, 2)
+    allocation = solve(instance, "drfh")
+    explanation = fa.explain(allocation)
+    users = [s.facts["user"] for s in explanation.sentences if s.kind == "user"]
+    assert users == list(instance.users[:20])
+    assert "10 more users" in str(explanation)
+    one = fa.explain(allocation, user="u25")
+    assert [s.facts["user"] for s in one.sentences if s.kind == "user"] == ["u25"]
+    assert len(str(one).splitlines()) < 30
+    with pytest.raises(UnknownName, match="there is no user 'u99'"):
+        fa.explain(allocation, user="u99")
+
+
+def test_many_rounds_and_limits_are_put_together():
+    users = 40
+    instance = Instance([[1]] * users, [[10**6]], max_tasks=[k + 1 for k in range(users)])
+    explanation = fa.explain(solve(instance, "drfh"))
+    (only,) = (s for s in explanation.sentences if s.kind == "round")
+    assert (only.facts["round"], only.facts["last_round"]) == (1, users)
+    assert len(only.facts["limited"]) == users
+
+
+def test_bad_calls_are_one_sentence():
+    instance = Instance([[1]], [[4]])
+    with pytest.raises(InstanceError, match="explain needs an allocation with a point"):
+        fa.explain([1.0])
+    with pytest.raises(InstanceError, match="explain needs an allocation with a point"):
+        fa.explain(fa.Allocation(instance, [np.nan]))
+    with pytest.raises(InstanceError, match="names no mechanism"):
+        fa.explain(fa.Allocation(instance, [4.0]))
+    with pytest.raises(InstanceError, match="user is 3, but it must be the name of a user"):
+        fa.explain(fa.Allocation(instance, [4.0]), "lmmf", user=3)
+    assert isinstance(fa.explain(fa.Allocation(instance, [4.0]), "lmmf"), Explanation)
+    with pytest.raises(NotApplicable, match="it has no prices that prove its shares"):
+        fa.explain(fa.Allocation(instance, [4.0]), fa.Leximin("one", share=lambda of: [1.0] * of.N))

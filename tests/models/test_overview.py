@@ -1,0 +1,89 @@
+"""What an instance looks like, as a person sees it."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import instances
+from tolerances import EXACT
+
+import fairalloc as fa
+from fairalloc.models import InstanceError, generators
+from fairalloc.solvers import solve
+
+
+def test_a_table_of_users_and_servers():
+    overview = fa.show(fa.example("khamse-fig1").instance)
+    facts = [overview.user(n) for n in range(4)]
+    assert [f["dominant"] for f in facts] == ["network", "network", "memory", "memory"]
+    assert [f["servers"] for f in facts] == [1, 1, 2, 2]
+    assert [f["alone"] for f in facts] == pytest.approx([4, 12, 20, 20], rel=EXACT)
+    assert [f["share"] for f in facts] == pytest.approx([20 / 75, 60 / 75, 1, 1], rel=EXACT)
+    assert overview.eligibility == {"pairs": 6, "not_placed": 0, "lacking": 2, "fewest": 1, "most": 2}
+    text = str(overview)
+    assert "u3 and 1 alike" in text
+    assert "2 because the server lacks what a task takes" in " ".join(text.split())
+    assert fa.example("khamse-fig1").instance._repr_html_() == overview._repr_html_()
+
+
+@given(instances(scales=False))
+@settings(max_examples=20)
+def test_alone_is_what_the_user_runs_without_the_others(instance):
+    overview = fa.show(instance)
+    for n in range(instance.N):
+        on = {(0, i): v for (m, i), v in instance.exact.demands_on.items() if m == n}
+        own = fa.Instance(
+            [instance.exact.demands[n]],
+            instance.exact.capacities,
+            counts=instance.counts,
+            eligible=instance.placement[[n]],
+            max_tasks=[instance.exact.max_tasks[n]],
+            demands_on=on,
+        )
+        assert overview.alone(n) == pytest.approx(solve(own, "lmmf").tasks[0], rel=1e-6)
+
+
+def test_equal_rows_are_one_and_the_rest_is_counted():
+    instance = fa.Instance([[1, 2]] * 999 + [[2, 1]], [[4, 4]] * 30 + [[5, 5]], weights=[1] * 998 + [2, 1])
+    overview = fa.show(instance)
+    assert [len(same) for same in overview.users] == [998, 1, 1]
+    assert [len(same) for same in overview.servers] == [30, 1]
+    assert len(str(overview).splitlines()) < 15
+    many = fa.show(generators.placement(1000, 40, 2), head=5)
+    assert "... and 995 more in 995 more rows" in str(many)
+    assert len(many.to_dict()["users"]) == 1000
+
+
+def test_no_row_is_merged_with_another_one():
+    """Weight, limit, placement and demands on a server tell users apart."""
+    base = {"demands": [[1], [1]], "capacities": [[2], [3]]}
+    assert len(fa.show(fa.Instance(**base)).users) == 1
+    for more in ({"weights": [1, 2]}, {"max_tasks": [1, 2]}, {"eligible": [[1, 1], [1, 0]]}, {"demands_on": {(0, 0): [2]}}):
+        assert len(fa.show(fa.Instance(**base, **more)).users) == 2
+    assert len(fa.show(fa.Instance([[1]], [[2], [2]], eligible=[[1, 0]])).servers) == 2
+
+
+def test_a_table_is_as_wide_as_the_terminal(monkeypatch):
+    instance = generators.finite(6, 4, 5)
+    for columns in (60, 100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = str(fa.show(instance)).splitlines()
+        assert max(len(line) for line in lines if not line.startswith("Instance(")) <= columns
+
+
+def test_the_document_has_everything():
+    instance = fa.example("zarchy-rounds").instance
+    document = json.loads(json.dumps(fa.show(instance).to_dict(), allow_nan=False))
+    assert document["sizes"] == {"users": 3, "servers": 1, "resources": 4, "arcs": 4}
+    assert [len(user["demands"]) for user in document["users"]] == [1, 1, 2]
+    assert document["users"][2]["dominant"] is None
+    np.testing.assert_allclose([user["alone"] for user in document["users"]], [2, 2, 3], rtol=EXACT)
+
+
+def test_bad_heads():
+    for head in (0, -1, 1.5, True, "3"):
+        with pytest.raises(InstanceError, match="must be a positive number of rows"):
+            fa.show(fa.Instance([[1]], [[1]]), head)
+    with pytest.raises(InstanceError, match="must be an Instance"):
+        fa.show(3)
