@@ -86,7 +86,7 @@ class Overview:
         return min(total, float(instance.max_tasks[n]))
 
     def user(self, n: int) -> dict[str, Any]:
-        """One user: demands, weight, limit, number of servers, what it runs alone, and for one demand vector its dominant resource.
+        """One user: demands, weight, limit, number of servers, what it runs alone; with one demand vector its dominant resource.
 
         `share` is the part that `alone` tasks take of all there is of the dominant resource.
         """

@@ -19,7 +19,7 @@ __all__ = ["explain_complaints"]
 
 @dataclass(frozen=True)
 class Bottlenecks:
-    """For each user its tasks, its bottleneck (-1: it runs all its tasks), the part of it that it gets, what it is entitled to."""
+    """For each user its tasks, its bottleneck (-1: it runs all its tasks), the part of that it gets, what it is entitled to."""
 
     tasks: Sequence[Number]
     loads: Sequence[Number]

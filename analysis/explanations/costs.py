@@ -1,4 +1,4 @@
-"""What tasks cost at given prices, arc by arc, in rationals or in floating point, and the sentences about capacities and servers."""
+"""What tasks cost at given prices, arc by arc, in rationals or in floating point; sentences about capacities and servers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -120,7 +120,13 @@ class Costs:
             what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
             dear = self._dear(own, least)
             more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
-            all_facts = {"user": self.instance.users[n], "server": server, "tasks": tasks, "cost": own, "cheapest": least}
+            all_facts: dict[str, Any] = {
+                "user": self.instance.users[n],
+                "server": server,
+                "tasks": tasks,
+                "cost": own,
+                "cheapest": least,
+            }
             all_facts |= {"held_by": [p.facts for p in held], **facts}
             result.append(Sentence(f"on {server}, {tasks_of(tasks)}: held back by {what}{more}", "server", source, all_facts))
         return [*result, *self._others(list(servers)[MOST_SERVERS:], cost)]

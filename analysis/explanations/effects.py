@@ -1,4 +1,4 @@
-"""What a little more or less of each capacity does to the users that are explained: the derivatives of analysis/sensitivity.py."""
+"""What a little more or less of each capacity does to the users that are explained: derivatives of analysis/sensitivity.py."""
 
 from typing import Any
 
@@ -63,10 +63,10 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
         what += f" has room ({load:.0%} used), but its total is what shares are parts of"
     else:
         what += " is full" if np.any(more > 0) else " is full, but more of it alone helps none of them"
-    if np.allclose(more, less, rtol=SAME, atol=0.0):
-        text = f"{what}: to first order, a unit more{each} changes {_changes(names, more, moved)}, a unit less the opposite."
-    else:
-        text = f"{what}: to first order, a unit more{each} changes {_changes(names, more, moved)}; a unit less {_changes(names, -less, moved)}."
+    right, left = _changes(names, more, moved), _changes(names, -less, moved)
+    same = np.allclose(more, less, rtol=SAME, atol=0.0)
+    back = ", a unit less the opposite" if same else f"; a unit less {left}"
+    text = f"{what}: to first order, a unit more{each} changes {right}{back}."
     changes = {name: {"more": up, "less": down} for name, up, down in zip(names, more.tolist(), less.tolist(), strict=True)}
     facts = {"server": instance.servers[i], "resource": instance.resources[r], "load": load, "changes": changes}
     return Sentence(text, "effect", "derivatives", facts)
@@ -77,7 +77,7 @@ ROOM = 1e-6
 
 
 def _changes(names: list[str], side: Floats, moved: NDArray[np.bool_]) -> str:
-    """ "u1 by +0.5 tasks and u2 by -1" of the users that move to either side."""
+    """By how much the users that move to either side move to this one."""
     parts = [f"{name} by {value + 0.0:+.4g}" for name, value, shown in zip(names, side.tolist(), moved, strict=True) if shown]
     return f"{joined(parts)} tasks" if np.any(side) else "nobody's tasks"
 

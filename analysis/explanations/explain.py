@@ -1,8 +1,8 @@
 """`explain`: why everybody gets what they get, in sentences.
 
 1. The mechanism, and the users who are explained one by one.
-2. What its kind of rule is explained by: rounds, a dual solution, prices and budgets, levels of servers, bottlenecks, or the duals
-   of an own model.
+2. What its kind of rule is explained by: rounds, a dual solution, prices and budgets, levels of servers, bottlenecks, or the
+   duals of an own model.
 3. What a little more or less of each capacity does, for rules whose tasks are unique.
 """
 

@@ -176,7 +176,7 @@ def said(value: Number) -> str:
 
 
 def tasks_of(value: Number) -> str:
-    """ "1 task", "2.5 tasks" or "no tasks"."""
+    """The number of tasks in words: no tasks, 1 task, 2.5 tasks."""
     return "no tasks" if value == 0 else "1 task" if said(value) == "1" else f"{said(value)} tasks"
 
 

@@ -9,6 +9,7 @@ r"""Why a linear program gives what it gives: mmf, drfh-lp, utilitarian, uniform
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
     costs, user = known.costs, subject.domain.users[n]
     tasks, worth = costs.tasks(n), known.worth[n]
     least = min(costs.cost(a, known.prices) for a in costs.arcs_of(n))
-    facts = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": n in known.limited}
+    facts: dict[str, Any] = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": n in known.limited}
     runs = f"{user} runs {tasks_of(tasks)}"
     if n in known.limited:
         text = f"{runs}, all that it asked for, so more of no capacity gives it more."
@@ -138,7 +139,7 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
     return [Sentence(text, "user", known.source, facts), *costs.on_servers(n, known.prices, known.source, {})]
 
 
-def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, object]) -> list[Sentence]:
+def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any]) -> list[Sentence]:
     """uniform: the user alone on its part of every server."""
     instance, costs = subject.instance, known.costs
     weights = instance.exact.weights

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.analysis.certificates import Failure, LevelsCertificate, certify
 from fairalloc.analysis.explanations.costs import MOST_SERVERS
@@ -24,8 +25,8 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game, definition_gap, level_gap
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.exact.ps_dsf import unit
 
 __all__ = ["explain_servers"]
 
@@ -69,7 +70,7 @@ def explain_servers(subject: Subject) -> tuple[str, list[Sentence]]:
     known = _known(subject)  # 1
     sentences: list[Sentence] = []
     for n in subject.users:  # 2, 3
-        sentences += _of_user(subject, known, n)
+        sentences += _of_user(known, n)
     return known.proof, sentences
 
 
@@ -118,7 +119,7 @@ def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
     return result
 
 
-def _largest_served(game: Game, x: Floats, z: Floats, full: Floats) -> Floats:
+def _largest_served(game: Game, x: Floats, z: Floats, full: NDArray[np.bool_]) -> Floats:
     """(K, R) 1 / level: the level of a full resource is the largest share that it serves."""
     level = np.zeros((game.instance.K, game.instance.R))
     served = game.fractions(x) > SERVED
@@ -130,7 +131,7 @@ def _largest_served(game: Game, x: Floats, z: Floats, full: Floats) -> Floats:
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
 
-def _of_user(subject: Subject, known: Levels, n: int) -> list[Sentence]:
+def _of_user(known: Levels, n: int) -> list[Sentence]:
     game, domain = known.game, known.game.instance
     here = np.flatnonzero(game.user == n).tolist()
     tasks, user = sum(known.x[a] for a in here), domain.users[n]

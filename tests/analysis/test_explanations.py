@@ -1,4 +1,4 @@
-"""Explanations are right: what each sentence says of a capacity is predicted, and compared with another solve or its certificate."""
+"""Explanations are right: what each sentence says of a capacity is compared with another solve, or with its certificate."""
 
 import json
 from dataclasses import replace
