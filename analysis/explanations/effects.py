@@ -18,6 +18,9 @@ ARCS, CAPACITIES = 200, 40
 ZERO = 1e-7
 """A change by less, in tasks for a whole capacity and relative to the user's tasks, is none."""
 
+FROM_0 = 1e-4
+"""The same where a capacity is 0, whose derivatives are extrapolated."""
+
 SAME = 1e-5
 """Derivatives to both sides that differ by less, relative, are equal."""
 
@@ -34,11 +37,12 @@ def explain_effects(subject: Subject) -> list[Sentence]:
     found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
     idle: list[tuple[int, int]] = []
     result: list[Sentence] = []
-    for i, r in np.argwhere(instance.capacities > 0).tolist():
-        more, less = (side[list(subject.users), i, r] for side in (found.up, found.down))
+    for i, r in np.ndindex(*instance.capacities.shape):
+        more, less = (_cleaned(subject, side[list(subject.users), i, r], i, r) for side in (found.up, found.down))
+        if instance.capacities[i, r] == 0:  # there is nothing less
+            less = np.zeros_like(more)
         if not (np.isfinite(more).all() and np.isfinite(less).all()):
             continue
-        more, less = (_cleaned(subject, side, float(instance.capacities[i, r])) for side in (more, less))
         if not (more.any() or less.any()):
             idle.append((i, r))
         else:
@@ -46,10 +50,13 @@ def explain_effects(subject: Subject) -> list[Sentence]:
     return [*result, *_idle(subject, idle), *_unknown(found)]
 
 
-def _cleaned(subject: Subject, side: Floats, capacity: float) -> Floats:
-    tasks = subject.allocation.tasks
+def _cleaned(subject: Subject, side: Floats, i: int, r: int) -> Floats:
+    """The derivatives without what rounding leaves of 0; those of a capacity of 0 are measured by the largest of its resource."""
+    tasks, capacities = subject.allocation.tasks, subject.instance.capacities
+    capacity = float(capacities[i, r] or capacities[:, r].max())
     size = np.maximum(tasks[list(subject.users)], 1e-3 * tasks.max())
-    result: Floats = np.where(np.abs(side) * capacity <= ZERO * size, 0.0, side)
+    allowed = ZERO if capacities[i, r] else FROM_0
+    result: Floats = np.where(np.abs(side) * capacity <= allowed * size, 0.0, side)
     return result
 
 
@@ -59,15 +66,21 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
     what = f"{instance.resources[r]} on {instance.servers[i]}"
     each = " on each of its servers" if instance.counts[i] > 1 else ""
     moved = (more != 0) | (less != 0)
-    if load < 1.0 - ROOM:
+    none = instance.capacities[i, r] == 0
+    if none:
+        what = f"there is no {what}"
+    elif load < 1.0 - ROOM:
         what += f" has room ({load:.0%} used), but its total is what shares are parts of"
     else:
         what += " is full" if np.any(more > 0) else " is full, but more of it alone helps none of them"
     right, left = _changes(names, more, moved), _changes(names, -less, moved)
     same = np.allclose(more, less, rtol=SAME, atol=0.0)
-    back = ", a unit less the opposite" if same else f"; a unit less {left}"
+    back = "" if none else ", a unit less the opposite" if same else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
-    changes = {name: {"more": up, "less": down} for name, up, down in zip(names, more.tolist(), less.tolist(), strict=True)}
+    changes = {
+        name: {"more": up, "less": None if none else down}
+        for name, up, down in zip(names, more.tolist(), less.tolist(), strict=True)
+    }
     facts = {"server": instance.servers[i], "resource": instance.resources[r], "load": load, "changes": changes}
     return Sentence(text, "effect", "derivatives", facts)
 

@@ -36,12 +36,21 @@ FAMILIES = ("generic", "tied", "zero_demand", "placement", "finite")
 GAMES = ("ps-dsf", "ps-dsf-tdm", "alpha-pf-vds")
 
 
+FROM_0 = Fraction(1, 10**4)
+"""The step for a capacity of 0, a part of the largest of its resource."""
+
+
 def moved(instance, part, places):
-    """The instance with these capacities times 1 + part, exactly."""
+    """The instance with these capacities larger by this part of them, exactly."""
     capacities = [list(row) for row in instance.exact.capacities]
     for i, r in places:
-        capacities[i][r] *= 1 + part
+        capacities[i][r] += part * size(instance, i, r)
     return instance.replace(capacities=capacities)
+
+
+def size(instance, i, r):
+    """A capacity; where it is 0, the largest of its resource."""
+    return instance.exact.capacities[i][r] or max(row[r] for row in instance.exact.capacities)
 
 
 def place(instance, facts):
@@ -60,8 +69,9 @@ def predictions(explanation):
         for capacity in named:
             for user in users:
                 sides = facts["changes"][user] if "changes" in facts else {"more": 0.0, "less": 0.0}
-                for side, right in (("more", True), ("less", False)):
-                    yield instance.users.index(user), place(instance, capacity), right, sides[side]
+                i, r = place(instance, capacity)
+                for side, right in (("more", True), ("less", False))[: 2 if instance.capacities[i, r] else 1]:
+                    yield instance.users.index(user), (i, r), right, sides[side]
 
 
 def wrong(explanation, step=STEP, allowed=QUOTIENT, **asked):
@@ -76,13 +86,14 @@ def wrong(explanation, step=STEP, allowed=QUOTIENT, **asked):
     here, known, bad, count = tasks(instance), {}, [], 0
     for n, (i, r), right, predicted in predictions(explanation):
         sign = 1 if right else -1
+        none = not instance.capacities[i, r]
+        part, within = (max(step, FROM_0), ROUGH) if none else (step, allowed)
         if (i, r, sign) not in known:
-            known[i, r, sign] = tasks(moved(instance, sign * step, [(i, r)]))
-        by = sign * step * instance.exact.capacities[i][r]
+            known[i, r, sign] = tasks(moved(instance, sign * part, [(i, r)]))
+        by = sign * part * size(instance, i, r)
         found = float((known[i, r, sign][n] - here[n]) / (by if isinstance(here[n], Fraction) else float(by)))
-        size = max(map(float, here))
         count += 1
-        if abs(found - predicted) * instance.capacities[i, r] > allowed * size:
+        if abs(found - predicted) * float(size(instance, i, r)) > within * max(map(float, here)):
             bad.append((n, (i, r), right, predicted, found))
     return bad, count
 
