@@ -61,7 +61,7 @@ def _explain(options: argparse.Namespace) -> int:
         raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
     left = None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
     result = explain(allocation, item, options.user, left)
-    emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else str(result))
+    emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{result}\n")
     return 0
 
 
@@ -69,5 +69,5 @@ def _show(options: argparse.Namespace) -> int:
     if options.head < 1:
         raise InstanceError(f"--head is {shown(options.head)}, but it must be a positive number of rows")
     overview = show(instance_named(options.instance), options.head)
-    emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else str(overview))
+    emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{overview}\n")
     return 0

@@ -137,18 +137,18 @@ class Overview:
             notes.append("Every user may use every server.")
         else:
             pairs = f"{facts['pairs']} of {self.instance.N * self.instance.K} pairs of user and server"
-            why = (
-                f"{facts['not_placed']} are excluded by placement, {facts['lacking']} because the server lacks what a task takes"
-            )
-            notes.append(f"{pairs} are eligible: {why}. A user may use {facts['fewest']} to {facts['most']} servers.")
+            notes.append(f"{pairs} are eligible, {facts['fewest']} to {facts['most']} servers for each user.")
+            why = f"{facts['not_placed']} by placement, {facts['lacking']} because the server lacks what a task takes"
+            notes.append(f"Excluded: {why}.")
         if self.instance.demands_on:
             notes.append(f"Demands differ on the server for {len(self.instance.demands_on)} pairs of user and server.")
-        notes.append("alone: tasks with all its servers for itself; share alone: what these take of all the dominant resource.")
+        notes.append("alone: the tasks that a user could run with all its servers for itself.")
+        notes.append("share alone: what these tasks take of all there is of the user's dominant resource.")
         return notes
 
     def __str__(self) -> str:
         """Both tables, as wide as the terminal."""
-        return "\n".join(grid.text() for grid in self.grids)
+        return "\n".join(grid.text() for grid in self.grids).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<overview of {self.instance!r}>"

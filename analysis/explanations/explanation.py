@@ -74,7 +74,7 @@ class Explanation:
         lines = [_filled(self.title, "")]
         for sentence in self.sentences:
             lines.append(_filled(sentence.text, "    " if sentence.kind in INDENTED else "  "))
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         name = self.allocation.instance.name or "instance"

@@ -16,7 +16,8 @@ from fairalloc.solvers import METHODS, solve
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
-def test_code_prints_what_the_readme_shows():
+def test_code_prints_what_the_readme_shows(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")  # texts are as wide as the terminal
     scope: dict[str, object] = {}
     blocks = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", README, re.DOTALL)
     assert len(blocks) == README.count("```python") >= 3

@@ -1,0 +1,104 @@
+"""`fairalloc explain` and `fairalloc show`, as a person uses them."""
+
+import json
+
+import pytest
+
+from fairalloc.cli import main
+from fairalloc.models import generators
+from fairalloc.models.jsonio import instance_document, write_json
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; returns exit code, standard output, standard error."""
+
+    def command(*arguments):
+        code = main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return command
+
+
+@pytest.fixture
+def racks(tmp_path):
+    path = tmp_path / "racks.json"
+    write_json(instance_document(generators.racks(60, 10, 2)), path)
+    return path
+
+
+def test_why_did_i_get_this(run):
+    code, out, _ = run("explain", "wang-fig2", "-m", "drfh", "--user", "u1")
+    assert code == 0
+    assert "u1 runs 10 tasks, the share 5/7, and stops in round 1" in out
+    assert "held back by cpu (full, price" in out
+    assert "u2 runs" not in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_json_has_the_same_sentences(run):
+    _, text, _ = run("explain", "khamse-fig1", "-m", "ps-dsf")
+    code, out, _ = run("explain", "khamse-fig1", "-m", "ps-dsf", "--format", "json")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["schema"], document["mechanism"]) == ("fairalloc-explanation/1", "ps-dsf")
+    words = " ".join(text.split())
+    assert all(" ".join(sentence["text"].split()) in words for sentence in document["sentences"])
+
+
+def test_parameters_methods_and_files(run, racks, tmp_path):
+    code, out, _ = run("explain", racks, "-m", "alpha-pf-vds", "--param", "alpha=3", "--user", "u2", "--time-limit", 60)
+    assert code == 0
+    assert "virtual dominant share" in out
+    code, out, _ = run("explain", racks, "-m", "tsf", "--method", "interior-point", "--user", "u2", "--format", "json")
+    assert code == 0
+    assert "the prices of interior-point" in json.loads(out)["proof"]
+    own = tmp_path / "own.py"
+    own.write_text("import fairalloc as fa\nequal = fa.Leximin('equal', share=lambda instance: [1.0] * instance.N)\n")
+    code, out, _ = run("explain", "wang-fig2", "-m", f"{own}:equal")
+    assert code == 0
+    assert "wang-fig2: equal explained." in out
+
+
+def test_show(run, racks):
+    code, out, _ = run("show", racks, "--head", 5)
+    assert code == 0
+    assert "... and 55 more in 55 more rows" in out
+    assert max(map(len, out.splitlines())) <= 100
+    code, out, _ = run("show", racks, "--format", "json")
+    assert code == 0
+    assert len(json.loads(out)["users"]) == 60
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["explain", "wang-fig2", "--user", "u3"], "there is no user 'u3' (did you mean 'u2' or 'u1'?): the users are u1, u2"),
+        (["explain", "nope"], "there is no file and no published example 'nope'"),
+        (["explain", "wang-fig2", "-m", "nope"], "there is no mechanism 'nope'"),
+        (["explain", "wang-fig2", "--param", "alpha=2"], "mechanism 'drfh' has no parameter 'alpha'"),
+        (["explain", "wang-fig2", "--time-limit", "0"], "time_limit is 0.0 seconds, but it must be positive"),
+        (["explain", "zarchy-ex1", "-m", "drfh"], "needs one demand vector for each user"),
+        (["explain", "wang-fig2", "--method", "pdhg"], "method 'pdhg' does not compute 'drfh'"),
+        (["explain", "wang-fig2", "-m", "alpha-pf-vds", "--param", "alpha=-1"], "alpha is -1"),
+        (["show", "nope"], "there is no file and no published example 'nope'"),
+        (["show", "wang-fig2", "--head", "0"], "--head is 0, but it must be a positive number of rows"),
+    ],
+)
+def test_errors_are_one_sentence_and_code_2(run, arguments, sentence):
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "fairalloc-instance/1"}', '{"schema": 3, "users": []}', "\x00"])
+@pytest.mark.parametrize("command", ["explain", "show"])
+def test_what_is_no_instance_is_one_sentence(run, command, text, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    code, out, err = run(command, path)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
