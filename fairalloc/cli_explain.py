@@ -56,8 +56,8 @@ def _explain(options: argparse.Namespace) -> int:
             no_such("user", options.user, names, f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}")
         )
     allocation = solve(instance, item, method_named(options.method), time_limit=limit)
-    if not allocation.has_point:
-        reason = allocation.message or allocation.termination
+    if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
+        reason = allocation.not_judged or allocation.message or allocation.termination
         raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
     left = None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
     result = explain(allocation, item, options.user, left)

@@ -76,8 +76,8 @@ def explain(
     >>> from fairalloc.models import Instance
     >>> from fairalloc.solvers import solve
     >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=["cpu", "memory"])
-    >>> print(explain(solve(wang, "drfh"), user="u1").sentences[0].text)
-    Round 1: u1 and u2 stop at the share 5/7. Full, with their prices: cpu on s2 (5/14) and memory on s1 (5/14).
+    >>> print(explain(solve(wang, "drfh"), user="u1").sentences[2].text)
+    u1 runs 10 tasks, the share 5/7, and stops in round 1: wherever it may run, its tasks need something that is full.
     """
     if not isinstance(allocation, Allocation) or not allocation.has_point:
         raise InstanceError("explain needs an allocation with a point")

@@ -74,7 +74,7 @@ def test_show(run, racks):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["explain", "wang-fig2", "--user", "u3"], "there is no user 'u3' (did you mean 'u2' or 'u1'?): the users are u1, u2"),
+        (["explain", "wang-fig2", "--user", "u3"], "there is no user 'u3': the users are u1, u2"),
         (["explain", "nope"], "there is no file and no published example 'nope'"),
         (["explain", "wang-fig2", "-m", "nope"], "there is no mechanism 'nope'"),
         (["explain", "wang-fig2", "--param", "alpha=2"], "mechanism 'drfh' has no parameter 'alpha'"),
