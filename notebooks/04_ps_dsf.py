@@ -37,8 +37,8 @@ from fairalloc.solvers.game.psdsf_distributed import section_v
 # %% [markdown]
 # ## The model, and P Fig. 1
 #
-# Two servers have CPU, memory and network bandwidth, $c_1 = (9, 12, 100)$ and $c_2 = (12, 12, 0)$. Two users demand $d_1 = (1, 2,
-# 10)$ and $d_2 = (1, 2, 0)$. The second server has no bandwidth, so user 1 may use the first one only.
+# Two servers have CPU, memory and network bandwidth, $c_1 = (9, 12, 100)$ and $c_2 = (12, 12, 0)$. Two users demand
+# $d_1 = (1, 2, 10)$ and $d_2 = (1, 2, 0)$. The second server has no bandwidth, so user 1 may use the first one only.
 
 # %%
 fig1 = fa.example("psdsf-fig1").instance
@@ -81,9 +81,9 @@ show(p.gamma)
 #
 # ## Why not one global share (II-B)
 #
-# **C-DRFH** takes the servers as one pool with $c = (21, 24, 100)$. Of it a task of user 1 takes $\max(1/21, 2/24, 10/100) =
-# 1/10$, the bandwidth, and a task of user 2 takes $1/12$, the memory. Equal global dominant shares mean $x_1 / 10 = x_2 / 12$.
-# All memory is used, $2 x_1 + 2 x_2 = 24$, so $x_1 = 60/11$ and $x_2 = 72/11$.
+# **C-DRFH** takes the servers as one pool with $c = (21, 24, 100)$. Of it a task of user 1 takes
+# $\max(1/21, 2/24, 10/100) = 1/10$, the bandwidth, and a task of user 2 takes $1/12$, the memory. Equal global dominant shares
+# mean $x_1 / 10 = x_2 / 12$. All memory is used, $2 x_1 + 2 x_2 = 24$, so $x_1 = 60/11$ and $x_2 = 72/11$.
 #
 # **TSF** compares tasks with what a user could run on all servers, $\gamma_1 = 6$ and $\gamma_2 = 12$: $x_1 / 6 = x_2 / 12$ gives
 # $x_1 = 4$, $x_2 = 8$.
@@ -182,8 +182,8 @@ show(p.gamma)
 # %% [markdown]
 # *By hand.* Suppose users 1 and 2 share server 1 and users 3 and 4 share server 2. Equal shares on server 1 mean $x_1 = x_2$; its
 # CPU allows $\frac{3}{2} x_1 + x_2 \le 9$, its memory $x_1 + 2 x_2 \le 12$, so the CPU is full first, at $x_1 = x_2 = 18/5$. On
-# server 2 $x_3 = x_4$, and CPU and memory are both full at 8. Then $s_{3,1} = 8/12$ and $s_{4,1} = 8/9$ are both above $s_{1,1} =
-# s_{2,1} = 3/5$, so the CPU of server 1 is a bottleneck of users 3 and 4 too, although they run nothing there.
+# server 2 $x_3 = x_4$, and CPU and memory are both full at 8. Then $s_{3,1} = 8/12$ and $s_{4,1} = 8/9$ are both above
+# $s_{1,1} = s_{2,1} = 3/5$, so the CPU of server 1 is a bottleneck of users 3 and 4 too, although they run nothing there.
 
 # %%
 x = {(n, i): Fraction(0) for n, i in p.gamma}
@@ -253,9 +253,9 @@ x = drf_on_each(p)
 show(x)
 
 # %% [markdown]
-# *Update-Allocation.* If the users $n_r$ gave up all they have here, $f$ would be free, and with $D_i^* = \sum_{n \in N_i^*}
-# \varphi_n \gamma_{n,i} d_n$ the least share could rise by $z^* = \min_r f_{i,r} / D_{i,r}^*$. They give up the part $\beta \in
-# (0, 1]$ for which the least share does not pass theirs:
+# *Update-Allocation.* If the users $n_r$ gave up all they have here, $f$ would be free, and with
+# $D_i^* = \sum_{n \in N_i^*} \varphi_n \gamma_{n,i} d_n$ the least share could rise by $z^* = \min_r f_{i,r} / D_{i,r}^*$. They
+# give up the part $\beta \in (0, 1]$ for which the least share does not pass theirs:
 #
 # $$S_i^* + \beta z^* \le \frac{x_{n_r} - \beta x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}
 # \quad\Longleftrightarrow\quad
@@ -446,8 +446,8 @@ show(p.gamma)
 
 # %% [markdown]
 # Channel 1 is worth three times as much to user 1, channel 3 twice as much to user 2. If they keep these, $x_1 = 1.2 + 0.6 a$ and
-# $x_2 = 0.8 + 0.4 (1 - a)$, with $a$ the part of channel 2 that user 1 has. Equal shares there, $x_1 / 0.6 = x_2 / 0.4$, give $a
-# = 1/2$: the printed 1.5 and 1 Mb/s.
+# $x_2 = 0.8 + 0.4 (1 - a)$, with $a$ the part of channel 2 that user 1 has. Equal shares there, $x_1 / 0.6 = x_2 / 0.4$, give
+# $a = 1/2$: the printed 1.5 and 1 Mb/s.
 
 # %%
 channels = fa.solve(fig4, "ps-dsf", "exact")
@@ -462,8 +462,9 @@ show(shares(p, x))
 #
 # ## Extension 2: co-processors (IV)
 #
-# A co-processor makes a server faster for some users only. P gives no numbers; take two servers $(8, 8)$ and users with $d_1 =
-# (2, 1)$, $d_2 = (1, 1)$. On server 2 a co-processor does three quarters of user 1's computing, so there it demands $(1/2, 1)$.
+# A co-processor makes a server faster for some users only. P gives no numbers; take two servers $(8, 8)$ and users with
+# $d_1 = (2, 1)$, $d_2 = (1, 1)$. On server 2 a co-processor does three quarters of user 1's computing, so there it demands
+# $(1/2, 1)$.
 
 # %%
 fig_co = fa.example("psdsf-coprocessor").instance

@@ -18,9 +18,9 @@
 # Allocation Mechanism for Heterogeneous Servers*. The paper turns PS-DSF (notebook `04_ps_dsf`) into a game: every server
 # maximises a utility of its own, with a parameter $\alpha$ that trades efficiency against fairness.
 #
-# The letters are the paper's: capacities $c_{i,r}$, demands $d_{n,r}$, weights $\varphi_n$, tasks $x_{n,i}$ and $x_n = \sum_i
-# x_{n,i}$; $\mathcal N_i$ are the users who may use server $i$; $\gamma_{n,i} = \min_r c_{i,r} / d_{n,r}$ (8) is what user $n$
-# could run with server $i$ alone, and
+# The letters are the paper's: capacities $c_{i,r}$, demands $d_{n,r}$, weights $\varphi_n$, tasks $x_{n,i}$ and
+# $x_n = \sum_i x_{n,i}$; $\mathcal N_i$ are the users who may use server $i$; $\gamma_{n,i} = \min_r c_{i,r} / d_{n,r}$ (8) is
+# what user $n$ could run with server $i$ alone, and
 #
 # $$\tilde s_{n,i} = \frac{x_n}{\varphi_n \gamma_{n,i}} \tag{K 9}$$
 #
@@ -113,9 +113,9 @@ print(problem.var_dict["x"].value.round(2), "tasks of users 3 and 4 on server 2,
 # On server 1 memory is dominant for everybody, so (Corollary 1) every $\alpha$ gives what PS-DSF gives, $x_1 = 2$, $x_2 = 6$.
 # Users 3 and 4 have larger shares there and get nothing.
 #
-# On server 2 let $y_n = x_n / \gamma_{n,2}$. In these numbers the CPU allows $\frac12 y_3 + y_4 \le 1$ and the memory $y_3 +
-# \frac14 y_4 \le 1$. With the CPU alone the first-order condition is $y_3^{-\alpha} : y_4^{-\alpha} = \frac12 : 1$, that is $y_3
-# = t y_4$ with $t = 2^{1/\alpha}$, and $y_4 = 1 / (1 + t / 2)$. The memory allows that as long as $t \le 3/2$. So
+# On server 2 let $y_n = x_n / \gamma_{n,2}$. In these numbers the CPU allows $\frac12 y_3 + y_4 \le 1$ and the memory
+# $y_3 + \frac14 y_4 \le 1$. With the CPU alone the first-order condition is $y_3^{-\alpha} : y_4^{-\alpha} = \frac12 : 1$, that
+# is $y_3 = t y_4$ with $t = 2^{1/\alpha}$, and $y_4 = 1 / (1 + t / 2)$. The memory allows that as long as $t \le 3/2$. So
 #
 # $$t = \min(2^{1/\alpha}, \tfrac32), \qquad x_4 = \frac{8}{1 + t/2}, \qquad x_3 = 2 t x_4,$$
 #
@@ -175,9 +175,10 @@ ax = fa.plots.sweep(tradeoff(fig3, (0.5, 1, 1.5, 2, 3, 5, 10, 30, "inf")), "task
 # A user is served where the price of a task is not above its marginal utility. For $\alpha = 1$ the marginal utility is $1 / x_n$
 # on every server, and everything is rational: $x = (2, 6, 96/7, 32/7)$.
 #
-# *The prices by hand.* On server 1 only memory is full: $\lambda_{1,\text{mem}} = 1 / x_1 = 1/2$. On server 2, $\frac14
-# \lambda_{\text{cpu}} + \lambda_{\text{mem}} = \frac{7}{96}$ and $\lambda_{\text{cpu}} + \frac12 \lambda_{\text{mem}} =
-# \frac{7}{32}$, so $\lambda_{\text{cpu}} = \frac{5}{24}$ and $\lambda_{\text{mem}} = \frac{1}{48}$.
+# *The prices by hand.* On server 1 only memory is full: $\lambda_{1,\text{mem}} = 1 / x_1 = 1/2$. On server 2,
+# $\frac14 \lambda_{\text{cpu}} + \lambda_{\text{mem}} = \frac{7}{96}$ and
+# $\lambda_{\text{cpu}} + \frac12 \lambda_{\text{mem}} = \frac{7}{32}$, so $\lambda_{\text{cpu}} = \frac{5}{24}$ and
+# $\lambda_{\text{mem}} = \frac{1}{48}$.
 
 # %%
 F = Fraction
@@ -248,9 +249,9 @@ ax = fa.plots.convergence(descents, measure="merit")
 # %% [markdown]
 # **Where the paper's proof fails.** (111) says that along $v_\lambda$ the merit falls strictly wherever $v_{\lambda} \ne 0$. Take
 # two servers of size 1, one user, $\alpha = 2$, $x = (1, \frac12)$, $\lambda = (\frac49, 0)$. Server 1 is in equilibrium,
-# $f_{1,1} = 0$, so $\partial \Psi / \partial \lambda_1 = 0$. At server 2 the user should have more, so $\beta_1 = -d \cdot
-# \nabla_{x_1} \Psi > 0$. Then (47) gives $v_\lambda = \beta_1 U(0) = \beta_1$, along which the slope is $\beta_1 \cdot 0 = 0$,
-# not negative.
+# $f_{1,1} = 0$, so $\partial \Psi / \partial \lambda_1 = 0$. At server 2 the user should have more, so
+# $\beta_1 = -d \cdot \nabla_{x_1} \Psi > 0$. Then (47) gives $v_\lambda = \beta_1 U(0) = \beta_1$, along which the slope is
+# $\beta_1 \cdot 0 = 0$, not negative.
 
 # %%
 X, price = sum((F(1), F(1, 2))), F(4, 9)
@@ -400,8 +401,8 @@ print(mixed.tasks.round(6))
 #
 # $$g_i'(z) = \Big(\frac{A_i}{z}\Big)^{\alpha_i} + \frac{B_i}{z} \tag{K 22}$$
 #
-# with $B_i > 0$ the totals $x_n$ are unique. All three are false. Take $d_1 = (3, 1)$, $d_2 = (1, 3)$, $c_1 = (2, 1)$, $c_2 = (1,
-# 2)$, $\alpha = 10$, $A = 1$, $B = \frac14$. A user could run $2/3$ at its own server and $1/3$ at the other.
+# with $B_i > 0$ the totals $x_n$ are unique. All three are false. Take $d_1 = (3, 1)$, $d_2 = (1, 3)$, $c_1 = (2, 1)$,
+# $c_2 = (1, 2)$, $\alpha = 10$, $A = 1$, $B = \frac14$. A user could run $2/3$ at its own server and $1/3$ at the other.
 #
 # 1. **Apart.** Each server serves its own user alone: $x_1 = x_2 = 2/3$. One resource is full at each server, and its price keeps
 #    the other user away.

@@ -158,13 +158,13 @@ for name, (success, honesty) in rates.items():
 #
 # $$\exp\Big(\frac1C \sum_c \log(t_c + s)\Big) - s,$$
 #
-# where $t_c$ is the median over the repeats, and a failure costs the time limit. The shift must fit the times: with $s$ = 10 s,
-# as is usual for large programs, times of milliseconds would not count at all. Here $s$ = 10 ms.
+# where $t_c$ is the median over the repeats, and a failure costs three times the time limit. The shift must fit the times: with
+# $s$ = 10 s, as is usual for large programs, times of milliseconds would not count at all. Here $s$ = 10 ms.
 
 
 # %%
 def cost(record):
-    return record.wall if succeeded(record) else record.time_limit
+    return record.wall if succeeded(record) else 3 * record.time_limit
 
 
 costs = {

@@ -64,8 +64,8 @@ exec(found.code)
 # %% [markdown]
 # ### The witness by hand
 #
-# One server $(1, 1)$; user 1 demands $(0, 1)$, user 2 demands $(2, 1)$. DRF equalises the dominant shares $x_n \max_r d_{n,r} /
-# c_r$.
+# One server $(1, 1)$; user 1 demands $(0, 1)$, user 2 demands $(2, 1)$. DRF equalises the dominant shares
+# $x_n \max_r d_{n,r} / c_r$.
 #
 # *Before.* A task of user 1 is $1$ of its dominant resource, the second. A task of user 2 is $\max(2/1, 1/1) = 2$ of the first.
 # So $x_1 = 2 x_2$, and resource 2 allows $x_1 + x_2 = 1$: $x = (2/3, 1/3)$.

@@ -42,8 +42,8 @@ arcs = servers.arcs
 print([f"{servers.users[n]} on {servers.servers[i]}" for n, i in zip(arcs.user, arcs.server, strict=True)])
 
 # %% [markdown]
-# DRFH maximises the least global dominant share $g$, in rounds. The model of the first round, with $\sigma_n = \max_r d_{n,r} /
-# \sum_i c_{i,r}$:
+# DRFH maximises the least global dominant share $g$, in rounds. The model of the first round, with
+# $\sigma_n = \max_r d_{n,r} / \sum_i c_{i,r}$:
 #
 # $$\max g \quad \text{s.t.} \quad \sum_n \frac{d_{n,r}}{c_{i,r}} x_{n,i} \le 1 \;\;\text{("capacity")}, \qquad
 # \frac{\sigma_n}{\varphi_n} \sum_i x_{n,i} \ge g \;\;\text{("fairness")}.$$
@@ -77,8 +77,8 @@ print("logarithms:", bargaining.tasks.round(4))
 print("roots:     ", rooted.tasks.round(4), "residuals", {name: f"{value:.0e}" for name, value in rooted.residuals.items()})
 
 # %% [markdown]
-# *By hand.* On server 1 the memory is full, $x_1 + x_2 / 3 = 4$. With logarithms $1 / x_1 : 1 / x_2 = 1 : \frac13$, so $x_2 = 3
-# x_1$ and $(2, 6)$. With roots $x_1^{-1/2} : x_2^{-1/2} = 1 : \frac13$, so $x_2 = 9 x_1$ and $(1, 9)$.
+# *By hand.* On server 1 the memory is full, $x_1 + x_2 / 3 = 4$. With logarithms $1 / x_1 : 1 / x_2 = 1 : \frac13$, so
+# $x_2 = 3 x_1$ and $(2, 6)$. With roots $x_1^{-1/2} : x_2^{-1/2} = 1 : \frac13$, so $x_2 = 9 x_1$ and $(1, 9)$.
 #
 # Nobody has told the toolkit what this mechanism is, so it is judged by the optimality conditions of its own model, computed from
 # the answer.
@@ -268,7 +268,11 @@ cases = (
 suite = benchmarks.Suite("edits", "a mechanism of one's own and an edit", cases)
 with tempfile.TemporaryDirectory() as folder:
     summary = benchmarks.run(
-        suite, Path(folder) / "edits.sqlite", methods=["cvxpy:highs", "cvxpy:clarabel"], repeats=1, progress=False
+        suite,
+        Path(folder) / "edits.sqlite",
+        methods=["cvxpy:highs", "cvxpy:clarabel"],
+        setting=benchmarks.Setting(repeats=1),
+        progress=False,
     )
 for record in summary.records:
     print(f"{record.case:11} {record.method:15} {record.termination:8} residual {record.residual:.0e}")
