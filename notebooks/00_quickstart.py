@@ -51,15 +51,16 @@ pd.DataFrame({name: allocation.tasks for name, allocation in allocations.items()
 ax = fa.plots.dominant_shares({name: allocations[name] for name in ("drf-per-server", "drfh", "lmmf", "nb", "ps-dsf")})
 
 # %% [markdown]
-# One of them in detail: who takes what on which server, how far it is from the mechanism's definition, and whether it is fair
-# in another sense, too.
+# One of them in detail: who takes what on which server, whether it is fair in other senses too, and why a user gets what it gets.
 
 # %%
 fair = allocations["drfh"]
 ax = fair.plot()
-print(f"residual {fair.residual:.1e}")
 for name in ("pareto", "envy-freeness", "sharing-incentive"):
     print(fa.check(fair, name).sentence)
+
+# %%
+print(fa.explain(fair, user="ann"))
 
 # %% tags=["checks"]
 assert len(allocations) == len(fa.MECHANISMS)

@@ -223,6 +223,12 @@ other = fa.solve(fig2, "drfh", "cvxpy:clarabel").prices / c_
 print("other prices", other.round(4).tolist(), " bound", round((other * c_).sum(), 6))
 
 # %% [markdown]
+# `explain` says the same in sentences, for prices of whole capacities, and how tasks move with capacities.
+
+# %%
+print(fa.explain(fair, user="u1"))
+
+# %% [markdown]
 # ## Properties
 #
 # W 3.3 asks for properties and W 4 proves them for DRFH. Two of the proofs are one line each.

@@ -87,6 +87,12 @@ for ax, (title, allocation) in zip(axes, {"no justified complaints": njc, "DRF":
     fa.plots.allocation(allocation, ax=ax).set_title(title, pad=20)
 
 # %% [markdown]
+# `explain` names the bottleneck that answers each user.
+
+# %%
+print(fa.explain(njc))
+
+# %% [markdown]
 # ## Which uses more?
 #
 # In Fig. 2 the fair allocation uses more than DRF. D 4 gives a counterexample: $r_1 = (1/2, 0, 0, 1)$, $r_2 = (1, 1, 1, 0)$.
