@@ -20,8 +20,14 @@ __all__ = ["eligibility", "prices"]
 NUMBERS = 30
 """Up to so many servers have their prices written into the map."""
 
-CLASSES = 60
+CLASSES = 40
 """Up to so many classes of users, and of servers, are divided by lines."""
+
+LONGEST = 1.8
+"""Inches that a name beside a map may take."""
+
+LINE = 1.25 * style.SMALL / 72
+"""Inches from one line of text to the next."""
 
 STATES = ("may not run there (placement)", "a demanded resource is missing", "may run there")
 SHADES = ("#FFFFFF", "#E69F00", "#0072B2")
@@ -52,20 +58,21 @@ def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Ax
     [[1.667, 0.333]]
     """
     instance, values, what = _priced(item)
-    numbers = instance.K <= NUMBERS
-    names = max(style.text_width(server) for server in instance.servers)
-    ax = style.one_axes(ax, 1.2 + min(names, 1.6) + 0.8 * instance.R, 1.0 + max(0.8, 0.28 * min(instance.K, NUMBERS)))
+    names = min(LONGEST, max(style.text_width(server) for server in instance.servers))
+    ax = style.one_axes(ax, 0.6 + names + 0.9 * instance.R, 1.0 + max(0.8, 0.28 * min(instance.K, NUMBERS)))
     shades = np.where(instance.pools > 0, values, np.nan)
-    image = ax.imshow(shades, cmap="Blues", vmin=0, vmax=max(1e-300, np.nanmax(shades)), aspect="auto", interpolation="nearest")
-    ax.set_xticks(np.arange(instance.R), style.fitted(instance.resources, style.width_of(ax) / instance.R), fontsize=style.SMALL)
+    highest = float(np.max(shades, where=instance.pools > 0, initial=0.0))
+    image = ax.imshow(shades, cmap="Blues", vmin=0, vmax=highest or 1.0, aspect="auto", interpolation="nearest")
     ax.tick_params(length=0, labelsize=style.SMALL, top=False, labeltop=True, bottom=False, labelbottom=False)
-    if numbers:
-        ax.set_yticks(np.arange(instance.K), style.fitted(instance.servers, 1.6), fontsize=style.SMALL)
-        _write(ax, shades)
+    ax.set_xlabel(what, fontsize=style.LABEL)
+    rows = np.arange(0, instance.K, -(-instance.K // NUMBERS))
+    ax.set_yticks(rows, style.fitted([instance.servers[i] for i in rows], LONGEST), fontsize=style.SMALL)
+    if instance.K <= NUMBERS:
+        _write(ax, shades, highest)
     else:
-        ax.set_ylabel(f"{instance.K:,} servers", fontsize=style.SMALL + 1)
-        ax.figure.colorbar(image, ax=ax)
-    ax.set_xlabel(what, fontsize=style.SMALL + 1)
+        ax.figure.colorbar(image, ax=ax).ax.tick_params(labelsize=style.SMALL)
+    inches = 0.92 * style.size_of(ax)[0] / instance.R
+    ax.set_xticks(np.arange(instance.R), style.fitted(instance.resources, inches), fontsize=style.SMALL)
     return ax
 
 
@@ -80,12 +87,11 @@ def _priced(item: Any) -> tuple[Instance, Floats, str]:
     return item.instance, item.prices, "price of the whole capacity"
 
 
-def _write(ax: "Axes", values: Floats) -> None:
+def _write(ax: "Axes", values: Floats, highest: float) -> None:
     """The number in each cell, in white on dark ones."""
-    middle = 0.55 * np.nanmax(values)
     for (i, r), value in np.ndenumerate(values):
         text = "-" if np.isnan(value) else f"{value:.3g}"
-        ax.text(r, i, text, ha="center", va="center", fontsize=style.SMALL, color="white" if value > middle else "black")
+        ax.text(r, i, text, ha="center", va="center", fontsize=style.SMALL, color="white" if value > 0.55 * highest else "black")
 
 
 # ---- eligibility -----------------------------------------------------------------------------------------------------
@@ -106,16 +112,14 @@ def eligibility(instance: Instance, ax: "Axes | None" = None) -> "Axes":
     """
     state = np.where(as_instance(instance).eligible, 2, np.where(instance.placement, 1, 0))
     rows, columns = _classes(state), _classes(state.T)
-    wide, high = min(8.0, max(2.0, 0.3 * instance.K)), min(7.0, max(1.6, 0.22 * instance.N))
-    ax = style.one_axes(ax, wide + 3.4, high + 1.0)
+    below = min(LONGEST, max(style.text_width(server) for server in instance.servers))
+    wide, high = min(8.0, max(2.0, 0.36 * instance.K)), min(8.2, max(1.6, 0.21 * instance.N))
+    ax = style.one_axes(ax, wide + 4.0, high + 0.8 + below)
     _picture(ax, state[np.concatenate(rows)][:, np.concatenate(columns)])
-    across = _class_names(columns, instance.servers)
-    down = _class_names(rows, instance.users)
-    height = style.width_of(ax) * high / wide
-    _class_ticks(ax.xaxis, columns, across, style.width_of(ax))
-    _class_ticks(ax.yaxis, rows, down, height)
-    ax.set_xlabel(_count(instance.K, columns, "server"), fontsize=style.SMALL + 1)
-    ax.set_ylabel(_count(instance.N, rows, "user"), fontsize=style.SMALL + 1)
+    ax.set_xlabel(_count(instance.K, columns, "server"), fontsize=style.LABEL)
+    ax.set_ylabel(_count(instance.N, rows, "user"), fontsize=style.LABEL)
+    _class_ticks(ax.yaxis, rows, instance.users, style.size_of(ax)[1] - below)
+    _class_ticks(ax.xaxis, columns, instance.servers, style.size_of(ax)[0])
     return ax
 
 
@@ -135,21 +139,27 @@ def _picture(ax: "Axes", state: NDArray[Any]) -> None:
     style.legend(ax, [Patch(facecolor=SHADES[k], edgecolor=style.DARK) for k in seen], [STATES[k] for k in seen])
 
 
-def _class_names(classes: list[NDArray[np.intp]], names: tuple[str, ...]) -> list[str]:
-    return [names[rows[0]] + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "") for rows in classes]
-
-
-def _class_ticks(axis: Any, classes: list[NDArray[np.intp]], names: list[str], inches: float) -> None:
-    """The names of the classes for which there is room, and lines between the classes unless they are many."""
+def _class_ticks(axis: Any, classes: list[NDArray[np.intp]], names: tuple[str, ...], inches: float) -> None:
+    """All names, or those of the classes for which there is room; lines between the classes unless they are many."""
     sizes = np.array([len(rows) for rows in classes])
     ends = np.cumsum(sizes)
-    room = sizes * inches / ends[-1]
-    kept = np.flatnonzero(room >= 1.3 * style.SMALL / 72)
-    axis.set_ticks(ends[kept] - sizes[kept] / 2 - 0.5, style.fitted([names[k] for k in kept], 1.4), fontsize=style.SMALL)
-    axis.set_tick_params(length=0, rotation=90 if axis.axis_name == "x" else 0)
+    one = inches / ends[-1]
+    across = axis.axis_name == "x"
+    if one >= LINE:
+        at, shown_names = np.arange(ends[-1]), [names[k] for k in np.concatenate(classes)]
+    else:
+        kept = np.flatnonzero(sizes * one >= LINE)
+        at, shown_names = ends[kept] - sizes[kept] / 2 - 0.5, [_class_name(classes[k], names) for k in kept]
+    flat = across and one >= LINE and all(style.text_width(name) <= 0.9 * one for name in shown_names)
+    axis.set_ticks(at, style.fitted(shown_names, LONGEST), fontsize=style.SMALL)
+    axis.set_tick_params(length=0, rotation=90 if across and not flat else 0)
     if len(classes) <= CLASSES:
         for end in ends[:-1]:
-            (axis.axes.axvline if axis.axis_name == "x" else axis.axes.axhline)(end - 0.5, color=style.DARK, linewidth=0.6)
+            (axis.axes.axvline if across else axis.axes.axhline)(end - 0.5, color=style.DARK, linewidth=0.6)
+
+
+def _class_name(rows: NDArray[np.intp], names: tuple[str, ...]) -> str:
+    return names[rows[0]] + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")
 
 
 def _count(count: int, classes: list[NDArray[np.intp]], kind: str) -> str:

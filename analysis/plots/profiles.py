@@ -34,10 +34,10 @@ def performance_profiles(
     methods = sorted({method for ratios in panels.values() for method in ratios})
     styles = {method: style.line(k) for k, method in enumerate(methods)}
     for one, (title, ratios) in zip(axes, panels.items(), strict=True):
-        one.set_title(title, fontsize=style.SMALL + 1)
+        one.set_title(title, fontsize=style.LABEL)
         one.set(xscale="log", ylim=(-0.02, 1.02))
-        one.set_xlabel("factor of the fastest", fontsize=style.SMALL + 1)
-        one.set_ylabel("cases solved", fontsize=style.SMALL + 1)
+        one.set_xlabel("factor of the fastest", fontsize=style.LABEL)
+        one.set_ylabel("cases solved", fontsize=style.LABEL)
         _draw(one, ratios, styles)
     return axes
 

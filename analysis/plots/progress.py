@@ -29,7 +29,7 @@ SAME = 1e-6
 """Shares that differ by no more than this part of themselves are at one level."""
 
 LEVELS = 12
-"""So many levels stand in the legend."""
+"""So many rounds have a style each."""
 
 
 def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteration", measure: str | None = None) -> "Axes":
@@ -71,8 +71,8 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
         handles += ax.plot(at[values > 0], values[values > 0], label=name, **style.line(k), markevery=0.1)
     style.tidy(ax)
     ax.set_yscale("log")
-    ax.set_xlabel(against, fontsize=style.SMALL + 1)
-    ax.set_ylabel(" or ".join(sorted(set(kinds.values()))), fontsize=style.SMALL + 1)
+    ax.set_xlabel(against, fontsize=style.LABEL)
+    ax.set_ylabel(" or ".join(sorted(set(kinds.values()))), fontsize=style.LABEL)
     if len(names) > 1:
         style.legend(ax, handles, names)
     return ax
@@ -140,30 +140,36 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     rule = _rule(as_allocation(item), mechanism)
     home = replace(item, instance=rule.domain(item.instance))
     share = rule.rate(home.instance) * home.tasks
-    order = np.argsort(share, kind="stable")
-    number = _numbers(share[order])
-    count = int(number[-1]) + 1
-    levels = [float(share[order][number == t].max()) for t in range(count)]
-    labels = [_label(t, levels[t], int((number == t).sum())) for t in range(min(count, LEVELS))]
+    number = _numbers(share)
+    order = np.argsort(number, kind="stable")
+    count = int(number.max()) + 1
+    labels = [_label(t, share[number == t]) for t in range(count)] if count <= LEVELS else [f"{count:,} rounds"]
     many = len(share) > USERS
     ax = one_axes_for(ax, 5.4 if many else min(9.0, 1.2 + 0.4 * len(share)), labels)
-    handles: list[Any] = []
-    for t in range(count):
-        here = np.flatnonzero(number == t)
-        if many:
-            edges = np.append(here, here[-1] + 1) - 0.5
-            handles.append(ax.stairs(share[order][here], edges, fill=True, **style.area(t)))
-        else:
-            handles.append(ax.bar(here, share[order][here], 1.0, **style.area(t)))
+    handles = (_stairs if many or count > LEVELS else _bars)(ax, share[order], number[order] if count <= LEVELS else 0 * number)
     style.tidy(ax)
-    ax.set_ylim(0, 1.05 * levels[-1] or 1.0)
-    ax.set_ylabel("weighted share", fontsize=style.SMALL + 1)
+    ax.set_ylim(0, 1.05 * float(share.max()) or 1.0)
+    ax.set_ylabel("weighted share", fontsize=style.LABEL)
+    style.legend(ax, handles, labels, "round: g (users)" if count <= LEVELS else "")
     if many:
-        ax.set_xlabel(f"{len(share):,} users in the order in which they stop", fontsize=style.SMALL + 1)
+        ax.set_xlabel(f"{len(share):,} users in the order in which they stop", fontsize=style.LABEL)
     else:
         name_ticks(ax, np.arange(len(share)), [home.instance.users[n] for n in order], 1.0)
-    style.legend(ax, handles[:LEVELS], labels, "" if count <= LEVELS else f"the first {LEVELS} of {count} rounds")
     return ax
+
+
+def _bars(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
+    """A bar for each user, in the style of its round."""
+    rows = [np.flatnonzero(number == t) for t in range(number[-1] + 1)]
+    return [ax.bar(here, share[here], 1.0, **style.area(t)) for t, here in enumerate(rows)]
+
+
+def _stairs(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
+    """A step for each user, in the style of its round."""
+    rows = [np.flatnonzero(number == t) for t in range(number[-1] + 1)]
+    return [
+        ax.stairs(share[here], np.append(here, here[-1] + 1) - 0.5, fill=True, **style.area(t)) for t, here in enumerate(rows)
+    ]
 
 
 def _rule(item: Allocation, given: Leximin | None) -> Leximin:
@@ -177,11 +183,13 @@ def _rule(item: Allocation, given: Leximin | None) -> Leximin:
 
 
 def _numbers(share: Floats) -> NDArray[np.intp]:
-    """(N,) the round in which each user stops, from 0, for ascending shares."""
-    higher = np.diff(share) > SAME * share[1:]
-    result: NDArray[np.intp] = np.concatenate([[0], np.cumsum(higher)])
+    """(N,) the round in which each user stops, from 0."""
+    order = np.argsort(share, kind="stable")
+    higher = np.diff(share[order]) > SAME * share[order][1:]
+    result = np.empty(len(share), dtype=np.intp)
+    result[order] = np.concatenate([[0], np.cumsum(higher)])
     return result
 
 
-def _label(t: int, level: float, users: int) -> str:
-    return f"round {t + 1}: g = {level:.4g} ({users:,} user{'s' if users > 1 else ''})"
+def _label(t: int, share: Floats) -> str:
+    return f"{t + 1}: {share.max():.4g} ({len(share):,})"

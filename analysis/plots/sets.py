@@ -102,12 +102,14 @@ def solution_set(
     d = requests(home)
     unit = as_floats(d.unit)
     handles, names = [_region(ax, feasible_vertices(home) / unit)], ["feasible"]
-    for level in levels:
-        (_level_curve if home.N == 2 else _level_surface)(ax, d, level)
+    shown_levels = [(_level_curve if home.N == 2 else _level_surface)(ax, d, level) for level in levels]
+    if shown_levels:
+        handles.append(shown_levels[0])
+        names.append("level sets of f")
     if home.N == 2:
         _bounds(ax, d, home.resources, handles, names)
     if trajectory:
-        handles += ax.plot(*ode.trajectory(d).x.T, color=style.INKS[1], linewidth=2, label="trajectory (D 5.4)")
+        handles += ax.plot(*ode.trajectory(d).x.T, color=style.INKS[1], linewidth=2, zorder=3, label="trajectory (D 5.4)")
         names.append("trajectory (D 5.4)")
     if solutions:
         handles.append(_solutions(ax, home, d))
@@ -126,7 +128,7 @@ def solution_set(
 def _space(instance: Instance, ax: Any) -> "Axes":
     if instance.N not in (2, 3):
         raise NotApplicable(f"the instance has {instance.N} users, but a picture has two or three axes")
-    return style.one_axes(ax, 6.6, 4.4, solid=instance.N == 3)
+    return style.one_axes(ax, 6.0, 5.6, solid=True) if instance.N == 3 else style.one_axes(ax, 7.4, 4.4)
 
 
 def _tasks(instance: Instance, name: str, point: Any) -> Floats:
@@ -138,15 +140,17 @@ def _tasks(instance: Instance, name: str, point: Any) -> Floats:
 
 def _coordinates(ax: Any, labels: Sequence[str], most: Floats) -> None:
     for name, label, end in zip(("x", "y", "z"), labels, most, strict=False):
-        (text,) = style.fitted([label], 2.4, style.SMALL + 1)
-        getattr(ax, f"set_{name}label")(text, fontsize=style.SMALL + 1)
+        (text,) = style.fitted([label], 2.4, style.LABEL)
+        getattr(ax, f"set_{name}label")(text, fontsize=style.LABEL, labelpad=4.0 if len(labels) == 2 else 10.0)
         getattr(ax, f"set_{name}lim")(0, 1.05 * end)
     ax.tick_params(labelsize=style.SMALL)
     if len(labels) == 2:
         style.tidy(ax, "both")
     else:
+        ax.locator_params(nbins=4)
+        ax.computed_zorder = False  # lines and points stand before the areas
         ax.view_init(elev=22, azim=35)
-        ax.set_box_aspect(None, zoom=0.85)
+        ax.set_box_aspect(None, zoom=0.76)
 
 
 def _region(ax: Any, vertices: Floats) -> Any:
@@ -156,7 +160,7 @@ def _region(ax: Any, vertices: Floats) -> Any:
         return ax.fill(*vertices[ConvexHull(vertices).vertices].T, **look, alpha=0.3, label="feasible")[0]
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    return ax.add_collection3d(Poly3DCollection(_facets(vertices), **look, linewidth=0.8, alpha=0.12, label="feasible"))
+    return ax.add_collection3d(Poly3DCollection(_facets(vertices), **look, linewidth=0.8, alpha=0.12, zorder=1, label="feasible"))
 
 
 def _facets(vertices: Floats) -> list[Floats]:
@@ -217,23 +221,24 @@ def _rays(d: Requests, directions: Floats, level: float) -> Floats:
     return result
 
 
-def _level_curve(ax: Any, d: Requests, level: float) -> None:
+def _level_curve(ax: Any, d: Requests, level: float) -> Any:
     angle = np.linspace(0, np.pi / 2, 181)
     curve = _rays(d, np.column_stack([np.cos(angle), np.sin(angle)]), level)
-    ax.plot(*curve.T, color="0.5", linewidth=0.8)
-    ax.annotate(f"f = {level:g}", curve[90], fontsize=7, color="0.3")
+    label = {"ha": "center", "va": "center", "bbox": {"boxstyle": "square,pad=0.05", "color": "white", "alpha": 0.8}}
+    ax.text(*curve[60], f"{level:g}", fontsize=style.SMALL - 1, **label)
+    return ax.plot(*curve.T, color="0.4", linewidth=0.8)[0]
 
 
-def _level_surface(ax: Any, d: Requests, level: float) -> None:
+def _level_surface(ax: Any, d: Requests, level: float) -> Any:
     one, two = np.meshgrid(np.linspace(0, np.pi / 2, 31), np.linspace(0, np.pi / 2, 31))
     directions = np.stack([np.cos(one) * np.sin(two), np.sin(one) * np.sin(two), np.cos(two)], axis=-1)
     surface = _rays(d, directions, level)
-    ax.plot_surface(surface[..., 0], surface[..., 1], surface[..., 2], color="0.5", alpha=0.12, linewidth=0)
+    return ax.plot_surface(surface[..., 0], surface[..., 1], surface[..., 2], color="0.5", alpha=0.15, linewidth=0, zorder=2)
 
 
 def _solutions(ax: Any, home: Instance, d: Requests) -> Any:
     """Every piece: a point, a segment, or the outline of a polygon."""
-    look = {"color": "k", "linewidth": 3, "marker": "o", "markersize": 5, "label": "no justified complaints"}
+    look = {"color": "k", "linewidth": 3, "marker": "o", "markersize": 5, "zorder": 4, "label": "no justified complaints"}
     handles = []
     for piece in all_solutions(home).pieces:
         points = np.array([as_floats(vertex) for vertex in piece.vertices]) / as_floats(d.unit)

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DARK",
     "GREY",
+    "LABEL",
     "SMALL",
     "STYLES",
+    "WIDEST",
     "area",
     "axes_given",
     "fitted",
@@ -30,33 +32,38 @@ __all__ = [
     "one_axes",
     "plain",
     "several_axes",
+    "size_of",
     "text_width",
     "tidy",
-    "width_of",
 ]
 
 STYLES = 24
 """So many areas, or lines, are told apart in one figure."""
 
-SMALL = 8.0
-"""Size of the letters of names and numbers, in points."""
+SMALL, LABEL = 10.5, 11.5
+"""Sizes of the letters of names and numbers, and of the labels of axes, in points: they can be read at half the size."""
 
 DARK, GREY = "0.15", "0.85"
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#D55E00", "#56B4E9", "#CC79A7", "#BBBBBB")
+DARK_COLOURS = ("#0072B2", "#009E73", "#D55E00")
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo", "|||")
 INKS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#E69F00", "#777777")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)), (0, (8, 1.5, 1, 1.5, 1, 1.5)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
+WIDEST = 2.4
+"""Inches that a name in a legend may take."""
+
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def area(k: int) -> dict[str, Any]:
-    """Colour, hatch and edge of the area number k."""
+    """Colour, hatch and edge of the area number k; hatch and edge are white on dark colours."""
     number = len(COLOURS)
     colour = COLOURS[(k + k // number) % number]
-    return {"facecolor": colour, "hatch": HATCHES[k % number], "edgecolor": DARK, "linewidth": 0.5}
+    edge = "white" if colour in DARK_COLOURS else DARK
+    return {"facecolor": colour, "hatch": HATCHES[k % number], "edgecolor": edge, "linewidth": 0.5}
 
 
 def line(k: int) -> dict[str, Any]:
@@ -145,11 +152,11 @@ def tidy(ax: Any, grid: str = "y") -> None:
     ax.tick_params(labelsize=SMALL)
 
 
-def width_of(ax: "Axes") -> float:
-    """Width of the Axes in inches, once what has been drawn so far is laid out."""
+def size_of(ax: "Axes") -> tuple[float, float]:
+    """Width and height of the Axes in inches, once what has been drawn so far is laid out."""
     figure: Any = ax.figure.figure
     figure.draw_without_rendering()
-    return float(ax.bbox.width / figure.dpi)
+    return float(ax.bbox.width / figure.dpi), float(ax.bbox.height / figure.dpi)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
@@ -199,8 +206,8 @@ def plain(name: str) -> str:
     return name.replace("$", r"\$")
 
 
-def legend(ax: "Axes", handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
-    """A legend on the right of the Axes, whose names are shortened where they are wider than two inches.
+def legend(ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
+    """A legend on the right of the Axes, in the upper left corner of a space, with names shortened beyond WIDEST.
 
     Parameters
     ----------
@@ -213,12 +220,13 @@ def legend(ax: "Axes", handles: Sequence[Any], names: Sequence[str], title: str 
         handles,
         [str(k) for k in range(len(names))],
         loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
+        bbox_to_anchor=(0.0, 1.0) if ax.name == "3d" else (1.01, 1.0),
+        borderaxespad=0.2,
         frameon=False,
         fontsize=SMALL,
         title=title,
         title_fontsize=SMALL,
         handlelength=2.6,
     )
-    for text, name in zip(result.get_texts(), fitted(names, 2.0), strict=True):  # set here, so that "_name" is shown too
+    for text, name in zip(result.get_texts(), fitted(names, WIDEST), strict=True):  # set here, so that "_name" is shown too
         text.set_text(name)

@@ -63,12 +63,12 @@ def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utili
     handles = [ax.plot(at, values[order], label=name, **style.line(k))[0] for k, (name, values) in enumerate(lines.items())]
     style.tidy(ax)
     ax.set_xscale("log")
-    _alpha_ticks(ax, at, np.array(item.alphas)[order])
-    ax.set_xlabel(r"$\alpha$", fontsize=style.SMALL + 1)
+    ax.set_xlabel(r"$\alpha$", fontsize=style.LABEL)
     if isinstance(quantity, str):
-        ax.set_ylabel(QUANTITIES[quantity], fontsize=style.SMALL + 1)
+        ax.set_ylabel(QUANTITIES[quantity], fontsize=style.LABEL)
     if len(lines) > 1:
         style.legend(ax, handles, list(lines))
+    _alpha_ticks(ax, at, np.array(item.alphas)[order])
     return ax
 
 
@@ -109,7 +109,7 @@ def _alpha_ticks(ax: "Axes", at: Floats, alphas: NDArray[Any]) -> None:
 
     ax.xaxis.set_minor_locator(NullLocator())
     names = ["PS-DSF" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
-    inches = style.width_of(ax) / max(1e-9, np.ptp(np.log(at))) * 0.9
+    inches = style.size_of(ax)[0] / max(1e-9, np.ptp(np.log(at))) * 0.9
     kept = [len(at) - 1]
     for k in range(len(at) - 2, -1, -1):
         room = inches * (np.log(at[kept[-1]]) - np.log(at[k]))
@@ -139,7 +139,7 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
     if len(users) > style.STYLES:
         raise NotApplicable(f"{len(users)} users may use {server!r}, but only {style.STYLES} can be told apart")
     names = [instance.users[n] for n in users]
-    ax = one_axes_for(ax, 0.6 + 0.5 * len(item.alphas) * len(there), names)
+    ax = one_axes_for(ax, min(0.6 + 0.5 * len(item.alphas) * len(there), 9.0), names)
     groups = np.arange(len(item.alphas))[:, None] * (len(there) + 0.7)
     at = (groups + np.arange(len(there))).ravel()
     bottom, handles = np.zeros(len(at)), []
@@ -148,33 +148,45 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
         handles.append(ax.bar(at, part, 0.85, bottom, label=instance.users[n], **style.area(k)))
         bottom += part
     style.tidy(ax)
-    name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
     for alpha, group in zip(item.alphas, groups[:, 0], strict=True):
         ax.text(group + (len(there) - 1) / 2, 1.06, _alpha(alpha), ha="center", va="bottom", fontsize=style.SMALL)
     ax.set_ylim(0, 1.05)
-    (name,) = style.fitted([server], 2.0, style.SMALL + 1)
-    ax.set_ylabel(f"part of {name}", fontsize=style.SMALL + 1)
+    (name,) = style.fitted([server], 2.0, style.LABEL)
+    ax.set_ylabel(f"part of {name}", fontsize=style.LABEL)
     style.legend(ax, handles[::-1], names[::-1])
+    name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
     return ax
 
 
 def frontier(item: TradeOff, ax: "Sequence[Axes] | NDArray[Any] | None" = None) -> NDArray[Any]:
     """Utilisation against deviation from PS-DSF (K 58), mean and largest, one point for each alpha and resource: two Axes."""
-    left, right = axes = style.several_axes(ax, 2, 3.6, 3.4)
+    left, right = axes = style.several_axes(ax, 2, 4.6, 4.0)
     there = np.flatnonzero(item.instance.totals > 0)
     for one, values, name in ((left, item.mean_deviation, "mean deviation"), (right, item.max_deviation, "largest deviation")):
         handles = []
         for k, r in enumerate(there):
             handles += one.plot(values, item.utilisation[:, r], label=item.instance.resources[r], **style.line(k))
-        for alpha, x, y in zip(item.alphas, values, item.utilisation.max(axis=1), strict=True):
-            near = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
-            one.annotate(_alpha(alpha), (x, y), **near)
-        one.set_xlabel(f"{name} from PS-DSF", fontsize=style.SMALL + 1)
+        one.set_xlabel(f"{name} from PS-DSF", fontsize=style.LABEL)
         one.margins(0.12)
         style.tidy(one)
-    left.set_ylabel("utilisation", fontsize=style.SMALL + 1)
+    left.set_ylabel(r"utilisation (numbers: $\alpha$)", fontsize=style.LABEL)
     style.legend(right, handles, [item.instance.resources[r] for r in there])
+    for one, values in ((left, item.mean_deviation), (right, item.max_deviation)):
+        _write_alphas(one, item.alphas, values, item.utilisation.max(axis=1))
     return axes
+
+
+def _write_alphas(ax: "Axes", alphas: Sequence[float], x: Floats, y: Floats) -> None:
+    """Each alpha above its highest point, as long as they do not touch."""
+    names = [r"$\infty$" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
+    inches = style.size_of(ax)[0] / np.ptp(ax.get_xlim())
+    end = -np.inf
+    for k in np.argsort(x, kind="stable"):
+        half = style.text_width(names[k].strip("$").replace(r"\infty", "oo")) / 2
+        if x[k] * inches - half >= end:
+            near = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
+            ax.annotate(names[k], (x[k], y[k]), **near)
+            end = x[k] * inches + half + 0.04
 
 
 def _alpha(value: float) -> str:
