@@ -34,8 +34,7 @@ def feasible_vertices(instance: Instance) -> Floats:
     [[0.0, 0.0], [0.0, 2.0], [1.0, 2.0], [3.0, 0.0]]
     """
     support = _Support(instance)
-    alone = np.array([support(direction)[n] for n, direction in enumerate(np.eye(instance.N))])  # 1
-    support.unit = alone
+    support.unit = support.unit * [support(direction)[n] for n, direction in enumerate(np.eye(instance.N))]  # 1
     points = np.vstack([np.zeros(instance.N), np.eye(instance.N)])
     tried: set[tuple[float, ...]] = set()
     while True:  # 2, 3
@@ -47,23 +46,23 @@ def feasible_vertices(instance: Instance) -> Floats:
         if not beyond:
             break
         points = np.unique(np.vstack([points[hull.vertices], beyond]).round(12), axis=0)
-    result: Floats = points[np.sort(hull.vertices)] * alone
+    result: Floats = points[np.sort(hull.vertices)] * support.unit
     return result[np.lexsort(result.T[::-1])]
 
 
 class _Support:
-    """The support point of F in a direction, in the given units of tasks."""
+    """The support point of F in a direction, in the given units of tasks; y = x / gamma in the linear program."""
 
     def __init__(self, instance: Instance) -> None:
         arcs, limited = instance.arcs, np.flatnonzero(np.isfinite(instance.max_tasks))
-        self.owner, self.unit = arcs.owner, np.ones(instance.N)
-        self.matrix = sp.vstack([arcs.load, arcs.owner[limited]])
-        self.sides = np.concatenate([np.ones(arcs.load.shape[0]), instance.max_tasks[limited]])
+        self.tasks = arcs.owner * arcs.gamma
+        self.unit = np.asarray(self.tasks.max(axis=1).todense()).ravel()
+        self.matrix = sp.vstack([arcs.load * arcs.gamma, self.tasks[limited] / instance.max_tasks[limited, None]])
 
     def __call__(self, direction: Floats) -> Floats:
-        cost = np.maximum(direction, 0.0) / self.unit
-        best = maximum(self.owner.T @ cost, self.matrix, self.sides, exact=False)
+        cost = self.tasks.T @ (np.maximum(direction, 0.0) / self.unit)
+        best = maximum(cost, self.matrix, np.ones(self.matrix.shape[0]), exact=False)
         if best is None:
             raise FairallocError("the feasible set was not found: HiGHS did not solve the linear program of a direction")
-        result: Floats = np.where(direction < 0, 0.0, self.owner @ best.z / self.unit)
+        result: Floats = np.where(direction < 0, 0.0, self.tasks @ best.z / self.unit)
         return result

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from fairalloc.analysis.plots.profiles import performance_profiles, svg_element
+from fairalloc.analysis.plots.profiles import performance_profiles, size, svg_element
 from fairalloc.analysis.plots.style import new_figure
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.report import MethodRow, Summary, percent, rank_table, times
@@ -88,7 +88,8 @@ def _profile(summary: Summary) -> list[Section]:
     )
     mechanisms = sorted({r.mechanism for r in summary.records})
     panels = {name: metrics.profile(r for r in summary.records if r.mechanism == name) for name in mechanisms}
-    figure = new_figure(6.0 * len(panels), 3.6)
+    width, height = size(panels)
+    figure = new_figure(width * len(panels), height)
     performance_profiles(panels, figure.subplots(1, len(panels), squeeze=False)[0])
     return [Section(title, [text], figure=svg_element(figure))]
 

@@ -21,6 +21,7 @@ from fairalloc.cli_arguments import (
     method_named,
     parameters,
 )
+from fairalloc.cli_figure import write_figure
 from fairalloc.cli_output import complain, emit
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
@@ -52,6 +53,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--log", action="store_true", help="show what the solver prints")
     command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
+    text = "also draw who takes what, a panel for each instance: .svg, .png or .pdf"
+    command.add_argument("--plot", metavar="FILE", help=text)
     command.set_defaults(run=_solve)
 
 
@@ -94,10 +97,21 @@ def _solve(options: argparse.Namespace) -> int:
         return solve(instance, item, method, *limits, chosen, start, **values)
 
     failures: list[bool] = []
+    drawn: list[Allocation] = []
     results = _results(options, computed, failures)
-    for piece in FORMATS[options.format](results, len(options.instances) > 1):
+    for piece in FORMATS[options.format](_kept(results, drawn), len(options.instances) > 1):
         emit(piece)
+    if options.plot is not None:
+        write_figure(drawn, options.plot)
     return int(any(failures))
+
+
+def _kept(results: Iterable[Result], drawn: list[Allocation]) -> Iterator[Result]:
+    """The results as they come, while those that can be drawn are put into a list."""
+    for result in results:
+        if isinstance(result, Allocation) and result.has_point:
+            drawn.append(result)
+        yield result
 
 
 def _results(options: argparse.Namespace, computed: Callable[[str], Allocation], failures: list[bool]) -> Iterator[Result]:

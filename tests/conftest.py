@@ -26,6 +26,8 @@ HELPERS = ("changed_certificates", "plain_judges", "planted_games", "strategies"
 BETWEEN = {"_pytest", "pluggy"}
 """The packages whose frames stand between an assertion and the hook that reports it."""
 
+os.environ.setdefault("MPLBACKEND", "Agg")  # figures open no windows
+
 pytest.register_assert_rewrite(*HELPERS)
 
 settings.register_profile("ci", derandomize=True, print_blob=True, deadline=None)

@@ -4,7 +4,8 @@ They need the extra `plots`. Functions with several panels take and return an ar
 
 | file | what it draws |
 | --- | --- |
-| bars.py | `allocation`: what each user takes of every server; `dominant_shares` |
+| bars.py | `allocation`: what each user takes of every server |
+| shares.py | `dominant_shares` of the users |
 | sets.py | two or three users: `feasible_region`; `solution_set`, all NJC allocations, level sets, trajectory (D Figs. 3-6) |
 | tradeoff.py | `sweep` over alpha; `server_shares` (K Fig. 3); `frontier`, utilisation against deviation (K Figs. 9 and 10) |
 | progress.py | `convergence` of a method; `rounds` of a lexicographic mechanism |
@@ -13,11 +14,12 @@ They need the extra `plots`. Functions with several panels take and return an ar
 | style.py | colours, hatches, lines, names and legends of all figures |
 """
 
-from fairalloc.analysis.plots.bars import allocation, dominant_shares
+from fairalloc.analysis.plots.bars import allocation
 from fairalloc.analysis.plots.maps import eligibility, prices
 from fairalloc.analysis.plots.profiles import performance_profiles
 from fairalloc.analysis.plots.progress import convergence, rounds
 from fairalloc.analysis.plots.sets import feasible_region, solution_set
+from fairalloc.analysis.plots.shares import dominant_shares
 from fairalloc.analysis.plots.tradeoff import frontier, server_shares, sweep
 from fairalloc.models.allocation import Allocation
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["performance_profiles", "steps", "svg_element"]
+__all__ = ["performance_profiles", "size", "steps", "svg_element"]
 
 # What makes the same figure the same bytes, with text as text.
 _SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}
@@ -30,7 +30,7 @@ def performance_profiles(
     panels: Mapping[str, Mapping[str, Sequence[float]]], ax: "Sequence[Axes] | NDArray[Any] | None" = None
 ) -> NDArray[Any]:
     """One panel for each title, with a curve for each method: `panels[title][method]` holds the ratios r_c, inf for a failure."""
-    axes = style.several_axes(ax, len(panels), 6.0, 3.6)
+    axes = style.several_axes(ax, len(panels), *size(panels))
     methods = sorted({method for ratios in panels.values() for method in ratios})
     styles = {method: style.line(k) for k, method in enumerate(methods)}
     for one, (title, ratios) in zip(axes, panels.items(), strict=True):
@@ -40,6 +40,11 @@ def performance_profiles(
         one.set_ylabel("cases solved", fontsize=style.LABEL)
         _draw(one, ratios, styles)
     return axes
+
+
+def size(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[float, float]:
+    """Width and height of a panel in inches."""
+    return style.size_beside(4.0, max(map(sorted, panels.values()), key=len))
 
 
 def _draw(ax: Any, ratios: Mapping[str, Sequence[float]], styles: Mapping[str, Mapping[str, Any]]) -> None:

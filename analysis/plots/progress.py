@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.bars import USERS, as_allocation, name_ticks, one_axes_for
+from fairalloc.analysis.plots.shares import USERS, as_allocation
 from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
@@ -64,7 +64,7 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
     traces = _traces(item)
     kinds = {name: measure or _measure(name, trace) for name, trace in traces.items()}
     names = [f"{name}: {kinds[name]}" for name in traces] if len(set(kinds.values())) > 1 else list(traces)
-    ax = one_axes_for(ax, 5.0, names) if len(names) > 1 else style.one_axes(ax, 5.4, 3.6)
+    ax = style.one_axes_beside(ax, 5.0, names) if len(names) > 1 else style.one_axes(ax, 5.4, 3.6)
     handles = []
     for k, (name, trace) in enumerate(traces.items()):
         at, values = _column(name, trace, against), _column(name, trace, kinds[name])
@@ -145,7 +145,7 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     count = int(number.max()) + 1
     labels = [_label(t, share[number == t]) for t in range(count)] if count <= LEVELS else [f"{count:,} rounds"]
     many = len(share) > USERS
-    ax = one_axes_for(ax, 5.4 if many else min(9.0, 1.2 + 0.4 * len(share)), labels)
+    ax = style.one_axes_beside(ax, 5.4 if many else min(9.0, 1.2 + 0.4 * len(share)), labels)
     handles = (_stairs if many or count > LEVELS else _bars)(ax, share[order], number[order] if count <= LEVELS else 0 * number)
     style.tidy(ax)
     ax.set_ylim(0, 1.05 * float(share.max()) or 1.0)
@@ -154,7 +154,7 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     if many:
         ax.set_xlabel(f"{len(share):,} users in the order in which they stop", fontsize=style.LABEL)
     else:
-        name_ticks(ax, np.arange(len(share)), [home.instance.users[n] for n in order], 1.0)
+        style.name_ticks(ax, np.arange(len(share)), [home.instance.users[n] for n in order], 1.0)
     return ax
 
 

@@ -26,12 +26,16 @@ __all__ = [
     "area",
     "axes_given",
     "fitted",
+    "headings",
     "legend",
     "line",
+    "name_ticks",
     "new_figure",
     "one_axes",
+    "one_axes_beside",
     "plain",
     "several_axes",
+    "size_beside",
     "size_of",
     "text_width",
     "tidy",
@@ -45,7 +49,7 @@ SMALL, LABEL = 10.5, 11.5
 
 DARK, GREY = "0.15", "0.85"
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#D55E00", "#56B4E9", "#CC79A7", "#BBBBBB")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#56B4E9", "#D55E00", "#BBBBBB")
 DARK_COLOURS = ("#0072B2", "#009E73", "#D55E00")
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo", "|||")
 INKS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#E69F00", "#777777")
@@ -108,6 +112,24 @@ def one_axes(ax: Any, width: float, height: float, solid: bool = False) -> "Axes
         )
         return new
     return axes_given(ax, solid)
+
+
+def one_axes_beside(ax: Any, width: float, names: list[str]) -> "Axes":
+    """The Axes given, or new ones beside a legend, and high enough for it.
+
+    Parameters
+    ----------
+    ax : Axes or None
+    width : of new Axes, in inches
+    names : in the legend
+    """
+    return one_axes(ax, *size_beside(width, names))
+
+
+def size_beside(width: float, names: list[str]) -> tuple[float, float]:
+    """Width and height of a figure with Axes of this width beside a legend of these names."""
+    beside = min(WIDEST, max(text_width(name) for name in names)) + 0.8
+    return max(width, 2.5) + beside, max(4.0, 0.7 + 0.22 * len(names))
 
 
 def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[Any]:
@@ -199,6 +221,30 @@ def _cut(name: str, inches: float, size: float, front: float) -> str:
 def _short(name: str, keep: int, front: float) -> str:
     head = max(1, round(keep * front))
     return name[:head].rstrip() + ELLIPSIS + name[len(name) - (keep - head) :]
+
+
+def name_ticks(ax: "Axes", at: Any, names: list[str], room: float) -> None:
+    """Names below the axis, upright where they are wider than `room` in units of the axis, and shortened beyond an inch.
+
+    Parameters
+    ----------
+    ax : where
+    at : places on the axis
+    names : one for each place
+    room : width of a place
+    """
+    inches = 0.92 * room * size_of(ax)[0] / np.ptp(ax.get_xlim())
+    flat = all(text_width(name) <= inches for name in names)
+    ax.set_xticks(at, fitted(names, inches if flat else 1.0), fontsize=SMALL, rotation=0 if flat else 90)
+    ax.tick_params(axis="x", length=0)
+
+
+def headings(ax: Any, at: Any, names: list[str]) -> None:
+    """Names above the Axes, as labels of an axis of their own, so that a title stands above them."""
+    top = ax.secondary_xaxis("top")
+    top.set_xticks(at, names, fontsize=SMALL)
+    top.tick_params(length=0)
+    top.spines["top"].set_visible(False)
 
 
 def plain(name: str) -> str:

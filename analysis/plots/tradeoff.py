@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.bars import dominant_share, name_ticks, one_axes_for
+from fairalloc.analysis.plots.shares import dominant_share
 from fairalloc.analysis.tradeoff import TradeOff
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.numbers import Floats
@@ -57,7 +57,7 @@ def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utili
     lines = _lines(item, quantity)
     if len(lines) > style.STYLES:
         raise NotApplicable(f"the sweep has {len(lines)} lines, but only {style.STYLES} can be told apart")
-    ax = one_axes_for(ax, 5.0, list(lines)) if len(lines) > 1 else style.one_axes(ax, 5.4, 3.6)
+    ax = style.one_axes_beside(ax, 5.0, list(lines)) if len(lines) > 1 else style.one_axes(ax, 5.4, 3.6)
     order = np.argsort(item.alphas, kind="stable")
     at = _places(np.array(item.alphas))[order]
     handles = [ax.plot(at, values[order], label=name, **style.line(k))[0] for k, (name, values) in enumerate(lines.items())]
@@ -139,7 +139,7 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
     if len(users) > style.STYLES:
         raise NotApplicable(f"{len(users)} users may use {server!r}, but only {style.STYLES} can be told apart")
     names = [instance.users[n] for n in users]
-    ax = one_axes_for(ax, min(0.6 + 0.5 * len(item.alphas) * len(there), 9.0), names)
+    ax = style.one_axes_beside(ax, min(0.6 + 0.62 * len(item.alphas) * (len(there) + 0.7), 9.0), names)
     groups = np.arange(len(item.alphas))[:, None] * (len(there) + 0.7)
     at = (groups + np.arange(len(there))).ravel()
     bottom, handles = np.zeros(len(at)), []
@@ -148,13 +148,12 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
         handles.append(ax.bar(at, part, 0.85, bottom, label=instance.users[n], **style.area(k)))
         bottom += part
     style.tidy(ax)
-    for alpha, group in zip(item.alphas, groups[:, 0], strict=True):
-        ax.text(group + (len(there) - 1) / 2, 1.06, _alpha(alpha), ha="center", va="bottom", fontsize=style.SMALL)
+    style.headings(ax, groups[:, 0] + (len(there) - 1) / 2, [_alpha(alpha) for alpha in item.alphas])
     ax.set_ylim(0, 1.05)
     (name,) = style.fitted([server], 2.0, style.LABEL)
     ax.set_ylabel(f"part of {name}", fontsize=style.LABEL)
     style.legend(ax, handles[::-1], names[::-1])
-    name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
+    style.name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
     return ax
 
 

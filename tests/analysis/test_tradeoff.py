@@ -98,7 +98,7 @@ def test_figure_3_shows_what_each_user_takes():
     np.testing.assert_allclose(cpu, 1)
     np.testing.assert_allclose(memory, [1, 0.9264, 40 / 3 / 16], atol=1e-4)
     np.testing.assert_allclose(heights[0, 0], [3 / 7, 0.38649, 1 / 3], atol=1e-4)  # cpu of user 3
-    assert [t.get_text() for t in axes.texts] == [r"$\alpha$ = 1", r"$\alpha$ = 3", "PS-DSF"]
+    assert [t.get_text() for t in axes.child_axes[0].get_xticklabels()] == [r"$\alpha$ = 1", r"$\alpha$ = 3", "PS-DSF"]
     assert [t.get_text() for t in axes.get_legend().get_texts()] == ["u4", "u3"], "in the order of the stack"
     with pytest.raises(UnknownName, match="there is no server 'x'"):
         server_shares(HAND, "x")

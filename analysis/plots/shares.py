@@ -1,0 +1,102 @@
+"""The dominant shares of the users, side by side for several mechanisms."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.analysis.plots import style
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["USERS", "as_allocation", "dominant_share", "dominant_shares", "system_parts"]
+
+USERS = 40
+"""Where there are more users than this, their shares are drawn as lines in the order of their size."""
+
+
+def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | None" = None) -> "Axes":
+    """The dominant share of each user: grouped bars for several allocations of the same users, {name: allocation}.
+
+    It is the largest part, over the resources, that the user's tasks take of the whole system (W 3.1). More than 40 users are
+    drawn as lines, each in the order of its own shares.
+
+    Examples
+    --------
+    >>> from fairalloc.models import Instance
+    >>> axes = dominant_shares(Allocation(Instance([[1, 2], [4, 1]], [[8, 8]]), [1, 1]))
+    >>> [float(patch.get_height()) for patch in axes.patches]
+    [0.25, 0.5]
+    """
+    items = _by_name(item)
+    users = next(iter(items.values())).instance.users
+    for name, one in items.items():
+        if one.instance.users != users:
+            raise InstanceError(
+                f"the users of {name!r} are not those of {next(iter(items))!r}, but shares are compared user by user"
+            )
+    shares = {name: dominant_share(one) for name, one in items.items()}
+    many = len(users) > USERS
+    wide = 5.0 if many else min(9.0, 1.2 + (0.25 + 0.16 * len(items)) * len(users))
+    ax = style.one_axes_beside(ax, wide, list(items)) if len(items) > 1 else style.one_axes(ax, max(wide, 2.5), 4.0)
+    handles = (_lines if many else _groups)(ax, users, shares)
+    style.tidy(ax)
+    ax.set_ylim(0, 1.05 * max(1e-12, *(share.max() for share in shares.values())))
+    ax.set_ylabel("dominant share", fontsize=style.LABEL)
+    if len(items) > 1:
+        style.legend(ax, handles, list(items))
+    if not many:
+        style.name_ticks(ax, np.arange(len(users)), list(users), 1.0)
+    return ax
+
+
+def dominant_share(item: Allocation) -> Floats:
+    """(N,) the largest part, over the resources, that each user's tasks take of the whole system."""
+    result: Floats = system_parts(item).max(axis=1)
+    return result
+
+
+def system_parts(item: Allocation) -> Floats:
+    """(N, R) the part of each resource of the whole system that each user's tasks take."""
+    used, totals = item.used.sum(axis=1), item.instance.totals
+    result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+    return result
+
+
+def _by_name(item: Any) -> dict[str, Allocation]:
+    """{name: allocation}; one allocation alone has its mechanism's name."""
+    if isinstance(item, Allocation):
+        return {item.mechanism or "tasks": item}
+    if not isinstance(item, Mapping) or not item:
+        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation, or map names to allocations")
+    return {str(name): as_allocation(one) for name, one in item.items()}
+
+
+def as_allocation(item: Any) -> Allocation:
+    """The value, which must be an Allocation."""
+    if not isinstance(item, Allocation):
+        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation")
+    return item
+
+
+def _groups(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
+    width = 0.8 / len(shares)
+    at = np.arange(len(users))
+    places = [at + (k - (len(shares) - 1) / 2) * width for k in range(len(shares))]
+    return [
+        ax.bar(x, shares[name], width, label=name, **style.area(k))
+        for k, (x, name) in enumerate(zip(places, shares, strict=True))
+    ]
+
+
+def _lines(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
+    handles = []
+    for k, (name, share) in enumerate(shares.items()):
+        look = {**style.line(k), "markevery": (k / len(shares) / 8, 1 / 8)}
+        handles += ax.plot(np.arange(1, len(users) + 1), np.sort(share), drawstyle="steps-mid", label=name, **look)
+    ax.set_xlabel(f"{len(users):,} users in the order of their shares", fontsize=style.LABEL)
+    return handles

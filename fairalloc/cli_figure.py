@@ -1,0 +1,38 @@
+"""The option --plot: allocations as stacked bars in one file, a panel for each instance."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairalloc.analysis.plots import bars, style
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, NotApplicable
+
+__all__ = ["PANELS", "write_figure"]
+
+PANELS = 12
+"""So many allocations stand in one figure."""
+
+UNDATED = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
+"""For each ending what leaves the date out, so that the same answer gives the same file."""
+
+
+def write_figure(allocations: Sequence[Allocation], file: str) -> None:
+    """Write the allocations, one below the other, as SVG, PNG or PDF; one sentence where that is impossible."""
+    ending = Path(file).suffix.lower()
+    if ending not in UNDATED:
+        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(UNDATED)}")
+    if not 1 <= len(allocations) <= PANELS:
+        raise NotApplicable(f"{file} is not written: a figure shows 1 to {PANELS} allocations, but there are {len(allocations)}")
+    sizes = [bars.size(allocation) for allocation in allocations]
+    heights = [height + 0.4 for _, height in sizes]
+    figure = style.new_figure(max(width for width, _ in sizes), sum(heights))
+    figure.get_layout_engine().set(h_pad=0.12)
+    import matplotlib
+
+    axes = figure.subplots(len(allocations), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for ax, allocation, (width, _) in zip(axes, allocations, sizes, strict=True):
+        bars.allocation(allocation, ax)
+        (title,) = style.fitted([f"{allocation.instance.name or 'instance'}: {allocation.mechanism}"], width - 1.0, style.LABEL)
+        ax.set_title(title, fontsize=style.LABEL)
+    with matplotlib.rc_context({"svg.hashsalt": "fairalloc"}):
+        figure.savefig(file, metadata=UNDATED[ending], dpi=150)
