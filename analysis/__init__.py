@@ -8,6 +8,7 @@
 | tradeoff.py | utilisation against fairness over alpha |
 | sensitivity.py | how tasks move with capacities |
 | solution_set.py | all njc allocations of an instance |
+| feasible_set.py | the task totals that the servers allow few users |
 | plots/ | figures |
 | explanations/ | why an allocation is what it is, in sentences |
 | verdict.py, holdings.py, linear.py | the result of a check, bundles and their worth, small linear programs |

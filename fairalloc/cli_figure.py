@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fairalloc.analysis.plots import bars, style
 from fairalloc.models.allocation import Allocation
@@ -12,7 +13,7 @@ __all__ = ["PANELS", "write_figure"]
 PANELS = 12
 """So many allocations stand in one figure."""
 
-UNDATED = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
+UNDATED: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
 """For each ending what leaves the date out, so that the same answer gives the same file."""
 
 
@@ -26,7 +27,8 @@ def write_figure(allocations: Sequence[Allocation], file: str) -> None:
     sizes = [bars.size(allocation) for allocation in allocations]
     heights = [height + 0.4 for _, height in sizes]
     figure = style.new_figure(max(width for width, _ in sizes), sum(heights))
-    figure.get_layout_engine().set(h_pad=0.12)
+    engine: Any = figure.get_layout_engine()
+    engine.set(h_pad=0.12)
     import matplotlib
 
     axes = figure.subplots(len(allocations), 1, squeeze=False, height_ratios=heights)[:, 0]

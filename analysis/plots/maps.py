@@ -159,7 +159,7 @@ def _class_ticks(axis: Any, classes: list[NDArray[np.intp]], names: tuple[str, .
 
 
 def _class_name(rows: NDArray[np.intp], names: tuple[str, ...]) -> str:
-    return names[rows[0]] + (f" and {len(rows) - 1:,} more" if len(rows) > 1 else "")
+    return f"{names[rows[0]]} and {len(rows) - 1:,} more" if len(rows) > 1 else f"{names[rows[0]]}"
 
 
 def _count(count: int, classes: list[NDArray[np.intp]], kind: str) -> str:

@@ -240,7 +240,14 @@ def name_ticks(ax: "Axes", at: Any, names: list[str], room: float) -> None:
 
 
 def headings(ax: Any, at: Any, names: list[str]) -> None:
-    """Names above the Axes, as labels of an axis of their own, so that a title stands above them."""
+    """Names above the Axes, as labels of an axis of their own, so that a title stands above them.
+
+    Parameters
+    ----------
+    ax : Axes
+    at : places on the horizontal axis
+    names : one for each place
+    """
     top = ax.secondary_xaxis("top")
     top.set_xticks(at, names, fontsize=SMALL)
     top.tick_params(length=0)

@@ -183,7 +183,7 @@ def _write_alphas(ax: "Axes", alphas: Sequence[float], x: Floats, y: Floats) -> 
     for k in np.argsort(x, kind="stable"):
         half = style.text_width(names[k].strip("$").replace(r"\infty", "oo")) / 2
         if x[k] * inches - half >= end:
-            near = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
+            near: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
             ax.annotate(names[k], (x[k], y[k]), **near)
             end = x[k] * inches + half + 0.04
 
