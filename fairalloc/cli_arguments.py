@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from inspect import signature
 from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
@@ -25,6 +26,7 @@ __all__ = [
     "document",
     "instance_named",
     "mechanism_named",
+    "mechanism_names",
     "method_named",
     "parameters",
 ]
@@ -53,22 +55,31 @@ def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAUL
     """
     text = f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
     action = command.add_argument("--mechanism", "-m", default=default, metavar="ID", help=text)
-    completed(action, lambda: (name for item in MECHANISMS.values() for name in (item.id, *item.aliases)))
+    completed(action, mechanism_names, files="py")
 
 
-def completed(action: argparse.Action, names: Callable[[], Iterable[str]], files: bool = False) -> None:
+def mechanism_names() -> Iterable[str]:
+    """Ids and aliases of all mechanisms."""
+    return (name for item in MECHANISMS.values() for name in (item.id, *item.aliases))
+
+
+def completed(action: argparse.Action, names: Callable[..., Iterable[str]], files: bool | str = False) -> None:
     """Say what the shell completes an argument to.
 
     Parameters
     ----------
     action : the argument
-    names : gives the names that there are, when they are asked for
-    files : whether it may be a file too
+    names : gives the names that there are, when they are asked for; it may take the words so far as a namespace, `typed`
+    files : whether it may be a file too; a text = one whose name ends in it
     """
 
-    def complete(prefix: str, **_: Any) -> list[str]:
-        found = [name for name in names() if name.startswith(prefix)]
-        return [*found, *import_module("argcomplete.completers").FilesCompleter()(prefix)] if files else found
+    def complete(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+        given = names(typed=parsed_args) if "typed" in signature(names).parameters else names()
+        found = [name for name in given if name.startswith(prefix)]
+        if not files:
+            return found
+        endings = (files,) if isinstance(files, str) else ()
+        return [*found, *import_module("argcomplete.completers").FilesCompleter(endings)(prefix)]
 
     action.completer = complete  # type: ignore[attr-defined] # where argcomplete looks for it
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from rich.console import Console
 
-from fairalloc.cli_arguments import DEFAULT, add_accuracy, completed, mechanism_named, method_named
+from fairalloc.cli_arguments import DEFAULT, add_accuracy, completed, mechanism_named, mechanism_names, method_named
 from fairalloc.cli_output import emit
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
+from fairalloc.solvers import METHODS
 
 __all__ = ["add_commands"]
 
@@ -27,9 +28,10 @@ def add_commands(commands: Any) -> None:
     text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"
     completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
     text = "see: fairalloc list mechanisms; or FILE.py:NAME; for instances in files; default: drfh"
-    command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
+    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
-    command.add_argument("--method", action="append", metavar="ID", help="only these methods; ids or FILE.py:NAME")
+    text = "only these methods; ids or FILE.py:NAME"
+    completed(command.add_argument("--method", action="append", metavar="ID", help=text), lambda: METHODS, files="py")
     command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
     add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
     command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")

@@ -28,7 +28,7 @@ def add_commands(commands: Any) -> None:
     action = command.add_argument(
         "--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}"
     )
-    completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS))
+    completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     add_mechanism(command, None, OWN)
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)

@@ -28,6 +28,7 @@ from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.tables import Grid, printable
 from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers import options as options_of
 from fairalloc.solvers.files import read_allocation
 
 __all__ = ["add_commands"]
@@ -42,12 +43,13 @@ def add_commands(commands: Any) -> None:
     add_instance(command, several=True)
     add_mechanism(command)
     text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
-    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS)
+    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS, files="py")
     add_accuracy(command)
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
-    command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    text = "a parameter; numbers or JSON lists"
+    completed(command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=text), _parameter_names)
     text = "an option of the method, or judge.NAME=VALUE of the judge (repeatable); numbers or JSON lists"
-    command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
+    completed(command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text), _option_names)
     text = "an allocation of the instance to start from, as --format json writes it"
     command.add_argument("--warm-start", metavar="FILE", help=text)
     command.add_argument("--log", action="store_true", help="show what the solver prints")
@@ -56,6 +58,17 @@ def add_commands(commands: Any) -> None:
     text = "also draw who takes what, a panel for each instance: .svg, .png or .pdf"
     command.add_argument("--plot", metavar="FILE", help=text)
     command.set_defaults(run=_solve)
+
+
+def _parameter_names(typed: argparse.Namespace) -> list[str]:
+    """The parameters of the mechanism that was typed."""
+    return [f"{name}=" for name in mechanism_named(typed.mechanism).parameters]
+
+
+def _option_names(typed: argparse.Namespace) -> list[str]:
+    """The options of the method that was typed, and of the judge."""
+    own = options_of(typed.method, "mid") if typed.method in METHODS else ()
+    return [*(f"{option.name}=" for option in own), *(f"judge.{option.name}=" for option in options_of("judge"))]
 
 
 def _options(texts: list[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from fairalloc.analysis import Property
-from fairalloc.cli_arguments import mechanism_named
+from fairalloc.cli_arguments import completed, mechanism_named, mechanism_names
 from fairalloc.cli_output import emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -22,6 +22,7 @@ from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import write_witnesses
+from fairalloc.theorems.judges.own import judges
 from fairalloc.theorems.matrix import write_matrix
 from fairalloc.theorems.own_matrix import matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
@@ -39,8 +40,10 @@ def add_commands(commands: Any) -> None:
     """Add both commands to the parser of `fairalloc`."""
     command = commands.add_parser("theorems", help="check the statements of the papers; a killed run resumes where it was")
     command.add_argument("action", nargs="?", default="verify", choices=["verify"])
-    command.add_argument("files", nargs="*", metavar="FILE.py", help="claims of your own: all of a file, or FILE.py:NAME")
-    command.add_argument("--id", action="append", metavar="ID", help="only these; see: fairalloc list statements")
+    text = "claims of your own: all of a file, or FILE.py:NAME"
+    completed(command.add_argument("files", nargs="*", metavar="FILE.py", help=text), lambda: (), files="py")
+    text = "only these; see: fairalloc list statements"
+    completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     command.add_argument("--keep", type=Path, metavar="FILE", help="put witnesses and counts into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json", "html"])
@@ -49,9 +52,9 @@ def add_commands(commands: Any) -> None:
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all"
-    command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text)
+    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
     text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
-    command.add_argument("--property", action="append", metavar="NAME", help=text)
+    completed(command.add_argument("--property", action="append", metavar="NAME", help=text), judges, files="py")
     command.add_argument("--format", default="table", choices=FORMATS)
     _add_search(command)
     command.set_defaults(run=_matrix)

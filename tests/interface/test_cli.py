@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from tolerances import EXACT
 
-from fairalloc import __version__, cli_solve
+from fairalloc import __version__, cli, cli_solve
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli import main
 from fairalloc.models import generators
@@ -283,3 +283,26 @@ def test_the_shell_completes_names(tmp_path, line, words):
     environment = os.environ | asked | {"PYTHONPATH": places, "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "words")}
     subprocess.run([sys.executable, "-P", "-c", code], env=environment, cwd=tmp_path, capture_output=True, check=False)
     assert (tmp_path / "words").read_text().split("\n") == words
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("fairalloc bench run first --method njc-m", ["njc-market", "njc-milp"]),
+        ("fairalloc solve wang-fig2 -m nb --method pdhg --option restart", ["restart=", "restart_after="]),
+        ("fairalloc solve wang-fig2 --option judge.re", ["judge.reference_arcs=", "judge.reference_tolerance="]),
+        ("fairalloc solve wang-fig2 -m fds --param a", ["alpha="]),
+        ("fairalloc solve wang-fig2 -m min", ["mine.py"]),
+        ("fairalloc matrix --property par", ["pareto"]),
+        ("fairalloc theorems verify --id D.S4.drf-inc", ["D.S4.drf-incremental"]),
+        ("fairalloc theorems verify mi", ["mine.py"]),
+    ],
+)
+def test_every_name_can_be_completed(tmp_path, monkeypatch, line, words):
+    """In this process, by argcomplete's own finder."""
+    argcomplete = pytest.importorskip("argcomplete")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").touch()
+    typed = line.split()
+    found = argcomplete.CompletionFinder(cli._parser(), always_complete_options=False)
+    assert [word.strip() for word in found._get_completions(typed[:-1], typed[-1], "", None)] == words
