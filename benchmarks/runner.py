@@ -42,16 +42,16 @@ class Setting:
     Attributes
     ----------
     accuracies : that every method is asked for, words or residuals; () = those of the suite
-    time_limit : seconds for one solve; its process is ended a little later
+    time_limit : seconds for one solve, whose process is ended a little later; None = that of the suite
     memory_mb : how far the address space of one solve may grow
-    repeats : solves of each case by each method at each accuracy
+    repeats : solves of each case by each method at each accuracy; None = those of the suite
     jobs : solves at the same time, each on a core of its own
     """
 
     accuracies: tuple[Accuracy, ...] = ()
-    time_limit: float = 20.0
+    time_limit: float | None = None
     memory_mb: int = 4096
-    repeats: int = 3
+    repeats: int | None = None
     jobs: int = 1
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class Setting:
             promised(accuracy)
         for what in ("time_limit", "memory_mb", "repeats", "jobs"):
             value = getattr(self, what)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
                 raise BenchmarkError(f"{what} is {value!r}, but it must be positive")
 
 
@@ -81,7 +81,7 @@ class Plan:
     ----------
     name, suite : the suite, and the name it has in records
     methods : by id
-    setting : limits and repeats
+    setting : limits and repeats, with what the suite says where nobody else does
     place, packed : how another process finds the suite, and the methods that are not registered
     everything : whether no methods were named
     """
@@ -93,11 +93,6 @@ class Plan:
     place: str
     packed: Mapping[str, str]
     everything: bool
-
-    @property
-    def accuracies(self) -> tuple[Accuracy, ...]:
-        """Those that were asked for, else those of the suite."""
-        return self.setting.accuracies or self.suite.accuracies
 
 
 def measure(
@@ -149,10 +144,18 @@ def measure(
 
 def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setting: Setting) -> Plan:
     suite = _part(find_suite(asked), cases)
+    if lacks := suite.lacks():
+        raise NotInstalled(f"the suite {suite.id!r} cannot run: {lacks}")
     name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
     methods = {method.id: method for method in _chosen(wanted or suite.methods)}
     own = {key: method for key, method in methods.items() if METHODS.get(key) is not method and other_method(key) is None}
     travelling = {key: packed(method) for key, method in own.items()}
+    setting = replace(
+        setting,
+        accuracies=setting.accuracies or suite.accuracies,
+        time_limit=setting.time_limit or suite.time_limit,
+        repeats=setting.repeats or suite.repeats,
+    )
     return Plan(name, suite, methods, setting, _place(asked), travelling, not (wanted or suite.methods))
 
 
@@ -195,15 +198,15 @@ def _method(item: Any) -> Method:
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
     """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods."""
     setting = plan.setting
-    limits: dict[str, Any] = {"time_limit": float(setting.time_limit), "memory_mb": setting.memory_mb, "jobs": setting.jobs}
+    limits: dict[str, Any] = {"time_limit": setting.time_limit, "memory_mb": setting.memory_mb, "jobs": setting.jobs}
     limits["machine"] = here
     codes = {case.name: _codes(plan, case, described[case.name]) for case in plan.suite.cases}
-    for repeat, case in product(range(setting.repeats), plan.suite.cases):
+    for repeat, case in product(range(setting.repeats or 1), plan.suite.cases):
         found = described[case.name]
         where: dict[str, Any] = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
         if found.undefined and repeat == 0:
             yield Job(**where, method=UNDEFINED, accuracy="", repeat=0, code="", **limits)
-        for method, accuracy in product(found.methods, plan.accuracies):
+        for method, accuracy in product(found.methods, plan.setting.accuracies):
             what: dict[str, Any] = {
                 "method": method,
                 "accuracy": str(accuracy),
@@ -229,7 +232,7 @@ def _check_use(plan: Plan, described: Mapping[str, Described], named: bool) -> N
 def _details(plan: Plan, here: Mapping[str, Any]) -> dict[str, Any]:
     """What the report says of a run besides its rows."""
     known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
-    setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.accuracies]}
+    setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.setting.accuracies]}
     return {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": plan.place} | machine.describe_run(
         known
     )

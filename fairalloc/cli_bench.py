@@ -34,9 +34,10 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("--method", action="append", metavar="ID", help=text), lambda: METHODS, files="py")
     command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
     add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
-    command.add_argument("--time-limit", type=float, default=20.0, metavar="S", help="seconds for each solve")
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each solve; default: the suite's")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
-    command.add_argument("--repeats", type=int, default=3, metavar="N")
+    command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
+    command.add_argument("--data", type=Path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
     command.set_defaults(run=_run)
     command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
@@ -57,6 +58,8 @@ def _run(options: argparse.Namespace) -> int:
     suite = _suite(options)
     name = suite if isinstance(suite, str) and not is_in_file(suite) else benchmarks.find_suite(suite).id
     records = options.records or Path("results") / f"{name}.sqlite"
+    if options.data is not None:
+        os.environ["FAIRALLOC_DATA"] = str(options.data)
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
         time_limit=options.time_limit,

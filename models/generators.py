@@ -1,7 +1,8 @@
 """Seeded families of random instances, `family(n_users, n_servers, n_resources, seed)`: same arguments, same instance.
 
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, finite tasks, several variants, units,
-a known answer (planted), the server mix of a real cell (google_mix), or requests and entitlements as in D (njc).
+a known answer (planted), degeneracy by degrees (degenerate), the server mix of a real cell (google_mix), or requests and
+entitlements as in D (njc).
 All families raise InstanceError where a number of users, servers or resources is not a positive integer.
 """
 
@@ -16,6 +17,7 @@ from fairalloc.models.numbers import Floats
 __all__ = [
     "GOOGLE_MIX",
     "badly_scaled",
+    "degenerate",
     "finite",
     "generic",
     "google_mix",
@@ -324,6 +326,43 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
         max_tasks=limits,
         name=f"njc-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
+
+
+def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, severity: int = 50) -> Instance:
+    """`generic` made degenerate by a severity from 0 (it is `generic` but for rounding) to 100.
+
+    Each of four kinds of degeneracy meets a fraction severity / 100: users whose demands and weight equal those of the first
+    user (ties); users whose demands differ from its in the sixth digit (nearly parallel); servers whose last resource is twice
+    as much as anybody there could use (redundant); and users and resources in units up to 10^(severity / 20) apart.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    severity : from 0 to 100
+
+    Returns
+    -------
+    Instance
+    """
+    if not isinstance(severity, int | np.integer) or not 0 <= severity <= 100:
+        raise InstanceError(f"severity is {severity!r}, but it must be an integer from 0 to 100")
+    rng = _rng("degenerate", n_users, n_servers, n_resources, seed)
+    demands, capacities = _spread(rng, (n_users, n_resources)), _spread(rng, (n_servers, n_resources))
+    weights = rng.integers(1, 5, n_users)
+    kind, bent = rng.random(n_users), 1 + 1e-6 * rng.uniform(-1, 1, (n_users, n_resources))
+    part = severity / 200
+    same, near = kind < part, (part <= kind) & (kind < 2 * part)
+    demands[same | near], weights[same | near] = demands[0], weights[0]
+    demands[near] *= bent[near]
+    loose = rng.random(n_servers) < severity / 100
+    first = slice(0, max(n_resources - 1, 1))
+    most = (capacities[:, None, first] / demands[None, :, first]).min(axis=2) * demands[None, :, -1]
+    capacities[loose, -1] = np.maximum(capacities[:, -1], 2 * n_users * most.max(axis=1))[loose] if n_resources > 1 else 1.0
+    user_units = 10.0 ** rng.integers(-severity // 40, severity // 40 + 1, n_users)
+    units = 10.0 ** rng.integers(-severity // 40, severity // 40 + 1, n_resources)
+    name = f"degenerate-{severity}-{n_users}x{n_servers}x{n_resources}-{seed}"
+    return Instance(demands * user_units[:, None] * units, 10 * capacities * units, weights=weights, name=name)
 
 
 # ---- helpers ------------------------------------------------------------------------------------------------------

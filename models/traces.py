@@ -28,11 +28,15 @@ __all__ = [
     "alibaba",
     "bitbrains",
     "data_dir",
+    "data_missing",
+    "found_data",
     "google2011",
     "google2019_demands",
     "google_machine_mix",
     "read_bitbrains_raw",
     "read_google_csv",
+    "remember_data",
+    "remembered_in",
 ]
 
 log = logging.getLogger("fairalloc")
@@ -86,15 +90,57 @@ class Loaded:
 
 
 def data_dir() -> Path | None:
-    """The folder with the samples: $FAIRALLOC_DATA, else ../shared/data from here or from the checkout, else None."""
-    chosen = os.environ.get("FAIRALLOC_DATA")
-    if chosen:
-        if not Path(chosen).is_dir():
-            raise InstanceError(f"FAIRALLOC_DATA is {chosen!r}, but it must be a folder")
-        return Path(chosen)
+    """The folder with the samples: $FAIRALLOC_DATA, the remembered one, or ../shared/data from here or from the checkout."""
+    for chosen, name in ((os.environ.get("FAIRALLOC_DATA"), "FAIRALLOC_DATA"), (_remembered(), str(remembered_in()))):
+        if chosen:
+            return _folder(chosen, name)
     checkout = Path(__file__).resolve().parents[1]
     places = [base / "shared" / "data" for base in (Path(".."), checkout.parent)]
     return next((place for place in places if place.is_dir()), None)
+
+
+def data_missing() -> str:
+    """One sentence where the samples are not found, else ""."""
+    if data_dir() is not None:
+        return ""
+    return (
+        "the workload samples are not found: say where they are by --data FOLDER, by the environment variable FAIRALLOC_DATA, or "
+        "once and for all by `fairalloc data FOLDER`"
+    )
+
+
+def found_data() -> Path:
+    """The folder with the samples; NotInstalled where they are not found."""
+    folder = data_dir()
+    if folder is None:
+        raise NotInstalled(data_missing())
+    return folder
+
+
+def remember_data(folder: str | Path) -> Path:
+    """Remember the folder with the samples for this user, and return it; InstanceError where it is none."""
+    place = _folder(folder, "the data folder").resolve()
+    remembered_in().parent.mkdir(parents=True, exist_ok=True)
+    remembered_in().write_text(f"{place}\n", encoding="utf-8")
+    return place
+
+
+def remembered_in() -> Path:
+    """The file that holds the remembered folder."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "fairalloc" / "data-folder"
+
+
+def _remembered() -> str:
+    try:
+        return remembered_in().read_text(encoding="utf-8").strip()
+    except (OSError, RuntimeError):  # none is remembered, or there is no home
+        return ""
+
+
+def _folder(chosen: str | Path, name: str) -> Path:
+    if not Path(chosen).is_dir():
+        raise InstanceError(f"{name} is {str(chosen)!r}, but it must be a folder")
+    return Path(chosen)
 
 
 # ---- Google -----------------------------------------------------------------------------------------------------

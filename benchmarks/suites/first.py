@@ -1,63 +1,59 @@
-"""The suite `first`: every published example, generated instances of each family, and real workloads."""
+"""The suite `first`: a comparison of all methods in a few minutes, on cases hard enough that they differ.
+
+Examples of the papers, generated instances of every family, degenerate ones, and samples of real workloads. Where the samples are
+not found their cases are rows that say so; no generated instance takes their place.
+"""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
+from fairalloc.benchmarks.suites.papers import published
+from fairalloc.benchmarks.suites.real import SAMPLES
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import Instance, generators, traces
-from fairalloc.models.published import EXAMPLES
+from fairalloc.models import Instance, generators
 
-# Users, servers, resources; the seed is the position.
-_SIZES = ((8, 3, 2), (15, 5, 3), (30, 8, 4))
-# The mechanisms that each family is for: one pool knows no placement, and shares need one demand vector a user.
-_FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
-    generators.generic: ("drf", "drfh", "nb"),
-    generators.tied: ("drf", "drfh", "nb"),
-    generators.zero_demand: ("drf", "drfh", "nb"),
+EXAMPLES = ("wang-fig2", "khamse-fig1", "psdsf-fig5", "zarchy-rounds", "dolev-fig3")
+SIZE, LARGE = (40, 10, 4), (200, 40, 4)
+SEVERITY = 75
+FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
+    generators.generic: ("drf", "drfh", "nb", "ps-dsf", "alpha-pf-vds"),
+    generators.tied: ("drfh", "nb", "ps-dsf"),
+    generators.zero_demand: ("drfh", "lmmf", "nb", "ps-dsf", "alpha-pf-vds"),
     generators.finite: ("drf", "drfh", "nb"),
-    generators.badly_scaled: ("drf", "drfh", "nb"),
-    generators.placement: ("drfh", "nb"),
+    generators.badly_scaled: ("drfh", "nb", "alpha-pf-vds"),
+    generators.placement: ("drfh", "tsf", "nb", "ps-dsf"),
+    generators.racks: ("lmmf", "tsf", "fds"),
     generators.variants: ("nb",),
 }
-
-
-def _published() -> Iterator[SuiteCase]:
-    for example in EXAMPLES:
-        for mechanism in example.answers:
-            yield SuiteCase(f"published/{example.name}/{mechanism}", mechanism, partial(getattr, example, "instance"))
+"""The mechanisms that each family is for."""
 
 
 def _generated() -> Iterator[SuiteCase]:
-    for family, mechanisms in _FAMILIES.items():
-        for seed, size in enumerate(_SIZES):
-            for mechanism in mechanisms:
-                yield _case(family, size, mechanism, partial(family, *size, seed))
+    for family, mechanisms in FAMILIES.items():
+        for mechanism in mechanisms:
+            yield _case(family.__name__, SIZE, mechanism, partial(family, *SIZE, 1))
+    for mechanism in ("drfh", "nb", "ps-dsf"):
+        build = partial(generators.degenerate, *SIZE, 1, severity=SEVERITY)
+        yield _case(f"degenerate-{SEVERITY}", SIZE, mechanism, build)
     for mechanism in ("drfh", "nb"):
-        for seed, size in enumerate(_SIZES):
-            yield _case(generators.planted, size, mechanism, partial(generators.planted, *size, seed, mechanism))
-        yield _case(generators.google_mix, (100, 12583, 2), mechanism, partial(generators.google_mix, 100))
+        yield _case("generic", LARGE, mechanism, partial(generators.generic, *LARGE, 1))
+        yield _case("placement", LARGE, mechanism, partial(generators.placement, *LARGE, 1))
+        yield _case("google_mix", (100, 12583, 2), mechanism, partial(generators.google_mix, 100))
+    yield _case("njc", (60, 1, 6), "njc", partial(generators.njc, 60, 1, 6, 1))
 
 
-def _case(family: Callable[..., Instance], size: tuple[int, ...], mechanism: str, build: Callable[[], Instance]) -> SuiteCase:
-    return SuiteCase(f"generated/{family.__name__}-{'x'.join(map(str, size))}/{mechanism}", mechanism, build)
-
-
-def _real() -> Iterator[SuiteCase]:
-    """The samples where they are present; without them the real machine mix of the Google cell with generated users."""
-    folder = traces.data_dir()
-    builders: dict[str, Callable[[], Instance]] = {"google2011-machines": partial(generators.google_mix, 245)}
-    if folder is not None:
-        builders = {
-            "google2011": lambda: traces.google2011(folder).instance,
-            "bitbrains": lambda: traces.bitbrains(folder).instance,
-        }
-    for name, build in builders.items():
-        for mechanism in ("drfh", "nb"):
-            yield SuiteCase(f"real/{name}/{mechanism}", mechanism, build)
+def _case(family: str, size: tuple[int, ...], mechanism: str, build: Callable[[], Instance]) -> SuiteCase:
+    return SuiteCase(f"generated/{family}-{'x'.join(map(str, size))}/{mechanism}", mechanism, build)
 
 
 SUITE = Suite(
     id="first",
-    title="published examples, generated instances of nine families, and real workloads",
-    cases=(*_published(), *_generated(), *_real()),
+    title="examples of the papers, generated instances of every family, and real workloads",
+    cases=(
+        *(replace(case, name=f"papers/{case.name}") for case in published() if case.name.startswith(EXAMPLES)),
+        *_generated(),
+        *(SuiteCase(f"real/{name}/{m}", m, SAMPLES[name]) for name in ("google2011", "bitbrains") for m in ("drfh", "nb")),
+    ),
+    time_limit=4.0,
 )

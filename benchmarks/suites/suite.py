@@ -62,7 +62,9 @@ class Suite:
     cases : what is solved
     methods : that are compared; () = all that are available
     accuracies : that every method is asked for, words or residuals; methods are compared at what they achieve
+    time_limit, repeats : for each solve, where the run does not say otherwise
     trace : whether the iterations of algorithms are kept with their seconds and residuals
+    lacks : says in a sentence why the suite cannot run here, as where its data are not found; "" where it can
     """
 
     id: str
@@ -70,7 +72,10 @@ class Suite:
     cases: tuple[SuiteCase, ...]
     methods: tuple[str, ...] = ()
     accuracies: tuple[Accuracy, ...] = ("mid",)
+    time_limit: float = 20.0
+    repeats: int = 3
     trace: bool = False
+    lacks: Callable[[], str] = str
 
     def __post_init__(self) -> None:
         if not self.cases:

@@ -1,4 +1,4 @@
-"""The suite `leximin`: sequences of rounds at size, one model kept alive against the plain round-by-round sequence."""
+"""The suite `lexicographic`: sequences of rounds at size, one model kept alive against the plain round-by-round sequence."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import generators
 
 SUITE = Suite(
-    id="leximin",
+    id="lexicographic",
     title="lexicographic max-min fairness: hot start, cold start, and Z's rounds as one would write them in CVXPY",
     cases=(
         SuiteCase("tsf-racks-300x50x3", "tsf", partial(generators.racks, 300, 50, 3, 1)),

@@ -1,0 +1,36 @@
+"""The suite `iterative`: the papers' own algorithms beside Newton methods, with traces: residual against time (K Fig. 6).
+
+K's Fig. 6 shows the merit Psi of Algorithm I (`ps-mfa`) falling with its iterations. Here every algorithm that keeps a trace is
+on the same games, so that the time to a residual can be read off for each, also where it does not end within its limit.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
+from fairalloc.models import generators
+
+SIZES = ((8, 3, 2), (20, 5, 3))
+ALPHAS = (1, 3, "inf")
+
+
+def _cases() -> Iterator[SuiteCase]:
+    for family in (generators.generic, generators.tied):
+        for size in SIZES:
+            name, build = f"{family.__name__}-{'x'.join(map(str, size))}", partial(family, *size, 1)
+            for alpha in ALPHAS:
+                yield SuiteCase(f"{name}/alpha={alpha}", "alpha-pf-vds", build, {"alpha": alpha})
+            yield SuiteCase(f"{name}/nb", "nb", build)
+    yield SuiteCase("njc-30x1x5/njc", "njc", partial(generators.njc, 30, 1, 5, 1))
+
+
+SUITE = Suite(
+    id="iterative",
+    title="iterative algorithms with their traces, on the game and on Nash bargaining",
+    cases=tuple(_cases()),
+    methods=(
+        *("ps-mfa", "psdsf-algorithm-1", "psdsf-distributed", "vds-distributed"),
+        *("best-response", "continuation", "semismooth-newton", "josephy-newton", "pdhg", "njc-ode"),
+    ),
+    trace=True,
+)

@@ -1,0 +1,20 @@
+"""The suite `papers`: every numbered example of the papers under every mechanism whose exact answer is known there."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
+from fairalloc.models.published import EXAMPLES
+
+
+def published() -> Iterator[SuiteCase]:
+    """The cases, with their answers."""
+    for example in EXAMPLES:
+        build = partial(getattr, example, "instance")
+        for mechanism, answer in example.answers.items():
+            yield SuiteCase(f"{example.name}/{mechanism}", mechanism, build, answer=answer)
+        for k, (mechanism, parameters, answer) in enumerate(example.configured):
+            yield SuiteCase(f"{example.name}/{mechanism}/{k}", mechanism, build, parameters, answer)
+
+
+SUITE = Suite("papers", "every example of the papers, with its exact answer", tuple(published()))

@@ -1,0 +1,26 @@
+"""The suite `smoke`: the smallest case of every registered mechanism, so that every method is somewhere; CI runs it.
+
+Nothing is listed by hand: a mechanism that joins the registry, from this package or another, is here.
+"""
+
+from functools import partial
+
+from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
+from fairalloc.formulations import MECHANISMS
+from fairalloc.models import generators
+
+BUILDERS = {"two-servers": partial(generators.generic, 3, 2, 2), "pool": partial(generators.generic, 3, 1, 2)}
+PARAMETERS = {"alpha-pf-vds": ({}, {"alpha": 2})}
+"""Methods for the game of finite alpha compute nothing else."""
+
+SUITE = Suite(
+    id="smoke",
+    title="the smallest case of every mechanism",
+    cases=tuple(
+        SuiteCase(f"{name}/{case.label}", mechanism, build, parameters)
+        for mechanism in MECHANISMS
+        for parameters in PARAMETERS.get(mechanism, ({},))
+        for name, build in BUILDERS.items()
+        for case in [SuiteCase("", mechanism, build, parameters)]
+    ),
+)

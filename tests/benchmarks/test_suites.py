@@ -1,0 +1,68 @@
+"""The suites: everything that is registered is somewhere, every case has its instance, and real data are never replaced."""
+
+import pytest
+
+from fairalloc import generators
+from fairalloc.benchmarks import SUITES, Setting, run
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models import Instance
+from fairalloc.models.errors import InstanceError, NotInstalled
+from fairalloc.solvers import METHODS
+
+HEAVY = ("random", "scaling", "limits", "game-size")
+"""Suites whose largest instances are not built in a test."""
+
+
+def test_every_mechanism_and_method_is_in_smoke():
+    cases = SUITES["smoke"].cases
+    assert {case.mechanism for case in cases} == set(MECHANISMS)
+    items = [mechanism(case.mechanism).configure(**case.parameters) for case in cases]
+    assert {key for key, method in METHODS.items() if any(map(method.computes, items))} == set(METHODS)
+
+
+@pytest.mark.parametrize("name", [name for name in SUITES if name not in (*HEAVY, "real", "first")])
+def test_every_case_has_its_instance(name):
+    assert all(isinstance(case.build(), Instance) for case in SUITES[name].cases)
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_the_smallest_cases_of_heavy_suites_can_be_built(name):
+    assert isinstance(SUITES[name].cases[0].build(), Instance)
+
+
+def test_without_data_nothing_else_takes_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr("fairalloc.models.traces.data_dir", lambda: None)
+    real = [case for case in SUITES["first"].cases if case.name.startswith("real/")]
+    assert real
+    for case in real:
+        with pytest.raises(NotInstalled, match="the workload samples are not found: say where they are by --data FOLDER"):
+            case.build()
+    with pytest.raises(NotInstalled, match="the suite 'real' cannot run: the workload samples are not found"):
+        run("real", tmp_path / "r", setting=Setting(repeats=1), progress=False)
+
+
+def test_printed_answers_belong_to_the_cases():
+    for case in SUITES["papers"].cases:
+        assert case.answer is not None
+        item = mechanism(case.mechanism).configure(**case.parameters)
+        assert len(case.answer) == item.home(case.build()).N
+
+
+def test_degeneracy_grows_with_severity():
+    mild, severe = (generators.degenerate(30, 6, 3, 1, severity=s) for s in (0, 100))
+    demands = [[tuple(vector) for demand in instance.demands for vector in demand] for instance in (mild, severe)]
+
+    def nearly_parallel(vectors):
+        """Pairs whose demands are proportional to four digits in the units of the resources."""
+        shapes = {
+            tuple(round(value / vector[0] / (vectors[0][k] / vectors[0][0]), 4) for k, value in enumerate(vector))
+            for vector in vectors
+        }
+        return len(vectors) - len(shapes)
+
+    assert nearly_parallel(demands[0]) == 0
+    assert nearly_parallel(demands[1]) > 10
+    spread = [max(map(max, vectors)) / min(map(min, vectors)) for vectors in demands]
+    assert spread[1] > 1000 * spread[0]
+    with pytest.raises(InstanceError, match="severity is 101, but it must be an integer from 0 to 100"):
+        generators.degenerate(3, 1, 1, 0, severity=101)
