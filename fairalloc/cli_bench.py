@@ -1,4 +1,4 @@
-"""The commands `bench run` and `bench report`: compare solvers on a suite."""
+"""The commands `bench run` and `bench report`, which compare solvers on a suite, and `data`, which finds real workloads."""
 
 import argparse
 import glob
@@ -13,6 +13,7 @@ from rich.console import Console
 
 from fairalloc.cli_arguments import DEFAULT, add_accuracy, completed, mechanism_named, mechanism_names, method_named
 from fairalloc.cli_output import emit
+from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
@@ -44,6 +45,9 @@ def add_commands(commands: Any) -> None:
     command.add_argument("records", type=Path, metavar="FILE")
     command.add_argument("--html", type=Path, metavar="FILE", help="default: beside the records")
     command.set_defaults(run=_report)
+    command = commands.add_parser("data", help="where the samples of real workloads are")
+    command.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="remember this folder")
+    command.set_defaults(run=_data)
 
 
 def _suites() -> Iterable[str]:
@@ -97,6 +101,13 @@ def _suite(options: argparse.Namespace) -> Any:
     if not files:
         raise InstanceError(f"{place!r} holds no instances: there is no file that ends in .json")
     return benchmarks.suite_of(files, [mechanism_named(name) for name in options.mechanism or [DEFAULT]])
+
+
+def _data(options: argparse.Namespace) -> int:
+    if options.folder is not None:
+        traces.remember_data(options.folder)
+    emit(printable(f"{traces.found_data()}\n"))
+    return 0
 
 
 def _report(options: argparse.Namespace) -> int:

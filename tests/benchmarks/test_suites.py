@@ -4,6 +4,7 @@ import pytest
 
 from fairalloc import generators
 from fairalloc.benchmarks import SUITES, Setting, run
+from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, NotInstalled
@@ -66,3 +67,13 @@ def test_degeneracy_grows_with_severity():
     assert spread[1] > 1000 * spread[0]
     with pytest.raises(InstanceError, match="severity is 101, but it must be an integer from 0 to 100"):
         generators.degenerate(3, 1, 1, 0, severity=101)
+
+
+def test_the_folder_of_the_data_is_remembered(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("FAIRALLOC_DATA", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert main(["data", str(tmp_path / "nowhere")]) == 2
+    assert "the data folder is" in capsys.readouterr().err
+    assert main(["data", str(tmp_path)]) == 0
+    assert main(["data"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}\n" * 2
