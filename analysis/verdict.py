@@ -33,11 +33,11 @@ class Verdict:
     witness: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<verdict {self.property}: {_WORDS[self.holds]}, margin {self.margin:.3g}: {self.sentence}>"
+        return f"<verdict {self.property}: {_WORDS[self.holds]}, margin {self.margin + 0.0:.3g}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the verdict as a table of one row."""
-        cells = [self.property, _WORDS[self.holds], f"{self.margin:.3g}", self.sentence, self.method]
+        cells = [self.property, _WORDS[self.holds], f"{self.margin + 0.0:.3g}", self.sentence, self.method]
         return Grid("", ["property", "finding", "margin", "sentence", "decided by"], [cells])._repr_html_()
 
     def __bool__(self) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import finite, rational
 
 __all__ = [
@@ -108,7 +108,7 @@ def read_instance(path: str | Path) -> Instance:
 
 def write_instance(instance: Instance, path: str | Path) -> None:
     """Write the instance to a file of schema fairalloc-instance/1, which `read_instance` reads back to an equal one."""
-    write_json(instance_document(instance), path)
+    write_json(instance_document(as_instance(instance)), path)
 
 
 def parse_instance(document: Any) -> Instance:
@@ -202,6 +202,8 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
 
 def write_allocation(allocation: Allocation, path: str | Path) -> None:
     """Write the allocation to a file of schema fairalloc-allocation/1."""
+    if not isinstance(allocation, Allocation):
+        raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
     write_json(allocation_document(allocation), path)
 
 

@@ -4,7 +4,8 @@
 | --- | --- | --- | --- |
 | demands | user -> vector, variants, or {resource: number} | index = users, columns = resources | users x resources |
 | capacities | server -> vector or {resource: number} | index = servers, columns = resources | servers x resources |
-| weights, max_tasks | user -> number | Series by user | |
+| weights | user -> number | Series by user | |
+| max_tasks | user -> number, None = unlimited | Series by user; nan, as pandas writes None, = unlimited | |
 | counts | server -> number | Series by server | |
 | eligible | user -> list of servers, None = all | index = users, columns = servers | users x servers |
 | demands_on | (user, server) -> as in demands | | |
@@ -72,6 +73,9 @@ def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     servers.settle(result["capacities"])
     for what, names in (("weights", users), ("max_tasks", users), ("counts", servers)):
         result[what] = _vector(arguments[what], what, names)
+    if hasattr(arguments["max_tasks"], "index") and hasattr(arguments["max_tasks"], "isna"):
+        limits = result["max_tasks"]
+        result["max_tasks"] = [None if isinstance(v, float) and v != v else v for v in limits.tolist()]
     result["eligible"] = _eligible(arguments["eligible"], users, servers)
     if isinstance(on := arguments["demands_on"], Mapping):
         result["demands_on"] = {key: _vectors(value, "demands_on", resources) for key, value in on.items()}

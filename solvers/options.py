@@ -43,9 +43,9 @@ HIGHS = ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feas
 
 OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "HIGHS": {  # HiGHS accepts no tolerance below 1e-10
-        "low": {**dict.fromkeys(HIGHS, 1e-7), "mip_rel_gap": 1e-4},
-        "mid": {**dict.fromkeys(HIGHS, 1e-9), "mip_rel_gap": 1e-7},
-        "high": {**dict.fromkeys(HIGHS, 1e-10), "mip_rel_gap": 1e-9},
+        "low": {"mip_rel_gap": 1e-4, **dict.fromkeys(HIGHS, 1e-7)},
+        "mid": {"mip_rel_gap": 1e-7, **dict.fromkeys(HIGHS, 1e-9)},
+        "high": {"mip_rel_gap": 1e-9, **dict.fromkeys(HIGHS, 1e-10)},
     },
     "CLARABEL": {  # a gap is quadratic in the error of a log program; with its default step fraction 0.99 it stalls earlier
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},

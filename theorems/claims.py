@@ -251,7 +251,8 @@ class ClaimResult:
         return self._code[0]
 
     def __str__(self) -> str:
-        return self.sentence + (f"\n\n{self.code}" if self.case is not None else "")
+        """The verdict, and with a witness code that runs: the verdict is a comment there."""
+        return f"# {self.sentence}\n\n{self.code}" if self.case is not None else self.sentence
 
     def __repr__(self) -> str:
         return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"

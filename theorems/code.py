@@ -2,7 +2,8 @@
 about, asserts their tasks, and asserts the violation.
 
 Tasks are fractions where the mechanism has exact answers. Mechanisms and functions of one's own are imported from their module,
-where they have a name there; else the code says in a comment which name stands for which object.
+where they have a name there, and copied from a script or notebook (sources.py); else the code says in a comment which name
+stands for which object.
 """
 
 import sys
@@ -21,6 +22,7 @@ from fairalloc.theorems.cases import Case, instance_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.game import ALGORITHM
 from fairalloc.theorems.judges.own import is_registered, judge_of
+from fairalloc.theorems.sources import defined
 from fairalloc.theorems.terms import ClaimTerms
 
 __all__ = ["claim_code", "witness_code"]
@@ -158,13 +160,21 @@ class _Scope:
         place = _place(value)
         if place is not None:
             module, name = place
+            if module == "__main__" and (lines := defined(name, value)):
+                self._add(lines)
+                return name
             self.lines += [f"from {module} import {name}"] if _is_importable(module) else _from_file(module, name)
             return name
         plain = getattr(value, "__name__", None) or getattr(value, "id", "") or type(value).__name__
         name = "".join(c if c.isalnum() else "_" for c in plain).strip("_")
         name = name if name.isidentifier() and not iskeyword(name) else f"mine_{name}"
-        self.lines.append(f"# {name} is the object that the claim was made with")
+        lines = defined(name, value)
+        self._add(lines or [f"# {name} is the object that the claim was made with"])
         return name
+
+    def _add(self, lines: list[str]) -> None:
+        """Each definition once: two objects may need the same."""
+        self.lines += [line for line in lines if line not in self.lines]
 
 
 def _place(value: Any) -> tuple[str, str] | None:

@@ -124,6 +124,9 @@ class PyomoHighs(PyomoSession):
         loader = results.solution_loader
         if results.solution_status.name in ("optimal", "feasible"):
             loader.load_vars()
+        else:  # the values of the variables are where they start, and no point
+            for variable in self.model.x.values():
+                variable.set_value(None)
         if self.mechanism.integer:
             self.bound = results.objective_bound
             return termination, None

@@ -294,3 +294,13 @@ def test_a_model_of_pyomo_with_other_variables_is_not_judged():
     verdict = fa.check(fa.Allocation(KHAMSE, fa.solve(KHAMSE, InPyomo("level")).x), InPyomo("level"))
     assert verdict.holds is None
     assert "besides the tasks" in verdict.sentence
+
+
+def test_an_infeasible_model_of_pyomo_leaves_no_point():
+    def much(model, instance):
+        model.much = pyo.Constraint(expr=sum(model.x.values()) >= 1000)
+
+    allocation = fa.solve(KHAMSE, fa.mechanism("drfh").edited("much", pyomo=much), "pyomo:highs")
+    assert allocation.termination == "infeasible"
+    assert not allocation.has_point, "where the variables start is no answer"
+    assert "much" in allocation.message

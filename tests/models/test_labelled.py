@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fairalloc.models import Instance, InstanceError
+from fairalloc.models.jsonio import write_allocation, write_instance
 
 PLAIN = Instance(
     [["1/5", 1], [1, "1/5"]],
@@ -163,3 +164,23 @@ def test_names_that_contradict_each_other_are_refused(build, says):
     with pytest.raises(InstanceError) as caught:
         build()
     assert str(caught.value) == says
+
+
+def test_missing_limits_of_a_series_are_none_and_other_missing_numbers_are_errors():
+    pandas = pytest.importorskip("pandas")
+    limits = pandas.Series({"ann": 2, "bob": None})
+    instance = Instance({"bob": [1], "ann": [1]}, [[4]], max_tasks=limits)
+    assert instance.max_tasks.tolist() == [float("inf"), 2.0]
+    assert instance.exact.max_tasks == (None, 2)
+    with pytest.raises(InstanceError, match="the weight of user 'bob' is nan"):
+        Instance({"bob": [1], "ann": [1]}, [[4]], weights=limits)
+    with pytest.raises(InstanceError, match="max_tasks of user 'u1' is nan"):
+        Instance([[1]], [[4]], max_tasks=[float("nan")])
+
+
+def test_what_is_written_must_be_what_it_is_called(tmp_path):
+    instance = Instance([[1]], [[4]])
+    with pytest.raises(InstanceError, match="it must be an Instance"):
+        write_instance(str(tmp_path / "a.json"), instance)
+    with pytest.raises(InstanceError, match="it must be an Allocation"):
+        write_allocation(instance, tmp_path / "a.json")

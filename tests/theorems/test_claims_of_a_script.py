@@ -1,0 +1,74 @@
+"""What a claim about a script's own objects prints runs in a bare interpreter, in another folder, with the package alone."""
+
+import subprocess
+import sys
+
+SCRIPT = '''
+import sys
+
+import cvxpy as cp
+
+import fairalloc as fa
+
+LEAST = 1
+
+
+class Most(fa.Mechanism):
+    """As many tasks as possible."""
+
+    id = "most"
+
+    def write_cvxpy(self, instance):
+        x, constraints = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+
+def lacking(allocation):
+    return LEAST - allocation.tasks.min()
+
+
+def idle(allocation):
+    return lacking(allocation)
+
+
+def cap(problem, instance):
+    first = instance.arcs.owner[[0]] @ problem.var_dict["x"]
+    return cp.Problem(problem.objective, [*problem.constraints, first <= LEAST])
+
+
+claims = [
+    fa.claim("nobody is idle", mechanism=Most(), property=idle, hypotheses="positive, everywhere"),
+    fa.claim("a cap wastes nothing", mechanism=fa.mechanism("drfh").edited("capped", cvxpy=cap), property="pareto"),
+]
+for k, claim in enumerate(claims):
+    with open(f"{sys.argv[1]}/{k}.py", "w") as file:
+        file.write(str(claim.search(seconds=30, trials=60)))
+'''
+
+
+def run(folder, *command):
+    return subprocess.run([sys.executable, "-P", *command], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_every_result_is_a_program_of_its_own(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "bare").mkdir()
+    done = run(tmp_path, "script.py", str(tmp_path / "bare"))
+    assert done.returncode == 0, done.stderr
+    together = "\n\n".join(file.read_text() for file in sorted((tmp_path / "bare").glob("*.py")))
+    assert together.count("verdict.holds is False") == 2
+    (tmp_path / "bare" / "together.py").write_text(together)
+    done = run(tmp_path / "bare", "together.py")
+    assert done.returncode == 0, done.stderr
+    assert "could run" in done.stdout
+
+
+def test_what_cannot_be_written_is_not_guessed():
+    from fairalloc.theorems.sources import defined
+
+    def local(allocation):
+        return True
+
+    for value in (local, lambda allocation: True, object(), [1.0]):
+        assert defined("mine", value) == []
+    assert defined("three", 3) == ["three = 3"]

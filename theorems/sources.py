@@ -1,0 +1,101 @@
+"""The definitions of what a script or notebook defines, as lines of code that run elsewhere.
+
+1. The text of a function or class is asked of Python (`inspect.getsource`); an object without data of its own is its class,
+   called.
+2. Each global name in the text is defined first: an import, a number or text, or again a function or class of the same script.
+
+Where any name has another value, such as an array or a function without a name, there are no lines: nothing is guessed.
+"""
+
+import inspect
+import sys
+from symtable import SymbolTable, symtable
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+from fairalloc.formulations.mechanism import Edited
+
+__all__ = ["defined"]
+
+SCRIPT = "__main__"
+
+
+class _Unknown(Exception):  # noqa: N818 (a signal, not an error)
+    """A definition cannot be written."""
+
+
+def defined(name: str, value: Any) -> list[str]:
+    """The lines after which `name` is what `value` is; [] where they cannot be written.
+
+    `import fairalloc as fa` is taken to stand above them.
+    """
+    lines: dict[str, str] = {}
+    try:
+        _define(name, value, lines)
+    except (_Unknown, OSError, TypeError, SyntaxError):
+        return []
+    return list(lines.values())
+
+
+def _define(name: str, value: Any, lines: dict[str, str]) -> None:
+    if name in lines or (name == "fa" and getattr(value, "__name__", "") == "fairalloc"):
+        return
+    if isinstance(value, ModuleType):
+        lines[name] = f"import {value.__name__}" + (f" as {name}" if name != value.__name__ else "")
+    elif isinstance(value, bool | int | float | str) or value is None:
+        lines[name] = f"{name} = {value!r}"
+    elif inspect.isfunction(value) or inspect.isclass(value):
+        _define_text(name, value, lines)
+    elif isinstance(value, Edited):
+        _define_edited(name, value, lines)
+    else:
+        _define_object(name, value, lines)
+
+
+def _define_text(name: str, value: Any, lines: dict[str, str]) -> None:
+    """A function or a class: its import where it is not the script's, else its text."""
+    if value.__module__ != SCRIPT:
+        own = str(value.__name__)
+        found: Any = getattr(sys.modules.get(value.__module__), own, None)
+        if found is not value:
+            raise _Unknown(name)
+        lines[name] = f"from {value.__module__} import {own}" + (f" as {name}" if name != own else "")
+        return
+    if value.__qualname__ != value.__name__ or value.__name__ != name:
+        raise _Unknown(name)
+    text = dedent(inspect.getsource(value)).rstrip()
+    known = vars(sys.modules[SCRIPT])
+    lines[name] = ""  # a function may call itself
+    for used in sorted(_globals(symtable(text, name, "exec"), top=True)):
+        if used != name and used in known:
+            _define(used, known[used], lines)
+    del lines[name]
+    lines[name] = f"\n{text}\n"
+
+
+def _globals(scope: SymbolTable, top: bool = False) -> set[str]:
+    """The names that a text takes from around it."""
+    here = {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_referenced() and (top or symbol.is_global())}
+    return here.union(*(_globals(inner) for inner in scope.get_children()))
+
+
+def _define_object(name: str, value: Any, lines: dict[str, str]) -> None:
+    """An object whose class, called without arguments, makes another such."""
+    kind = type(value)
+    if vars(value) or kind.__module__ != SCRIPT:
+        raise _Unknown(name)
+    _define(kind.__name__, kind, lines)
+    lines[name] = f"{name} = {kind.__name__}()"
+
+
+def _define_edited(name: str, value: Edited, lines: dict[str, str]) -> None:
+    """An edit of a mechanism of the package, by functions that have a name."""
+    if type(value.base).__module__.partition(".")[0] != "fairalloc" or value.parameters:
+        raise _Unknown(name)
+    edits = []
+    for layer, edit in (("cvxpy", value.cvxpy_edit), ("pyomo", value.pyomo_edit)):
+        if edit is not None:
+            _define(edit.__name__, edit, lines)
+            edits.append(f"{layer}={edit.__name__}")
+    lines[name] = f"{name} = fa.mechanism({value.base.id!r}).edited({value.id!r}, {', '.join(edits)})"
