@@ -10,7 +10,7 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models import generators
 
 BUILDERS = {"two-servers": partial(generators.generic, 3, 2, 2), "pool": partial(generators.generic, 3, 1, 2)}
-PARAMETERS = {"alpha-pf-vds": ({}, {"alpha": 2})}
+PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {"alpha-pf-vds": ({}, {"alpha": 2})}
 """Methods for the game of finite alpha compute nothing else."""
 
 SUITE = Suite(
