@@ -10,10 +10,12 @@ from tolerances import SHARES
 
 from fairalloc.coverage import MARK, coverage
 from fairalloc.formulations import MECHANISMS
+from fairalloc.models import FairallocError
 from fairalloc.models.jsonio import parse_instance, parse_json
 from fairalloc.solvers import METHODS, solve
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README, NOTEBOOKS = (ROOT / "README.md").read_text(), ROOT / "notebooks"
 
 
 def test_code_prints_what_the_readme_shows(monkeypatch):
@@ -28,12 +30,29 @@ def test_code_prints_what_the_readme_shows(monkeypatch):
         assert out.getvalue() == shown
 
 
-def test_the_instance_in_json_is_read_and_solved():
+def json_instance():
     (text,) = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
-    instance = parse_instance(parse_json(text, "the README"))
+    return parse_instance(parse_json(text, "the README"))
+
+
+def test_the_instance_in_json_is_read():
+    instance = json_instance()
     assert (instance.counts.tolist(), instance.weights.tolist(), instance.max_tasks.tolist()) == ([1, 3], [2, 1], [inf, 20])
     assert instance.eligible.tolist() == [[True, True], [False, True]]
-    assert solve(instance, "lmmf").residual < SHARES
+
+
+def test_several_ways_are_for_the_mechanisms_that_are_named():
+    (named,) = re.findall(r"Several ways are for (.*?)\.", README, re.DOTALL)
+    solved, instance = [], json_instance()
+    for name in MECHANISMS:
+        with contextlib.suppress(FairallocError):
+            assert solve(instance, name).residual < SHARES
+            solved.append(name)
+    assert sorted(solved) == re.findall(r"`([^`]+)`", named)
+
+
+def test_every_notebook_has_a_line():
+    assert re.findall(r"\(notebooks/(\w+)\.ipynb\)", README) == sorted(file.stem for file in NOTEBOOKS.glob("*.py"))
 
 
 def table(heading):
