@@ -37,6 +37,8 @@ from fairalloc.analysis.tradeoff import tradeoff
 from fairalloc.formulations.alpha_pf_vds import best_response
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import printed_merit
+from fairalloc.theorems.matrix import comparison
+from fairalloc.theorems.printed import PRINTED
 
 # %% [markdown]
 # ## K Fig. 1: three answers to one question (2.2)
@@ -381,6 +383,15 @@ tsf = fa.solve(fa.Instance([[1, 1], [1, 0]], [[1, 0], [1, 1]], eligible=[[1, 1],
 print(fa.check(tsf, "sharing-incentive").sentence)
 
 # %% [markdown]
+# Table 1, mark by mark. What is printed stands beside what is proved or refuted in fractions:
+
+# %%
+printed = PRINTED["K.Table1"]
+found = fa.matrix(printed.mechanisms, printed.properties, trials=20)
+compared = comparison(printed, found.statements, found.findings)
+print(compared.text())
+
+# %% [markdown]
 # ## Servers in time, servers with their own alpha (3.4)
 #
 # If a server is shared in time only, $\sum_n x_{n,i} / \gamma_{n,i} \le 1$ (17), every $g_i$ gives the same answer (Theorem 5):
@@ -485,6 +496,7 @@ assert all(merits[-1] < 1e-15 and np.abs(tasks / exact - 1).max() > 0.01 for tas
 assert used[0] < used[1] - 0.01
 assert deviations[0] < deviations[1] - 0.005
 assert [fa.check(a, "sharing-incentive").holds for a in poorest.values()] == [False, True, True]
+assert [row[0] for row in compared.rows if "DISAGREES" in "".join(row)] == ["sharing-incentive"]
 assert in_time.tasks_exact == (2, 6, 8, 4)
 assert keeps_away > 0
 assert min(prices) > 0

@@ -10,12 +10,14 @@
     (blank)   the same, in the table of given statements alone
 
 Where a property is violated under some hypotheses and not under stronger ones, both are shown: "✗; ✓? 120 if simplex". Where
-it is not violated, but is without a hypothesis, that is named: "✓; needs simplex".
+it is not violated, but is without a hypothesis, that is named: "✓; needs simplex". Where only parameters other than the
+mechanism's default were examined, these are named: "✓ if alpha in 1".
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from fairalloc.formulations import MECHANISMS
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.implications import follows
@@ -141,7 +143,16 @@ def _best(found: Sequence[Evidence]) -> str:
     strength = {"✓": 2, "?": 0}
     best = max(found, key=lambda e: (strength.get(e.mark, 1), -len(e.finding.needed), e.finding.trials))
     needs = ", ".join(name.replace("_", " ") for name in best.finding.needed)
-    return f"{best.mark}; needs {needs}" if needs else best.mark
+    other = ", ".join(_other_parameters(best))
+    return best.mark + f" if {other}" * bool(other) + f"; needs {needs}" * bool(needs)
+
+
+def _other_parameters(item: Evidence) -> list[str]:
+    """The parameters of its hypotheses whose values do not include the mechanism's default, in words."""
+    mechanism = MECHANISMS.get(item.statement.mechanism)
+    default = mechanism.parameters if mechanism else {}
+    given = item.statement.hypotheses.parameters
+    return [f"{name} in {', '.join(map(str, values))}" for name, values in given.items() if default.get(name) not in values]
 
 
 def _assumed(item: Evidence) -> set[str]:

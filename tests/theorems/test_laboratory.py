@@ -495,6 +495,14 @@ def test_a_cell_of_the_matrix_says_under_which_hypotheses():
     assert matrix({"Z.1": ranged, "Z.2": long}, broken).rows == [["pareto", "✗; ✓? 5 if alpha in 1, 2"]]
 
 
+@pytest.mark.parametrize(("alphas", "cell"), [((1,), "✓? 5 if alpha in 1"), ((1, 2), "✓? 5")])
+def test_a_cell_of_the_matrix_says_where_the_default_parameter_was_not_examined(alphas, cell):
+    """K Theorem 3: Pareto optimality is claimed for alpha = 1, and the mechanism's default is 2."""
+    hypotheses = Hypotheses(parameters={"alpha": alphas})
+    claimed = planted(id="K.1", mechanism="alpha-pf-vds", property="pareto", hypotheses=hypotheses)
+    assert matrix({"K.1": claimed}, {"K.1": found(claimed, "held", 5)}).rows == [["pareto", cell]]
+
+
 def test_the_matrix_says_what_was_found(few):
     statements, findings = few
     grid = matrix(statements, findings)
