@@ -390,9 +390,10 @@ print(fa.check(lean, "envy-freeness").sentence)
 print(fa.check(generous, "envy-freeness").sentence)
 
 # %% [markdown]
-# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong: "if some
-# manipulator gains, another is worse off", and that the results "hold even if each user has a different function $f$" (VI).
-# The record has their counterexamples; each is code that builds the case.
+# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong: that where a
+# manipulator gains, "there must exists another manipulator user that is worse off" (after Theorem 1), and that the results
+# for LMMF "hold even if each user has a different function $f$" (VI). The record has their counterexamples; each is code that
+# builds the case.
 
 # %%
 for name in ("Z.T1.GSP.strict", "Z.VI.EF"):
