@@ -262,12 +262,12 @@ print("x =", toolkit.x[-1].round(8), " polished", *polished.tasks_exact)
 #
 # $$\max \; \sum_i e_i \log x_i \quad \text{s.t. (1)}, \qquad x_i \le 1,$$
 #
-# with the barrier parameter $1/c$. Its optimum is unique, and interior points find it in polynomial time: $x(t)$ converges to
-# it. It is Nash bargaining, the market equilibrium where user $i$ has the money $e_i$.
+# with the barrier parameter $1/c$. Its optimum is unique, so all of $x(t)$ converges to it, and interior point methods find
+# it to any accuracy in polynomial time. It is Nash bargaining, the market equilibrium where user $i$ has the money $e_i$.
 #
-# **It is fair.** Summed over $i$, (KKT) times $x_i$ gives $\sum_j p_j = 1$, because only full resources have a price. So
-# $e_i = \sum_j p_j \, x_i r_{ij}$ is an average of the $x_i r_{ij}$ over full resources. They cannot all be less than $e_i$.
-# That is (2), and shorter than D's proof.
+# **It is fair.** At the optimum, (KKT) times $x_i$, summed over $i$, gives $\sum_j p_j = 1$, because only full resources have
+# a price. So $e_i = \sum_j p_j \, x_i r_{ij}$ is an average of the $x_i r_{ij}$ over full resources. They cannot all be less
+# than $e_i$. That is (2), and shorter than D's proof.
 
 # %%
 c = float((way.y[:, -1] * (r / s).sum(axis=1) / e).mean())
