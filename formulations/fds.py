@@ -125,12 +125,14 @@ class FairDominantShares(Mechanism):
         v = self.rate(allocation.instance) * allocation.tasks
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             gain = np.log(v) if alpha == 1 else v ** (1 - alpha) / (1 - alpha)
-        if np.isfinite(objective := float(phi @ gain)):
+            objective = float(phi @ gain)
+        if np.isfinite(objective):
             return {"objective": objective}
         least = float(v.min())
         if not least > 0:
             return {"certainty_equivalent": 0.0}
-        mean = float(phi @ (v / least) ** (1 - alpha)) / float(phi.sum())
+        part = phi / phi.max()
+        mean = float(part @ (v / least) ** (1 - alpha)) / float(part.sum())
         return {"certainty_equivalent": least * mean ** (1 / (1 - alpha))}
 
     def marginal(self, allocation: Allocation) -> Floats | None:

@@ -4,8 +4,9 @@
 2. The answer is judged by the mechanism's definition (judge.py); the first that meets the accuracy is returned, else the best.
 
 **Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
-solving and judging count alike. Where a limit is given and the instance has LARGE entries or more, both steps are done in a child
-process that is ended when its time is over (isolated.py): native code and long phases look at no clock. The call then ends within
+solving and judging count alike. Where a limit is given, both steps are done in a child process that is ended when its time is
+over (isolated.py): native code, methods that others wrote, and the long phases of instances with LARGE entries or more look at no
+clock. Algorithms of this package stay here on smaller instances, where every step of theirs is short. The call then ends within
 1.1 times the limit and a second, with the best point that arrived.
 
 **Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
@@ -16,6 +17,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,10 +34,10 @@ from fairalloc.solvers.own import OwnFunction, failure
 from fairalloc.solvers.registry import METHODS
 from fairalloc.solvers.start import start_on
 
-__all__ = ["LARGE", "Request", "best_attempt"]
+__all__ = ["LARGE", "Request", "best_attempt", "in_child"]
 
 LARGE = 10_000
-"""Arcs times resources from which a limited solve runs in a child process: smaller models are written and judged in a second."""
+"""Arcs times resources from which this package's own algorithms are isolated too: steps on smaller instances take no second."""
 
 SHARE = 0.5
 """The part of the time left that a method gets where others can follow."""
@@ -66,13 +68,16 @@ class Request:
     warm_start: Allocation | None = None
 
 
-def best_attempt(request: Request, methods: Iterable[Method]) -> Allocation | None:
+def best_attempt(
+    request: Request, methods: Iterable[Method], keep: Callable[[Allocation], None] = lambda _: None
+) -> Allocation | None:
     """The first allocation that meets the accuracy, else the best when methods or time have come to an end.
 
     Parameters
     ----------
     request : what is asked
     methods : that compute the mechanism there, fastest first
+    keep : gets each allocation that is better than those before
 
     Returns
     -------
@@ -92,10 +97,10 @@ def best_attempt(request: Request, methods: Iterable[Method]) -> Allocation | No
             if best is None or not best.has_point:
                 raise
             return _interrupted(best)
-        if best is None or _rank(allocation) < _rank(best):
+        if best is None or _rank(allocation, limits.promised) < _rank(best, limits.promised):
             best = allocation
-        done = best.claims_success if best.not_judged else best.residual <= limits.promised and best.termination != "error"
-        if done or limits.late or allocation.termination == "interrupted":
+            keep(best)
+        if _meets(best, limits.promised) or limits.late or allocation.termination == "interrupted":
             break
     return best
 
@@ -110,16 +115,20 @@ def _with_last(methods: Iterable[Method], limited: bool) -> Iterator[tuple[Metho
         method = following if limited else next(rest, None)
 
 
-def _rank(allocation: Allocation) -> tuple[float, bool, bool]:
-    """What is better comes first: small residuals, then claims of what is not judged, then any point."""
-    return allocation.residual, not allocation.claims_success, not allocation.has_point
+def _meets(allocation: Allocation, promised: float) -> bool:
+    """Whether it claims success, and the residual, where it is judged, is what was promised."""
+    return allocation.claims_success and (bool(allocation.not_judged) or allocation.residual <= promised)
+
+
+def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:
+    """What is better comes first: what meets the accuracy, small residuals, then claims of what is not judged, then any point."""
+    return not _meets(allocation, promised), allocation.residual, not allocation.claims_success, not allocation.has_point
 
 
 def _attempt(request: Request, method: Method) -> Allocation:
     """The method's answer, judged; in a child process where it might overrun."""
-    instance = request.instance
-    if isolated.AVAILABLE and request.limits.limited and len(instance.arcs) * instance.R >= LARGE:
-        return _in_child(request, method)
+    if isolated.AVAILABLE and request.limits.limited and _may_overrun(request.instance, method):
+        return in_child(partial(_work, request, method), request.limits, _nothing(request, method))
     known: list[Allocation] = []
     try:
         _work(request, method, known.append)
@@ -128,6 +137,19 @@ def _attempt(request: Request, method: Method) -> Allocation:
             raise
         return _interrupted(known[-1])
     return known[-1]
+
+
+def _may_overrun(instance: Instance, method: Method) -> bool:
+    """Whether it might look at no clock for long: large ones, and where nobody else ends this process, code that is not ours."""
+    ours = type(method).__module__.startswith("fairalloc.") and not isinstance(method, OwnFunction) and not method.packages
+    return len(instance.arcs) * instance.R >= LARGE or not (ours or isolated.watched())
+
+
+def _nothing(request: Request, method: Method) -> Allocation:
+    """The allocation of a method that left no point."""
+    home = request.mechanism.home(request.instance)
+    facts: dict[str, Any] = {"mechanism": request.mechanism.id, "method": method.id, "parameters": request.mechanism.parameters}
+    return _unjudged(Allocation(home, np.full(len(home.arcs), np.nan), **facts), "there is no point")
 
 
 def _work(request: Request, method: Method, keep: Callable[[Allocation], None]) -> None:
@@ -145,32 +167,40 @@ def _interrupted(allocation: Allocation) -> Allocation:
     return replace(allocation, termination="interrupted", message="interrupted: this is the best point so far")
 
 
-def _in_child(request: Request, method: Method) -> Allocation:
-    """What the child had at the end; the instance does not travel."""
-    home, limits = request.mechanism.home(request.instance), request.limits
-    end = limits.deadline + OVERRUN * max(limits.deadline - limits.clock(), 0.0) + MARGIN
-    names = [field.name for field in fields(Allocation) if field.name != "instance"]
+def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Limits, nothing: Allocation) -> Allocation:
+    """The last allocation that the work had kept when it ended in a child, or was ended.
 
-    def work(send: Callable[[object], None]) -> None:
-        _work(request, method, lambda allocation: send({name: getattr(allocation, name) for name in names}))
+    Parameters
+    ----------
+    work : gets a function that keeps an allocation
+    limits : its deadline is when a solver should end; it is ended a little later, for what it returns is to be read and judged
+    nothing : what is returned where no allocation arrived; its instance does not travel
 
-    outcome = isolated.isolated(work, end, limits.clock)
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C before there was a point
+    """
+    names = [field.name for field in fields(Allocation)]
+    end = limits.deadline
+    if not isolated.watched():  # another process ends this one then
+        end += OVERRUN * max(limits.deadline - limits.clock(), 0.0) + MARGIN
+
+    def facts(allocation: Allocation) -> dict[str, Any]:
+        known = {name: getattr(allocation, name) for name in names}
+        return known | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
+
+    outcome = isolated.isolated(lambda send: work(lambda allocation: send(facts(allocation))), end, limits.clock)
+    allocation = nothing
     if outcome.messages:
-        allocation = Allocation(instance=home, **outcome.messages[-1])
-    else:
-        facts: dict[str, Any] = {
-            "mechanism": request.mechanism.id,
-            "method": method.id,
-            "parameters": request.mechanism.parameters,
-        }
-        allocation = _unjudged(Allocation(home, np.full(len(home.arcs), np.nan), **facts), "there is no point")
+        last = outcome.messages[-1]
+        allocation = Allocation(**{**last, "instance": last["instance"] or nothing.instance})
     if outcome.ending == "interrupted":
         if not allocation.has_point:
             raise KeyboardInterrupt
         return _interrupted(allocation)
     if outcome.ending == "died" and not outcome.messages:
         return replace(allocation, termination="error", message=f"its process ended with exit code {outcome.code}")
-    if allocation.termination in ("given", "interrupted"):
+    if outcome.ending == "time" and allocation.termination in ("given", "interrupted"):
         return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
     return allocation
 

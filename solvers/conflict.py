@@ -3,9 +3,11 @@
 1. The constraints that the edit added are those that the model of the first round without the edit does not have.
 2. Each is left out in turn; where the rest is still infeasible it stays out. What is left is irreducible: without any one of them
    there is an allocation.
+
+What is left after each step is yielded, so that a call whose time ends in between has the smallest set so far.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fairalloc.formulations.mechanism import Edited
@@ -14,27 +16,33 @@ from fairalloc.models.instance import Instance
 __all__ = ["conflict"]
 
 
-def conflict(mechanism: Edited, instance: Instance) -> str:
-    """One sentence that names the added constraints of an irreducible infeasible set."""
-    names = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edit is not None else _in_pyomo(mechanism, instance)
-    if not names:
-        return f"no allocation satisfies the edit {mechanism.id!r}"
-    together = "it alone does" if len(names) == 1 else "together they do, and none can be left out"
-    return f"no allocation satisfies the edit {mechanism.id!r} because of {', '.join(names)}: {together}"
+def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
+    """Sentences that name added constraints without an allocation, ever fewer; those of the last one are irreducible."""
+    found = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edit is not None else _in_pyomo(mechanism, instance)
+    names: list[str] = []
+    for names in found:
+        some = f"no allocation satisfies the edit {mechanism.id!r} because of some of {', '.join(names)}"
+        yield f"{some}: there was no time to find out which" if names else f"no allocation satisfies the edit {mechanism.id!r}"
+    if names:
+        together = "it alone does" if len(names) == 1 else "together they do, and none can be left out"
+        yield f"no allocation satisfies the edit {mechanism.id!r} because of {', '.join(names)}: {together}"
 
 
-def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> list[Any]:
+def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> Iterator[list[Any]]:
+    """All of them, and what is left after each step; nothing where they alone do not make the model infeasible."""
     kept = list(added)
     if not infeasible(kept):
-        return []
+        yield []
+        return
+    yield kept
     for item in added:
         rest = [other for other in kept if other is not item]
         if infeasible(rest):
             kept = rest
-    return kept
+            yield kept
 
 
-def _in_cvxpy(mechanism: Edited, instance: Instance) -> list[str]:
+def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     import cvxpy as cp
 
     problem = mechanism.write_cvxpy(instance)
@@ -50,10 +58,11 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> list[str]:
             return False
         return bool(trial.status in ("infeasible", "infeasible_inaccurate"))
 
-    return [c.label or str(c) for c in _irreducible(added, infeasible)]
+    for kept in _irreducible(added, infeasible):
+        yield [c.label or str(c) for c in kept]
 
 
-def _in_pyomo(mechanism: Edited, instance: Instance) -> list[str]:
+def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     import pyomo.environ as pyo
     from pyomo.contrib.solver.common.factory import SolverFactory
 
@@ -68,4 +77,5 @@ def _in_pyomo(mechanism: Edited, instance: Instance) -> list[str]:
         solver.config.raise_exception_on_nonoptimal_result = False
         return "nfeasible" in solver.solve(model).termination_condition.name
 
-    return [c.name for c in _irreducible(added, infeasible)]
+    for kept in _irreducible(added, infeasible):
+        yield [c.name for c in kept]

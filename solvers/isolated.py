@@ -4,11 +4,19 @@
 2. The child sends what it has so far, by pickle through a pipe, as often as the work likes; the last message is the best.
 3. At the deadline, or on Ctrl-C, the child gets SIGTERM, which is a KeyboardInterrupt to its Python code: it may send its point.
 4. What has not ended GRACE later is killed. The caller gets the messages that arrived.
+5. Where time is left, the caller imports what the child has imported, so that the next child finds it there.
 
-Where processes cannot be forked (Windows) nothing is isolated, `AVAILABLE` is false: a solver that ignores its limit overruns.
+What the work changes in memory stays in the child: the caller has nothing but the messages.
+
+`watched` says that this process is itself ended at its limit by another one, as in such a child; then nothing small need be
+isolated again. Where processes cannot be forked (Windows) nothing is isolated, `AVAILABLE` is false: Python code of this package
+keeps its limit between its steps, a solver in native code is told the limit, and one that ignores it overruns.
 """
 
 import contextlib
+import ctypes
+import importlib
+import logging
 import os
 import pickle
 import select
@@ -16,12 +24,13 @@ import signal
 import struct
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["AVAILABLE", "Outcome", "isolated"]
+__all__ = ["AVAILABLE", "Outcome", "be_watched", "isolated", "watched"]
 
 AVAILABLE = hasattr(os, "fork")
 """Whether this system can fork."""
@@ -32,16 +41,34 @@ GRACE = 0.5
 GLANCE = 0.05
 """Seconds after which the clock is looked at again, which may be another one than the system's."""
 
+IMPORTING = 3.0
+"""Seconds that must be left for the caller to import what the child has imported: CVXPY takes one or two."""
+
 _LENGTH = struct.Struct("!Q")
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+_WATCHED = [False]
+
+
+def watched() -> bool:
+    """Whether another process ends this one at its limit."""
+    return _WATCHED[0]
+
+
+def be_watched() -> None:
+    """Say that another process ends this one at its limit."""
+    _WATCHED[0] = True
 
 
 @dataclass
 class Outcome:
-    """What arrived, and how the child ended: "done", "time", "interrupted" or "died"."""
+    """What arrived, how the child ended ("done", "time", "interrupted" or "died"), and the modules that it imported."""
 
     messages: list[Any] = field(default_factory=list)
     ending: str = "done"
     code: int = 0
+    modules: tuple[str, ...] = ()
 
 
 def isolated(work: Callable[[Callable[[Any], None]], None], deadline: float, clock: Callable[[], float]) -> Outcome:
@@ -64,36 +91,71 @@ def isolated(work: Callable[[Callable[[Any], None]], None], deadline: float, clo
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which numerical libraries start
-        pid = os.fork()
+    known = frozenset(sys.modules)
+    pid = os.fork()
     if pid == 0:
         os.close(reading)
-        _child(work, writing)
+        _child(work, writing, known)
     os.close(writing)
     try:
-        return _watched(pid, reading, deadline, clock)
+        outcome = _outcome(pid, reading, deadline, clock)
     finally:
         os.close(reading)
+    if deadline - clock() > IMPORTING:
+        _import(outcome.modules)
+    return outcome
 
 
-def _child(work: Callable[[Callable[[Any], None]], None], pipe: int) -> None:
-    """Everything the child does; it never returns."""
+def _import(modules: tuple[str, ...]) -> None:
+    for name in modules:
+        with contextlib.suppress(Exception):  # some names are made at run time and cannot be imported
+            importlib.import_module(name)
+
+
+def _child(work: Callable[[Callable[[Any], None]], None], pipe: int, known: frozenset[str]) -> NoReturn:
+    """Everything the child does."""
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, _end)
+        _end_with_parent()
+        be_watched()
         work(lambda message: _send(pipe, message))
+        _send(pipe, _Imported(tuple(name for name in sys.modules if name not in known)))
         code = 0
     except Exception as error:
-        _send(pipe, _Raised(error))
+        _send(pipe, _Raised(error, traceback.format_exc()))
     finally:
         os._exit(code)
 
 
+def _end(*_: object) -> NoReturn:
+    """What was asked to end says nothing of it: libraries log what interrupts them."""
+    logging.disable()
+    raise KeyboardInterrupt
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end this process when the caller is killed."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 @dataclass(frozen=True)
 class _Raised:
+    """What the work raised, and the traceback, which is not pickled with it."""
+
     error: Exception
+    traceback: str
+
+
+class _InTheChild(Exception):  # noqa: N818 (the cause of an error)
+    """The traceback of an error in the child."""
+
+
+@dataclass(frozen=True)
+class _Imported:
+    modules: tuple[str, ...]
 
 
 def _send(pipe: int, message: Any) -> None:
@@ -102,13 +164,13 @@ def _send(pipe: int, message: Any) -> None:
         data = pickle.dumps(message)
     except Exception as error:
         reason = message.error if isinstance(message, _Raised) else error
-        data = pickle.dumps(_Raised(RuntimeError(f"{type(reason).__name__}: {reason}")))
+        data = pickle.dumps(_Raised(RuntimeError(f"{type(reason).__name__}: {reason}"), traceback.format_exc()))
     data = _LENGTH.pack(len(data)) + data
     while data:
         data = data[os.write(pipe, data) :]
 
 
-def _watched(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -> Outcome:
+def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -> Outcome:
     outcome, received = Outcome(), bytearray()
     try:
         if not _received(pipe, received, lambda: deadline - clock()):
@@ -122,12 +184,15 @@ def _watched(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     outcome.code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    outcome.messages = list(_messages(bytes(received)))
     if outcome.ending == "done" and outcome.code:
         outcome.ending = "died"
-    for message in outcome.messages:
+    for message in _messages(bytes(received)):
         if isinstance(message, _Raised):
-            raise message.error
+            raise message.error from _InTheChild(message.traceback)
+        if isinstance(message, _Imported):
+            outcome.modules = message.modules
+        else:
+            outcome.messages.append(message)
     return outcome
 
 

@@ -3,9 +3,12 @@
 1. The mechanism with its parameters, and the methods to try: the one that was asked for, or the fastest first.
 2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (attempts.py).
 3. The first that meets the accuracy is returned, else the best.
+
+Where a limit is given and the mechanism is not of this package, all of it is done in a child process that is ended when the time
+is over: its functions may take any time, also those that are called before there is a model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -14,11 +17,13 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance, as_instance
-from fairalloc.solvers.attempts import Request, best_attempt
+from fairalloc.solvers import isolated
+from fairalloc.solvers.attempts import Request, best_attempt, in_child
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
@@ -51,7 +56,9 @@ def solve(
         None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it
     time_limit : seconds for the whole call, judging included; None = no limit. The call takes at most 1.2 times as long and a
-        second more; where processes cannot be forked (Windows), a solver that ignores its own limit overruns
+        second more: solvers in native code, and code that is not of this package, run in a child process that is ended then, so
+        what they change in memory stays there. Where processes cannot be forked (Windows), a solver that ignores its own limit
+        overruns
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line
     options : of the method, which must be named: those of an algorithm of this package (`fa.options`), and those of the solver
@@ -87,15 +94,36 @@ def solve(
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
-    deadline = np.inf if time_limit is None else now() + float(time_limit)
-    item = find_mechanism(mechanism).configure(**parameters).settled(instance)
-    chosen = [_chosen(item, method, instance, own)] if method is not None else candidates(item, instance)
-    request = Request(item, instance, Limits(accuracy, deadline, trace, log, judging=judging), reference, warm_start)
-    best = best_attempt(request, chosen)
+    limits = Limits(accuracy, np.inf if time_limit is None else now() + float(time_limit), trace, log, judging=judging)
+    request = Request(find_mechanism(mechanism), instance, limits, reference, warm_start)
+
+    def work(keep: Callable[[Allocation], None]) -> Allocation:
+        return _solved(request, parameters, method, own, keep)
+
+    if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or _is_ours(request.mechanism):
+        return work(lambda _: None)
+    facts: dict[str, Any] = {"mechanism": request.mechanism.id, "not_judged": "not judged: there is no point"}
+    return in_child(work, limits, Allocation(instance, np.full(len(instance.arcs), np.nan), **facts))
+
+
+def _solved(
+    request: Request,
+    parameters: Mapping[str, Any],
+    method: str | Own | None,
+    options: Mapping[str, Any],
+    keep: Callable[[Allocation], None],
+) -> Allocation:
+    """The best allocation; `keep` gets each that is better than those before."""
+    instance = request.instance
+    item = request.mechanism.configure(**parameters).settled(instance)
+    chosen = [_chosen(item, method, instance, options)] if method is not None else candidates(item, instance)
+    best = best_attempt(replace(request, mechanism=item), chosen, keep)
     if best is None:
         raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     if best.termination == "infeasible" and isinstance(item, Edited):
-        return replace(best, message=conflict(item, item.domain(instance)))
+        for sentence in conflict(item, item.domain(instance)):
+            best = replace(best, message=sentence)
+            keep(best)
     return best
 
 
@@ -105,6 +133,13 @@ def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
         raise InstanceError(f"options is {shown(options)}, but it must be values by name")
     own = dict(options or {})
     return own, Judging.of("judge", own.pop("judge", None))
+
+
+def _is_ours(mechanism: Mechanism) -> bool:
+    """Whether nothing of it was written elsewhere."""
+    functions = [mechanism.share] if isinstance(mechanism, Leximin) else []
+    places = [type(mechanism).__module__, *(getattr(function, "__module__", None) or "" for function in functions)]
+    return not isinstance(mechanism, Edited) and all(place.startswith("fairalloc.") for place in places)
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:

@@ -41,6 +41,7 @@ from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
+from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
@@ -75,8 +76,8 @@ def certify(
     instance : the problem
     mechanism : id or alias, or a mechanism itself; certificates are for those that have exact answers or bounds
     allocation : the allocation to be certified; None = the mechanism's answer
-    tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest gap in units of sum w; for
-        alpha-pf-vds with other alpha, the largest bound on the residual
+    tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest residual, and the largest
+        gap in units of sum w; for alpha-pf-vds with other alpha, the largest bound on the residual
     time_limit : seconds for solving; None = no limit
 
     Returns
@@ -125,9 +126,10 @@ def _on_instance(instance: Instance, allocation: Allocation) -> Allocation:
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
     if isinstance(item, NashBargaining):
-        return _bounded(given or solve(home, item.id, time_limit=limits.left), tolerance)
+        return _bounded(item, given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
     if isinstance(item, Equilibrium):
-        return _of_game(item, home, given or solve(home, item.id, accuracy="high", time_limit=limits.left), tolerance)
+        answer = given or solve(home, item.id, accuracy="high", time_limit=limits.left)
+        return _of_game(item, home, answer, limits, tolerance)
     if isinstance(item, NoJustifiedComplaints):
         return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
     if not METHODS["exact"].computes(item):
@@ -170,14 +172,14 @@ def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], to
 # ---- the game --------------------------------------------------------------------------------------------------------
 
 
-def _of_game(item: Equilibrium, home: Instance, given: Allocation, tolerance: float) -> Certificate:
+def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
     """Levels for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
     if not given.has_point or np.any(given.tasks <= 0):
         raise Refuted("a user has no task")
     if not isinstance(item, AlphaPfVds):
         return _levels(item, home, given, tolerance)
     if item.is_bargaining(home) and not np.any(np.isfinite(home.max_tasks)):
-        return replace(_bounded(given, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)")
+        return replace(_bounded(item, given, limits, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)")
     game = item.game(home)
     if not game.finite.any():
         return replace(_levels(find_mechanism("ps-dsf"), home, given, tolerance), about="ps-dsf is alpha-pf-vds at infinity")
@@ -250,10 +252,16 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
 # ---- bounds for nb --------------------------------------------------------------------------------------------------
 
 
-def _bounded(given: Allocation, tolerance: float) -> Certificate:
-    """The bounds proved by the best known prices, for the allocation scaled down to be feasible exactly."""
+def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
+    """The bounds proved by the best known prices, for the allocation scaled down to be feasible exactly.
+
+    A user whose weight is 1e-12 of the sum may be far from its tasks and hardly lower the value, so the residual counts too.
+    """
     if not given.has_point or np.any(given.tasks <= 0):
         raise Refuted("a user has no task")
+    known = proved(item, given, limits)
+    if not known.not_judged and known.residual > tolerance:
+        raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
     instance = given.instance
     arcs, weights = exact_arcs(instance), instance.exact.weights
     x = _shrunk(arcs, given.x)

@@ -1,7 +1,8 @@
 r"""`exact`: the rational answer of a linear program, of a sequence of them, or of PS-DSF.
 
 1. HiGHS solves the program, or the program of a round, in floating point. Its last basis names the variables that are 0 and
-   the rows that are active; it contains no number, so it can be right although every number that led to it was rounded.
+   the rows that are active; it contains no number, so it can be right although every number that led to it was rounded. Where
+   numbers are too far apart for that, the slack variables are the first basis on small instances.
 2. The program is written in rationals, and the rational simplex method (simplex.py) computes the basic solution of that basis
    and pivots where it is not optimal.
 3. For a lexicographic mechanism: fix the users at the round's level g whose y_n > 0, which makes the bound (*) of rule.py zero,
@@ -127,17 +128,31 @@ class ExactSession(HighsSession):
         return replace(Round.first(self.instance), active=np.array([level is None for level in levels]), level=level)
 
     def _basic_solution(self, program: RationalProgram, now: Round | None) -> BasicSolution:
+        try:
+            basis = self._basis_in_floats(now)
+            with self.phase("solve"):
+                solution, pivots = optimal_basic_solution(program, basis, self.limits)
+        except (RuntimeError, Stopped):  # numbers too far apart for floating point
+            _ = self.limits.left  # raises when there is no time
+            if len(self.original.arcs) > self.limits.own(ExactOptions).from_slacks:
+                raise
+            with self.phase("solve"):
+                solution, pivots = optimal_basic_solution(program, program.slack_basis, self._more_pivots(program))
+        self.count(pivots)
+        return solution
+
+    def _basis_in_floats(self, now: Round | None) -> list[int]:
+        """The basic columns of HiGHS' last basis."""
         from highspy import HighsBasisStatus
 
         self.solve(now)
-        with self.phase("solve"):
-            basis = self.highs.getBasis()
-            status = [*basis.col_status, *basis.row_status]
-            solution, pivots = optimal_basic_solution(
-                program, [k for k, s in enumerate(status) if s == HighsBasisStatus.kBasic], self.limits
-            )
-        self.count(pivots)
-        return solution
+        basis = self.highs.getBasis()
+        return [k for k, s in enumerate([*basis.col_status, *basis.row_status]) if s == HighsBasisStatus.kBasic]
+
+    def _more_pivots(self, program: RationalProgram) -> Limits:
+        """From the slack variables all others may have to enter, some more than once."""
+        options = self.limits.own(ExactOptions)
+        return replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))
 
     # ---- rows: capacities, one for each user in rounds, limits; as in the programs of the formulations
 

@@ -42,9 +42,11 @@ class SimplexOptions(AlgorithmOptions):
     Attributes
     ----------
     max_pivots : pivots from one given basis: an optimal basis needs none, one that is optimal within HiGHS' tolerances a few
+    from_slacks : arcs up to which the slack variables are the basis to start from where floating point finds none that is right
     """
 
     max_pivots: int = 200
+    from_slacks: int = 200
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ class RationalProgram:
         """
         slacks = tuple({i: as_flint(1)} for i in range(len(right_side)))
         return cls((*cost, *(as_flint(0) for _ in right_side)), (*columns, *slacks), tuple(right_side))
+
+    @property
+    def slack_basis(self) -> list[int]:
+        """The slack variables, a basis that needs no other program to be found."""
+        return list(range(len(self.columns) - len(self.right_side), len(self.columns)))
 
 
 class BasicSolution:
