@@ -4,10 +4,10 @@
 2. The answer is judged by the mechanism's definition (judge.py); the first that meets the accuracy is returned, else the best.
 
 **Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
-solving and judging count alike. Where a limit is given, both steps are done in a child process that is ended when its time is
-over (isolated.py): native code, methods that others wrote, and the long phases of instances with LARGE entries or more look at no
-clock. Algorithms of this package stay here on smaller instances, where every step of theirs is short. The call then ends within
-1.1 times the limit and a second, with the best point that arrived.
+solving and judging count alike. Where a limit is given, native code runs in a child process that is ended when its time is over
+(isolated.py), and so does everything on instances with LARGE entries or more, whose phases are long. Python code stays here on
+smaller ones, where what it changes in memory is kept, and an alarm ends it. The call then ends within 1.1 times the limit and a
+second, with the best point that arrived.
 
 **Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
 where there is none.
@@ -37,7 +37,7 @@ from fairalloc.solvers.start import start_on
 __all__ = ["LARGE", "Request", "best_attempt", "in_child"]
 
 LARGE = 10_000
-"""Arcs times resources from which this package's own algorithms are isolated too: steps on smaller instances take no second."""
+"""Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
 
 SHARE = 0.5
 """The part of the time left that a method gets where others can follow."""
@@ -130,19 +130,34 @@ def _attempt(request: Request, method: Method) -> Allocation:
     if isolated.AVAILABLE and request.limits.limited and _may_overrun(request.instance, method):
         return in_child(partial(_work, request, method), request.limits, _nothing(request, method))
     known: list[Allocation] = []
+    rung = [False]
     try:
-        _work(request, method, known.append)
+        with isolated.alarm(_end(request.limits) - request.limits.clock()) as rung:
+            _work(request, method, known.append)
     except KeyboardInterrupt:
-        if not known or not known[-1].has_point:
-            raise
-        return _interrupted(known[-1])
-    return known[-1]
+        if rung[0] or (known and known[-1].has_point):
+            return (_late if rung[0] else _interrupted)(known[-1] if known else _nothing(request, method))
+        raise
+    return _late(known[-1]) if rung[0] else known[-1]
+
+
+def _end(limits: Limits) -> float:
+    """When what is done under these limits is ended: a little late, for what a solver returns is to be read and judged."""
+    if isolated.watched():  # another process ends this one then
+        return limits.deadline
+    return limits.deadline + OVERRUN * max(limits.deadline - limits.clock(), 0.0) + MARGIN if limits.limited else np.inf
+
+
+def _late(allocation: Allocation) -> Allocation:
+    """What was ended at its limit, not by itself."""
+    if allocation.termination not in ("given", "interrupted"):
+        return allocation
+    return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
 
 
 def _may_overrun(instance: Instance, method: Method) -> bool:
-    """Whether it might look at no clock for long: large ones, and where nobody else ends this process, code that is not ours."""
-    ours = type(method).__module__.startswith("fairalloc.") and not isinstance(method, OwnFunction) and not method.packages
-    return len(instance.arcs) * instance.R >= LARGE or not (ours or isolated.watched())
+    """Whether it might look at no clock for long: large ones, and native code where nobody else ends this process."""
+    return len(instance.arcs) * instance.R >= LARGE or bool(method.packages and not isolated.watched())
 
 
 def _nothing(request: Request, method: Method) -> Allocation:
@@ -181,15 +196,12 @@ def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Lim
     KeyboardInterrupt : Ctrl-C before there was a point
     """
     names = [field.name for field in fields(Allocation)]
-    end = limits.deadline
-    if not isolated.watched():  # another process ends this one then
-        end += OVERRUN * max(limits.deadline - limits.clock(), 0.0) + MARGIN
 
     def facts(allocation: Allocation) -> dict[str, Any]:
         known = {name: getattr(allocation, name) for name in names}
         return known | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
 
-    outcome = isolated.isolated(lambda send: work(lambda allocation: send(facts(allocation))), end, limits.clock)
+    outcome = isolated.isolated(lambda send: work(lambda allocation: send(facts(allocation))), _end(limits), limits.clock)
     allocation = nothing
     if outcome.messages:
         last = outcome.messages[-1]
@@ -200,9 +212,7 @@ def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Lim
         return _interrupted(allocation)
     if outcome.ending == "died" and not outcome.messages:
         return replace(allocation, termination="error", message=f"its process ended with exit code {outcome.code}")
-    if outcome.ending == "time" and allocation.termination in ("given", "interrupted"):
-        return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
-    return allocation
+    return _late(allocation) if outcome.ending == "time" else allocation
 
 
 def _answered(request: Request, method: Method) -> tuple[Allocation, ModelFacts]:

@@ -23,14 +23,15 @@ import select
 import signal
 import struct
 import sys
+import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-__all__ = ["AVAILABLE", "Outcome", "be_watched", "isolated", "watched"]
+__all__ = ["AVAILABLE", "Outcome", "alarm", "be_watched", "isolated", "watched"]
 
 AVAILABLE = hasattr(os, "fork")
 """Whether this system can fork."""
@@ -40,6 +41,9 @@ GRACE = 0.5
 
 GLANCE = 0.05
 """Seconds after which the clock is looked at again, which may be another one than the system's."""
+
+LONGEST = 1e8
+"""Seconds beyond which no alarm is set: operating systems refuse much longer ones."""
 
 IMPORTING = 3.0
 """Seconds that must be left for the caller to import what the child has imported: CVXPY takes one or two."""
@@ -69,6 +73,31 @@ class Outcome:
     ending: str = "done"
     code: int = 0
     modules: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def alarm(seconds: float) -> Iterator[list[bool]]:
+    """Raise KeyboardInterrupt in the Python code inside after some seconds; the yielded list is [True] then.
+
+    It needs the main thread and its alarm clock, which is left to whoever uses it already.
+    """
+    rung = [False]
+    mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if not mine or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL or not seconds < LONGEST:
+        yield rung
+        return
+
+    def ring(*_: object) -> NoReturn:
+        rung[0] = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    try:
+        yield rung
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def isolated(work: Callable[[Callable[[Any], None]], None], deadline: float, clock: Callable[[], float]) -> Outcome:

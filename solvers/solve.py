@@ -56,8 +56,9 @@ def solve(
         None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it
     time_limit : seconds for the whole call, judging included; None = no limit. The call takes at most 1.2 times as long and a
-        second more: solvers in native code, and code that is not of this package, run in a child process that is ended then, so
-        what they change in memory stays there. Where processes cannot be forked (Windows), a solver that ignores its own limit
+        second more: solvers in native code, mechanisms that are not of this package, and all methods on large instances run in a
+        child process that is ended then, so what they change in memory stays there; a method of your own in Python on a small
+        one is interrupted, if this is the main thread. Where processes cannot be forked (Windows), code that ignores its limit
         overruns
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line

@@ -128,9 +128,8 @@ def test_all_methods_together_keep_the_limit():
     assert seconds <= 1.2 * limit + 1
 
 
-def test_methods_share_the_time(monkeypatch):
+def test_methods_share_the_time():
     """Half of what is left for a method that others follow, all of it for the last, everything without a limit."""
-    monkeypatch.setattr(isolated, "AVAILABLE", False)  # what a method does in a child is not seen here
     seen = []
 
     def look(session):
