@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,13 @@ from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.solvers import isolated
 from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.own import OwnFunction, failure
 from fairalloc.solvers.registry import METHODS
-from fairalloc.solvers.start import start_on
+from fairalloc.solvers.start import equal_partition, scaled_down, start_on
 
 __all__ = ["LARGE", "Request", "best_attempt", "in_child"]
 
@@ -89,8 +91,9 @@ def best_attempt(
     """
     limits = request.limits
     best: Allocation | None = None
-    for method, last in _with_last(methods, limits.limited):
-        part = replace(request, limits=limits if last else limits.share(SHARE))
+    queue = _Queue(methods, limits.limited)
+    for method in queue:
+        part = replace(request, limits=limits if queue.is_last else limits.share(SHARE))
         try:
             allocation = _attempt(part, method)
         except KeyboardInterrupt:
@@ -102,17 +105,36 @@ def best_attempt(
             keep(best)
         if _meets(best, limits.promised) or limits.late or allocation.termination == "interrupted":
             break
+        if allocation.termination == "time_limit" and _is_large(request.instance):
+            queue.prefer_anytime()
     return best
 
 
-def _with_last(methods: Iterable[Method], limited: bool) -> Iterator[tuple[Method, bool]]:
-    """Each method, and whether it is the last; without a limit nobody asks, and no method is looked for before it is needed."""
-    rest = iter(methods)
-    method = next(rest, None)
-    while method is not None:
-        following = next(rest, None) if limited else None
-        yield method, following is None
-        method = following if limited else next(rest, None)
+class _Queue:
+    """The methods in turn; without a limit nobody asks which is the last, and none is looked for before it is needed."""
+
+    def __init__(self, methods: Iterable[Method], limited: bool) -> None:
+        self._rest, self._limited = iter(methods), limited
+        self._next: list[Method] = []
+
+    def __iter__(self) -> Iterator[Method]:
+        while self._next or self._look():
+            yield self._next.pop()
+
+    def _look(self) -> bool:
+        self._next = [*islice(self._rest, 1)]
+        return bool(self._next)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether there are no more, where there is a limit."""
+        return not self._limited or not (self._next or self._look())
+
+    def prefer_anytime(self) -> None:
+        """Go on with methods that have a point at any time, if there are some: what else needs as long as the last one did."""
+        rest = [*self._next, *self._rest]
+        chosen = [method for method in rest if method.anytime] or rest
+        self._next, self._rest = [], iter(chosen)
 
 
 def _meets(allocation: Allocation, promised: float) -> bool:
@@ -157,7 +179,11 @@ def _late(allocation: Allocation) -> Allocation:
 
 def _may_overrun(instance: Instance, method: Method) -> bool:
     """Whether it might look at no clock for long: large ones, and native code where nobody else ends this process."""
-    return len(instance.arcs) * instance.R >= LARGE or bool(method.packages and not isolated.watched())
+    return _is_large(instance) or bool(method.packages and not isolated.watched())
+
+
+def _is_large(instance: Instance) -> bool:
+    return len(instance.arcs) * instance.R >= LARGE
 
 
 def _nothing(request: Request, method: Method) -> Allocation:
@@ -169,7 +195,7 @@ def _nothing(request: Request, method: Method) -> Allocation:
 
 def _work(request: Request, method: Method, keep: Callable[[Allocation], None]) -> None:
     """The answer, first as it is and then judged, each kept as soon as it is there."""
-    answered, facts = _answered(request, method)
+    answered, facts = _answered(request, method, keep)
     keep(_unjudged(answered, "there was no time left to judge it"))
     keep(_judged(request, method, answered, facts))
 
@@ -215,15 +241,28 @@ def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Lim
     return _late(allocation) if outcome.ending == "time" else allocation
 
 
-def _answered(request: Request, method: Method) -> tuple[Allocation, ModelFacts]:
-    """Step 1: the method's answer on the mechanism's home, not judged, and what is known of the model there."""
+def _answered(request: Request, method: Method, keep: Callable[[Allocation], None]) -> tuple[Allocation, ModelFacts]:
+    """Step 1: the method's answer on the mechanism's home, not judged, and what is known of the model there.
+
+    On large instances with a limit `keep` gets the points that the method has before.
+    """
     mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
     domain, home = mechanism.domain(instance), mechanism.home(instance)
+    early = request.limits.limited and _is_large(instance)
+
+    def offered(x: Floats) -> None:
+        facts = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
+        keep(_unjudged(Allocation(home, scaled_down(domain, x), **facts), "there was no time left to judge it"))
+
+    if early and method.anytime:
+        offered(equal_partition(domain))
     scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
     limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
     if warm_start is not None:
         start, prices = start_on(domain, unit, warm_start)
         limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
+    if early:
+        limits = replace(limits, keep=lambda x: offered(x * unit[domain.arcs.user]))
     answer = _answer(mechanism, method, scaled, limits)
     x = answer.x * unit[domain.arcs.user]
     layers = prices = None

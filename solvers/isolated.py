@@ -121,7 +121,9 @@ def isolated(work: Callable[[Callable[[Any], None]], None], deadline: float, clo
     sys.stderr.flush()
     reading, writing = os.pipe()
     known = frozenset(sys.modules)
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which numerical libraries start
+        pid = os.fork()
     if pid == 0:
         os.close(reading)
         _child(work, writing, known)

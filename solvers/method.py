@@ -35,9 +35,13 @@ from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.silence import captured
+from fairalloc.solvers.start import scaled_down
 
 __all__ = ["Answer", "Limits", "Method", "Session", "Stopped"]
 
+
+SLIGHT = 1e-6
+"""How far a point may be scaled down without being said to be infeasible, relative."""
 
 T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
@@ -61,6 +65,7 @@ class Limits:
     solver_options : of the solver behind the method, in its own names, on top of those that the accuracy means
     start, start_prices : (A,) tasks and (K, R) prices to start from, in the units in which the method computes; None = its own
     judging : how the answer is judged
+    keep : takes (A,) tasks on large instances, the best so far if the method is ended; `Session.offer` calls it
     clock : gives the seconds now
     """
 
@@ -73,6 +78,7 @@ class Limits:
     start: Floats | None = None
     start_prices: Floats | None = None
     judging: Judging = Judging()
+    keep: Callable[[Floats], None] | None = None
     clock: Callable[[], float] = now
 
     @property
@@ -148,6 +154,7 @@ class Session:
     inaccurate: bool = False
     message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
+    prices: Floats | None = None
     trace: list[Mapping[str, Any]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     fairness: Floats | None = None
@@ -164,6 +171,18 @@ class Session:
         finally:
             spent = self.limits.clock() - start
             self.times = replace(self.times, **{name: getattr(self.times, name) + spent})
+
+    def offer(self, x: Floats, prices: Floats | None = None) -> None:
+        """Keep a point for the case that the method is ended, where somebody takes it.
+
+        Parameters
+        ----------
+        x : (A,) tasks in the units of the instance, feasible or nearly so
+        prices : (K, R) that prove something of it
+        """
+        if self.limits.keep is not None:
+            self.x, self.prices = x, prices
+            self.limits.keep(x)
 
     def count(self, iterations: int | None) -> None:
         """Add the iterations of one solve; None = not reported."""
@@ -257,6 +276,7 @@ class Method(ABC):
     table : the name under which OPTIONS says what an accuracy means to the solver, where that is not `solver`
     warm : whether it uses a warm start; `starts` may say no for some mechanisms
     faces : whether later rounds of a lexicographic mechanism are written on their face (formulations/lexicographic/rule.py)
+    anytime : whether it starts from an equal partition and has a point from then on: worth a try where another ran out of time
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
     """
 
@@ -271,6 +291,7 @@ class Method(ABC):
     warm: bool = False
     canonical: bool = True
     faces: bool = True
+    anytime: bool = False
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"
@@ -362,6 +383,9 @@ class Method(ABC):
             termination = "inaccurate"
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
+        if termination not in ("optimal", "inaccurate"):
+            prices = session.prices if prices is None else prices
+            point, message = _last_point(instance, point, message)
         trace, log = tuple(session.trace), tuple(session.log)
         return Answer(
             point,
@@ -384,6 +408,14 @@ class Method(ABC):
             return session.solve(None)
         tolerance = session.limits.promised / 4
         return solve_rounds(mechanism, session.instance, session, tolerance, self.faces)
+
+
+def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, str]:
+    """The point where a run ended, scaled down where it is no allocation, and the message, which says so."""
+    near = scaled_down(instance, x)
+    if np.allclose(near, x, rtol=SLIGHT, atol=0.0, equal_nan=True):
+        return x, message
+    return near, "; ".join(filter(None, (message, "its last point was infeasible and is scaled down")))
 
 
 def _first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Warm starts: the tasks and prices of an allocation in the units in which a method computes."""
+"""Where methods start, and where they are when they are ended: tasks and prices in the units in which a method computes."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["interior", "start_on"]
+__all__ = ["equal_partition", "interior", "scaled_down", "start_on"]
 
 INSIDE = 0.1
 """How far `interior` keeps from the boundary, as a part of an equal partition: closer starts made barriers take small steps."""
@@ -50,3 +50,23 @@ def interior(instance: Instance, x: Floats) -> Floats:
     equal = instance.arcs.gamma / instance.N
     result: Floats = (1.0 - INSIDE) * np.maximum(x, 0.0) + INSIDE * equal
     return result
+
+
+def equal_partition(instance: Instance) -> Floats:
+    """(A,) tasks that are feasible: every server is divided equally among its arcs."""
+    arcs = instance.arcs
+    x = arcs.gamma / np.bincount(arcs.server, minlength=instance.K)[arcs.server]
+    return scaled_down(instance, x)
+
+
+def scaled_down(instance: Instance, x: Floats) -> Floats:
+    """The tasks, those on an overloaded server and then those of a user above its limit reduced by one factor, none negative."""
+    if not np.all(np.isfinite(x)):
+        return x
+    arcs, result = instance.arcs, np.maximum(x, 0.0)
+    load = (arcs.load @ result).reshape(instance.K, instance.R).max(axis=1)
+    result = result / np.maximum(load, 1.0)[arcs.server]
+    tasks = arcs.owner @ result
+    part = np.divide(instance.max_tasks, tasks, out=np.ones_like(tasks), where=tasks > instance.max_tasks)
+    scaled: Floats = result * part[arcs.user]
+    return scaled

@@ -61,7 +61,7 @@ class HighsSession(Session):
         fresh = self.limits.start is None  # a start has a basis, which is worth more than a fast first round
         if fresh and self.keep_model and self.dense and round is not None and round.active.all():
             result = self._by_interior_point(round)
-            self.x = result.x
+            self.x, self.prices = result.x, result.prices
             if result.error <= self.limits.own(HighsLeximinOptions).enough:
                 return result.x, result.prices
         if self.highs is not None and self.keep_model and round is not None:
@@ -98,7 +98,7 @@ class HighsSession(Session):
         with self.phase("compile"):
             arrow.compile()
         with self.phase("solve"):
-            result = arrow.solve(round, self.limits)
+            result = arrow.solve(round, self.limits, self.offer)
         self.count(result.iterations)
         return result
 
@@ -231,6 +231,7 @@ class Highs(Method):
 
     def __init__(self, id: str, keep_model: bool, options: AlgorithmOptions) -> None:  # noqa: A002
         self.id, self.keep_model, self.options = id, keep_model, options
+        self.anytime = keep_model  # on large instances by the interior-point method
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Linear programs and sequences of them; keeping a model keep_model pays for sequences only."""

@@ -306,6 +306,7 @@ class Continuation(Method):
     kind = "interior-point"
     options = ContinuationOptions()
     warm = True
+    anytime = True
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Every game."""

@@ -30,6 +30,7 @@ above `enough` the answer is not used: `highs:leximin` then leaves the round to 
 rounds to say, by the bound (*) of formulations/lexicographic/rule.py.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -255,8 +256,20 @@ class Arrow:
 
     # ---- one round ------------------------------------------------------------------------------------------------
 
-    def solve(self, round: Round, limits: Limits) -> Result:  # noqa: A002
-        """The round's x and prices, at the smallest error that was met."""
+    def solve(
+        self,
+        round: Round,  # noqa: A002
+        limits: Limits,
+        offer: Callable[[Floats, Floats], None] = lambda *_: None,
+    ) -> Result:
+        """The round's x and prices, at the smallest error that was met.
+
+        Parameters
+        ----------
+        round : the round
+        limits : the deadline, and the `InteriorPointOptions`
+        offer : gets tasks (A,) and prices (K, R) whenever the error has become smaller
+        """
         self.options = options = limits.own(InteriorPointOptions)
         self._pose(round)
         now = best = self._start(round)
@@ -275,9 +288,13 @@ class Arrow:
                 error, iteration, since = self._error(now, lack), iteration + 1, since + 1
                 if error < least:
                     best, least, since = now, error, 0
-        x, p = np.maximum(self.split(best.primal)[0], 0.0), self.split(best.dual)[1]
-        prices = self.unit * p.reshape(self.instance.K, self.instance.R)
-        return Result(x * self.tasks[self.instance.arcs.user], prices, least, iteration)
+                    offer(*self._tasks_and_prices(best))
+        return Result(*self._tasks_and_prices(best), least, iteration)
+
+    def _tasks_and_prices(self, point: PrimalDual) -> tuple[Floats, Floats]:
+        """(A,) and (K, R) in the units of the instance."""
+        x, p = np.maximum(self.split(point.primal)[0], 0.0), self.split(point.dual)[1]
+        return x * self.tasks[self.instance.arcs.user], self.unit * p.reshape(self.instance.K, self.instance.R)
 
     def _pose(self, round: Round) -> None:  # noqa: A002
         """The right-hand sides, and which primal and dual numbers are complementary."""
@@ -409,7 +426,9 @@ class InteriorPointSession(Session):
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
         """One round; what stays above `enough` is "inaccurate", or late."""
         with self.phase("solve"):
-            result = self.arrow.solve(round or Round.first(self.instance), self.limits)
+            now = round or Round.first(self.instance)
+            first = now.active.all()  # later rounds start from a worse point than the one that is there
+            result = self.arrow.solve(now, self.limits, *([self.offer] if first else []))
         with self.phase("read"):
             self.x = result.x
             self.count(result.iterations)
@@ -424,6 +443,7 @@ class InteriorPoint(Method):
 
     id = "interior-point"
     kind = "interior-point"
+    anytime = True
     options = InteriorPointOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:

@@ -226,16 +226,14 @@ class PdhgSession(Session):
         self.best = np.inf
         self.options = limits.own(PdhgOptions)
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002 (one program)
         """Iterate to the target; the point that proves most is kept."""
         with self.phase("solve"):
             self._iterate()
         if self.best > self.limits.promised:
             termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
-        with self.phase("read"):
-            prices = self.saddle.prices(self.point)
-        return self.x, prices
+        return self.x, self.prices
 
     def _iterate(self) -> None:
         start = time.perf_counter()
@@ -262,6 +260,8 @@ class PdhgSession(Session):
         bound = self.saddle.bound(x, self.saddle.prices(point))
         if not len(self.x) or bound < self.best:
             self.best, self.x, self.point = bound, x, point
+            self.prices = self.saddle.prices(point)
+            self.offer(x, self.prices)
         self.iterations = done
         self.note(iteration=done, residual=bound, seconds=time.perf_counter() - start)
 
@@ -271,6 +271,7 @@ class Pdhg(Method):
 
     id = "pdhg"
     kind = "first-order"
+    anytime = True
     options = PdhgOptions()
     warm = True
 
