@@ -22,6 +22,7 @@ __all__ = [
     "add_accuracy",
     "add_instance",
     "add_mechanism",
+    "add_time_limit",
     "completed",
     "document",
     "instance_named",
@@ -56,6 +57,11 @@ def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAUL
     text = f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
     action = command.add_argument("--mechanism", "-m", default=default, metavar="ID", help=text)
     completed(action, mechanism_names, files="py")
+
+
+def add_time_limit(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the option --time-limit, in seconds for what is said."""
+    command.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for {what}")
 
 
 def mechanism_names() -> Iterable[str]:

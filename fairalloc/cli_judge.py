@@ -3,16 +3,26 @@
 import argparse
 import json
 import math
+import time
 from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, Failure, Property, certify, check, parse_certificate
-from fairalloc.cli_arguments import add_instance, add_mechanism, completed, document, instance_named, mechanism_named
+from fairalloc.cli_arguments import (
+    add_instance,
+    add_mechanism,
+    add_time_limit,
+    completed,
+    document,
+    instance_named,
+    mechanism_named,
+)
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import parse_allocation
 from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
+from fairalloc.solvers.isolated import checked_limit
 
 __all__ = ["add_commands"]
 
@@ -30,6 +40,7 @@ def add_commands(commands: Any) -> None:
     )
     completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     add_mechanism(command, None, OWN)
+    add_time_limit(command, "all of it; what is not decided then is said not to be")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
 
@@ -37,7 +48,7 @@ def add_commands(commands: Any) -> None:
     add_instance(command)
     command.add_argument("allocation", nargs="?", metavar="ALLOCATION", help="a JSON file, or -; default: the mechanism's answer")
     add_mechanism(command, None, f"{OWN}, else drfh")
-    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for solving")
+    add_time_limit(command, "all of it")
     command.add_argument("--format", default="table", choices=["table", "json"], help="json: the certificate, for verify")
     command.set_defaults(run=_certify)
 
@@ -60,6 +71,7 @@ def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
 
 def _check(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
+    end = time.perf_counter() + checked_limit(options.time_limit)
     given = document(options.allocation)
     own = _own_mechanism(options, given)
     instance = instance_named(options.instance)
@@ -67,7 +79,7 @@ def _check(options: argparse.Namespace) -> int:
     allocation = parse_allocation(given, instance)
     if own and own.id == allocation.mechanism:
         own = own.configure(**allocation.parameters)
-    verdicts = [check(allocation, item) for item in _properties(options.property, own)]
+    verdicts = [check(allocation, item, time_limit=_left(end)) for item in _properties(options.property, own)]
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
@@ -76,6 +88,11 @@ def _check(options: argparse.Namespace) -> int:
         cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
         emit(Grid("", ["property", "holds", "margin", "finding"], cells).text())
     return int(any(v.holds is False for v in verdicts))
+
+
+def _left(end: float) -> float | None:
+    """Seconds until then, a moment where there are none; None where there is no end."""
+    return None if end == math.inf else max(end - time.perf_counter(), 1e-3)
 
 
 def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Mechanism | Property]:

@@ -15,6 +15,7 @@ from fairalloc.cli_arguments import (
     add_accuracy,
     add_instance,
     add_mechanism,
+    add_time_limit,
     completed,
     instance_named,
     mechanism_named,
@@ -30,6 +31,7 @@ from fairalloc.models.tables import Grid, printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
 from fairalloc.solvers.files import read_allocation
+from fairalloc.solvers.isolated import checked_limit
 
 __all__ = ["add_commands"]
 
@@ -45,7 +47,7 @@ def add_commands(commands: Any) -> None:
     text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
     completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS, files="py")
     add_accuracy(command)
-    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each instance")
+    add_time_limit(command, "each instance")
     text = "a parameter; numbers or JSON lists"
     completed(command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=text), _parameter_names)
     text = "an option of the method, or judge.NAME=VALUE of the judge (repeatable); numbers or JSON lists"
@@ -99,6 +101,7 @@ def _solve(options: argparse.Namespace) -> int:
     if options.instances.count("-") > 1:
         raise InstanceError("standard input holds one instance, but - is given twice")
     values = parameters(options.param)
+    checked_limit(options.time_limit)
     item, method = mechanism_named(options.mechanism), method_named(options.method)
     item.configure(**values)
     chosen = _options(options.option)

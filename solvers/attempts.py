@@ -44,11 +44,6 @@ LARGE = 10_000
 SHARE = 0.5
 """The part of the time left that a method gets where others can follow."""
 
-OVERRUN = 0.1
-"""How much longer than its share a child may run, to read and judge what a solver returned at its limit; and MARGIN seconds."""
-
-MARGIN = 0.25
-
 
 @dataclass(frozen=True)
 class Request:
@@ -164,10 +159,11 @@ def _attempt(request: Request, method: Method) -> Allocation:
 
 
 def _end(limits: Limits) -> float:
-    """When what is done under these limits is ended: a little late, for what a solver returns is to be read and judged."""
-    if isolated.watched():  # another process ends this one then
-        return limits.deadline
-    return limits.deadline + OVERRUN * max(limits.deadline - limits.clock(), 0.0) + MARGIN if limits.limited else np.inf
+    """When what is done under these limits is ended."""
+    if not limits.limited:
+        return np.inf
+    now = limits.clock()
+    return isolated.end_of(now, max(limits.deadline - now, 0.0))
 
 
 def _late(allocation: Allocation) -> Allocation:

@@ -29,12 +29,23 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from math import inf
+from numbers import Real
+from typing import Any, NoReturn, TypeVar
 
-__all__ = ["AVAILABLE", "Outcome", "alarm", "be_watched", "isolated", "watched"]
+import numpy as np
+
+from fairalloc.models.errors import FairallocError, InstanceError, shown
+
+__all__ = ["AVAILABLE", "Outcome", "alarm", "be_watched", "checked_limit", "end_of", "isolated", "watched", "within"]
 
 AVAILABLE = hasattr(os, "fork")
 """Whether this system can fork."""
+
+OVERRUN = 0.1
+"""The part of its limit that work may run longer before it is ended; and MARGIN seconds."""
+
+MARGIN = 0.25
 
 GRACE = 0.5
 """Seconds between the request to end and the end by force."""
@@ -47,6 +58,8 @@ LONGEST = 1e8
 
 IMPORTING = 3.0
 """Seconds that must be left for the caller to import what the child has imported: CVXPY takes one or two."""
+
+T = TypeVar("T")
 
 _LENGTH = struct.Struct("!Q")
 _PR_SET_PDEATHSIG = 1
@@ -73,6 +86,45 @@ class Outcome:
     ending: str = "done"
     code: int = 0
     modules: tuple[str, ...] = ()
+
+
+def checked_limit(time_limit: Any) -> float:
+    """The seconds of a time limit, inf for None; InstanceError where it is no positive number."""
+    if time_limit is None:
+        return inf
+    if isinstance(time_limit, bool | np.bool_) or not (isinstance(time_limit, Real) and time_limit > 0):
+        raise InstanceError(f"time_limit is {shown(time_limit)} seconds, but it must be positive")
+    return float(time_limit)
+
+
+def end_of(start: float, seconds: float) -> float:
+    """When what started then under a limit is ended: OVERRUN and MARGIN later, to read and judge what a solver returned at it."""
+    return start + (seconds if watched() else (1.0 + OVERRUN) * seconds + MARGIN)
+
+
+def within(seconds: float, work: Callable[[], T], late: T) -> T:
+    """What the work returns, or `late` where it has not ended at the limit.
+
+    Parameters
+    ----------
+    seconds : the limit; inf = none
+    work : returns what can be pickled; in a child, where there is a limit, and what it changes in memory stays there
+    late : what is returned otherwise
+
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C
+    FairallocError : its process died
+    """
+    if seconds == inf or watched() or not AVAILABLE:
+        return work()
+    outcome = isolated(lambda send: send(work()), end_of(time.perf_counter(), seconds), time.perf_counter)
+    if outcome.ending == "interrupted":
+        raise KeyboardInterrupt
+    if outcome.ending == "died" and not outcome.messages:
+        raise FairallocError(f"its process ended with exit code {outcome.code}")
+    result: T = outcome.messages[-1] if outcome.messages else late
+    return result
 
 
 @contextlib.contextmanager

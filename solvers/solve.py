@@ -10,7 +10,6 @@ is over: its functions may take any time, also those that are called before ther
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -90,12 +89,12 @@ def solve(
     >>> solve(wang, "drfh").tasks
     array([10., 10.])
     """
-    _check(instance, mechanism, accuracy, time_limit)
+    seconds = _check(instance, mechanism, accuracy, time_limit)
     own, judging = _split(options)
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
-    limits = Limits(accuracy, np.inf if time_limit is None else now() + float(time_limit), trace, log, judging=judging)
+    limits = Limits(accuracy, now() + seconds, trace, log, judging=judging)
     request = Request(find_mechanism(mechanism), instance, limits, reference, warm_start)
 
     def work(keep: Callable[[Allocation], None]) -> Allocation:
@@ -156,11 +155,10 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
     return method
 
 
-def _check(instance: Any, mechanism: Any, accuracy: Accuracy, time_limit: Any) -> None:
+def _check(instance: Any, mechanism: Any, accuracy: Accuracy, time_limit: Any) -> float:
+    """The seconds that there are; one sentence on what is wrong."""
     as_instance(instance)
     if not isinstance(mechanism, str | Mechanism):
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)
-    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool | np.bool_)
-    if time_limit is not None and not (number and time_limit > 0):
-        raise InstanceError(f"time_limit is {shown(time_limit)} seconds, but it must be positive")
+    return isolated.checked_limit(time_limit)

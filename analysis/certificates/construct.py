@@ -6,7 +6,6 @@
 """
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -41,8 +40,9 @@ from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
+from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.judge import proved
-from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.method import Limits, Stopped, now
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
 __all__ = ["Failure", "certify"]
@@ -78,7 +78,7 @@ def certify(
     allocation : the allocation to be certified; None = the mechanism's answer
     tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest residual, and the largest
         gap in units of sum w; for alpha-pf-vds with other alpha, the largest bound on the residual
-    time_limit : seconds for solving; None = no limit
+    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; None = no limit
 
     Returns
     -------
@@ -96,13 +96,22 @@ def certify(
     item, instance = find_mechanism(mechanism), as_instance(instance)
     if allocation is not None and not isinstance(allocation, Allocation):
         raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
+    seconds = checked_limit(time_limit)
+    limits = Limits(deadline=now() + seconds)
+    late = Failure(item.id, "the time was not enough")
+    return within(seconds, lambda: _certified(instance, item, allocation, tolerance, limits), late)
+
+
+def _certified(
+    instance: Instance, item: Mechanism, allocation: Allocation | None, tolerance: float, limits: Limits
+) -> Certificate | Failure:
+    """A verified certificate, or why there is none."""
     if allocation is not None and allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     home = item.home(instance)
     given = None if allocation is None else _on_instance(home, allocation)
     if given is not None and not infeasibility(given) <= tolerance:
         return Failure(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
-    limits = Limits(deadline=np.inf if time_limit is None else time.perf_counter() + time_limit)
     try:
         made = _made(item, home, given, limits, tolerance)
     except (Refuted, Stopped) as fault:
@@ -179,7 +188,9 @@ def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limit
     if not isinstance(item, AlphaPfVds):
         return _levels(item, home, given, tolerance)
     if item.is_bargaining(home) and not np.any(np.isfinite(home.max_tasks)):
-        return replace(_bounded(item, given, limits, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)")
+        return replace(
+            _bounded(item, given, limits, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)"
+        )
     game = item.game(home)
     if not game.finite.any():
         return replace(_levels(find_mechanism("ps-dsf"), home, given, tolerance), about="ps-dsf is alpha-pf-vds at infinity")

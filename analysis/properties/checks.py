@@ -25,7 +25,8 @@ from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, n
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.registry import Registry
 from fairalloc.solvers.distance import distance
-from fairalloc.solvers.method import Limits
+from fairalloc.solvers.isolated import checked_limit, within
+from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Judging
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
@@ -43,6 +44,7 @@ def check(
     exact: bool | None = None,
     reference: bool | None = None,
     judge: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
 ) -> Verdict:
     """Check a property of an allocation, on its own instance.
 
@@ -58,6 +60,8 @@ def check(
     reference : for the definition of a mechanism, whether an independent reference is asked where the allocation's own prices
         prove too little; None = on instances of at most 5,000 arcs (the judge's `reference_arcs`)
     judge : options of the judge of definitions by name, see `fa.options("judge")`
+    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; what is not decided then is
+        said not to be. With a limit the check runs in a child process; None = no limit
 
     Returns
     -------
@@ -81,14 +85,22 @@ def check(
     if not isinstance(allocation, Allocation):
         raise InstanceError(f"the first argument is {shown(allocation)}, but it must be an Allocation(instance, x)")
     asked = _asked(property)
-    if isinstance(asked, Property):
-        return _checked(asked, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
-    if exact:
-        name = asked if isinstance(asked, str) else asked.id
+    name = asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
+    if exact and not isinstance(asked, Property):
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
-    if asked == "market":
-        return equilibrium(allocation, tolerance)
-    return _definition(allocation, asked, tolerance, reference, Judging.of("judge", judge))
+    seconds = checked_limit(time_limit)
+    limits = Limits(deadline=now() + seconds, judging=Judging.of("judge", judge))
+
+    def work() -> Verdict:
+        if isinstance(asked, Property):
+            return _checked(asked, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
+        return (
+            equilibrium(allocation, tolerance)
+            if asked == "market"
+            else _definition(allocation, asked, tolerance, reference, limits)
+        )
+
+    return within(seconds, work, Verdict(name, None, np.nan, "not decided: the time was not enough", "not decided"))
 
 
 def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
@@ -243,7 +255,7 @@ def _definition(
     property: str | Mechanism,  # noqa: A002
     tolerance: float,
     reference: bool | None,
-    judging: Judging,
+    limits: Limits,
 ) -> Verdict:
     """Whether the residual of the mechanism's definition is at most the tolerance."""
     item = mechanism(property)
@@ -253,7 +265,7 @@ def _definition(
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
-    far, method = distance(item, allocation, Limits(judging=judging), reference)
+    far, method = distance(item, allocation, limits, reference)
     if far is None and basic.holds is not False:
         return Verdict(name, None, float("nan"), method, "by comparison")
     margin = basic.margin if far is None else max(basic.margin, far)
