@@ -28,6 +28,7 @@ from fairalloc.models.jsonio import fingerprint
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
 from fairalloc.solvers import solve
+from fairalloc.solvers.isolated import be_watched
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.own import own_method
 from fairalloc.solvers.registry import find_method
@@ -49,6 +50,7 @@ def prepare(request: Document) -> None:
 
 def answer(request: Document, restart: Callable[[], object]) -> Document:
     """Solve a case with "method", or describe it where the request names none."""
+    be_watched()
     instance = _instance(request["suite"], request["case"])
     return _solved(request, instance, restart) if "method" in request else _described(request, instance)
 

@@ -25,7 +25,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.investigate import concluded, counts
-from fairalloc.theorems.engine.parallel import searched_in_processes
+from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import judge_of
@@ -33,6 +33,9 @@ from fairalloc.theorems.statement import Finding, Status
 from fairalloc.theorems.terms import ClaimTerms
 
 __all__ = ["Claim", "ClaimResult", "claim"]
+
+OFTEN = 0.5
+"""Seconds after which what was found so far is kept again."""
 
 FINDING = 0.9
 """The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
@@ -139,7 +142,8 @@ class Claim(ClaimTerms):
 
         Parameters
         ----------
-        seconds : for all of it; the last case that is computed may exceed them
+        seconds : for all of it, which takes at most 1.2 times as long and a second more: the search runs in a child process,
+            which is ended then, so what functions of yours change in memory stays there
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
         seed : of everything random
         jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
@@ -157,27 +161,42 @@ class Claim(ClaimTerms):
         if jobs > 1:
             finding, interrupted = searched_in_processes(self, seconds, trials, seed, jobs)
         else:
-            finding, interrupted = self.searched(seconds, trials, (seed,))
+            finding, interrupted = searched_in_a_child(self, seconds, trials, seed)
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted)
 
-    def searched(self, seconds: float, trials: int | None, seeds: tuple[int, ...]) -> tuple[Finding, bool]:
+    def searched(
+        self,
+        seconds: float,
+        trials: int | None,
+        seeds: tuple[int, ...],
+        keep: Callable[[Finding], None] = lambda _: None,
+    ) -> tuple[Finding, bool]:
         """The finding of one search in this process, and whether it was interrupted.
 
         Parameters
         ----------
         seconds, trials : as for `search`
         seeds : of everything random, with the number of the process where there are several
+        keep : gets what was found so far, now and then
         """
         limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
-        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit)
-        interrupted, found = False, None
+        told: list[Any] = [-inf, None]
+
+        def finding(made: Search, found: Violation | None = None) -> Finding:
+            best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
+            searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
+            return concluded(self.statement, made, best, searched)
+
+        def tell(made: Search) -> None:
+            if limit.elapsed > told[0] + OFTEN or made.smallest is not told[1]:
+                told[:] = limit.elapsed, made.smallest
+                keep(finding(made))
+
+        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell)
         try:
-            found = made.run()
+            return finding(made, made.run()), False
         except KeyboardInterrupt:
-            interrupted = True
-        best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
-        searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
-        return concluded(self.statement, made, best, searched), interrupted
+            return finding(made), True
 
 
 def _check_limits(seconds: Any, trials: Any, seed: Any, jobs: Any) -> None:

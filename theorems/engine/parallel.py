@@ -1,23 +1,25 @@
-"""The search of a claim in several processes (runs/processes.py), and how one of them answers.
+"""The search of a claim in a child process, or in several of a pool (runs/processes.py), and how one of them answers.
 
 1. The claim is sent as in runs/objects.py, which also takes functions and classes of a script or a notebook.
 2. Every process searches with the same seed and a number of its own, until the caller's deadline.
 3. The smallest violation decides, of which the counts are those of all processes; without trials, the first ends the search.
 """
 
+import pickle
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.objects import packed, unpacked
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
+from fairalloc.solvers.isolated import AVAILABLE, alarm, be_watched, end_of, isolated, watched
 from fairalloc.theorems.cases import Draft
 from fairalloc.theorems.engine.search import measure
 from fairalloc.theorems.statement import Finding, parse_finding
 
-__all__ = ["answer", "prepare", "searched_in_processes"]
+__all__ = ["answer", "prepare", "searched_in_a_child", "searched_in_processes"]
 
 GRACE = 1.0
 """Seconds after the deadline at which a process that is still computing a case is ended."""
@@ -29,14 +31,55 @@ MEMORY_MB = 4096
 class Searchable(Protocol):
     """A claim, as it is searched in a process."""
 
-    def searched(self, seconds: float, trials: int | None, seeds: tuple[int, ...]) -> tuple[Finding, bool]:
+    def searched(
+        self, seconds: float, trials: int | None, seeds: tuple[int, ...], keep: Callable[[Finding], None] = ...
+    ) -> tuple[Finding, bool]:
         """The finding of one search and whether it was interrupted.
 
         Parameters
         ----------
         seconds, trials : limits
         seeds : of everything random, with the number of the process
+        keep : gets what was found so far, now and then
         """
+
+
+def searched_in_a_child(claim: Searchable, seconds: float, trials: int | None, seed: int) -> tuple[Finding, bool]:
+    """The finding of a search in a child that is ended at its limit, whatever it computes then, and whether it was interrupted.
+
+    Parameters
+    ----------
+    claim : what is searched
+    seconds, trials, seed : as for `Claim.search`
+    """
+    end = end_of(time.perf_counter(), seconds)
+    if watched() or not AVAILABLE:
+        with alarm(end - time.perf_counter()) as rung:
+            finding, interrupted = claim.searched(seconds, trials, (seed,))
+        return finding, interrupted and not rung[0]
+
+    def work(send: Callable[[Any], None]) -> None:
+        def keep(finding: Finding, interrupted: bool | None = None) -> None:
+            send((_sendable(finding), interrupted))
+
+        keep(*claim.searched(seconds, trials, (seed,), keep))
+
+    outcome = isolated(work, end, time.perf_counter)
+    if not outcome.messages:
+        raise KeyboardInterrupt if outcome.ending == "interrupted" else InstanceError("the process of the search has died")
+    finding, interrupted = outcome.messages[-1]
+    if interrupted is None:  # it was ended by force
+        finding = replace(finding, sentence=f"{finding.sentence}; the last case did not end by itself")
+    return finding, outcome.ending == "interrupted" or (bool(interrupted) and outcome.ending == "done")
+
+
+def _sendable(finding: Finding) -> Finding:
+    """The finding; without what cannot be pickled, such as an object of the user's in a witness."""
+    try:
+        pickle.dumps(finding)
+    except Exception:
+        return parse_finding(finding.document())
+    return finding
 
 
 def searched_in_processes(claim: Searchable, seconds: float, trials: int | None, seed: int, jobs: int) -> tuple[Finding, bool]:
@@ -96,6 +139,7 @@ def prepare(request: Document) -> None:
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """The finding of one process's search, as a document."""
+    be_watched()
     seconds = max(0.1, request["until"] - time.time())
     finding: Finding
     finding, _interrupted = unpacked(request["claim"]).searched(seconds, request["trials"], (request["seed"], request["number"]))

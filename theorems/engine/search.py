@@ -100,8 +100,19 @@ class Search:
     `smallest` is the smallest confirmed violation so far, which an interrupt leaves; `because` says why one was rejected.
     """
 
-    def __init__(self, statement: Statement, seed: tuple[int, ...], limit: Limit) -> None:
-        self.statement, self.limit = statement, limit
+    def __init__(
+        self, statement: Statement, seed: tuple[int, ...], limit: Limit, tell: Callable[["Search"], None] = lambda _: None
+    ) -> None:
+        """Nothing is drawn yet.
+
+        Parameters
+        ----------
+        statement : the claim, or a variant of it with other hypotheses
+        seed : of everything random
+        limit : when to stop
+        tell : gets the search before each case
+        """
+        self.statement, self.limit, self._tell = statement, limit, tell
         self.rng = np.random.default_rng(seed)
         self.trials = self.rejected = self.undecided = self.programs = 0
         self.unconfirmed: list[Case] = []
@@ -243,6 +254,7 @@ class Search:
 
     def _trial(self, draft: Draft) -> tuple[Case, Verdict] | None:
         """The case and its verdict in floating point; None where the claim is not about it."""
+        self._tell(self)
         last, truth = self._last
         try:
             case = draft.case(truth if last is not None and draft.same_truth(last) else None)

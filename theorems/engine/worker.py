@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 from fairalloc.runs.processes import Document
+from fairalloc.solvers.isolated import be_watched
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.registry import all_statements
@@ -26,6 +27,7 @@ def prepare(request: Document) -> None:
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """The finding of a statement, as a document."""
+    be_watched()
     known = {name: [parse_case(case) for case in cases] for name, cases in request["known"].items()}
     limits = {"seed": request["seed"], "seconds": request["seconds"], "trials": request["trials"] or float("inf")}
     return investigate(_statements(tuple(request.get("files", ())))[request["statement"]], known=known, **limits).document()
