@@ -247,7 +247,7 @@ def _answered(request: Request, method: Method, keep: Callable[[Allocation], Non
     early = request.limits.limited and _is_large(instance)
 
     def offered(x: Floats) -> None:
-        facts = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
+        facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
         keep(_unjudged(Allocation(home, scaled_down(domain, x), **facts), "there was no time left to judge it"))
 
     if early and method.anytime:

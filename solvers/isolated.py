@@ -92,7 +92,7 @@ def checked_limit(time_limit: Any) -> float:
     """The seconds of a time limit, inf for None; InstanceError where it is no positive number."""
     if time_limit is None:
         return inf
-    if isinstance(time_limit, bool | np.bool_) or not (isinstance(time_limit, Real) and time_limit > 0):
+    if isinstance(time_limit, bool | np.bool_) or not (isinstance(time_limit, Real) and float(time_limit) > 0):
         raise InstanceError(f"time_limit is {shown(time_limit)} seconds, but it must be positive")
     return float(time_limit)
 
@@ -152,7 +152,7 @@ def alarm(seconds: float) -> Iterator[list[bool]]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def isolated(work: Callable[[Callable[[Any], None]], None], deadline: float, clock: Callable[[], float]) -> Outcome:
+def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, clock: Callable[[], float]) -> Outcome:
     """Run `work(send)` in a child until it ends or the clock shows the deadline.
 
     Parameters
@@ -195,7 +195,7 @@ def _import(modules: tuple[str, ...]) -> None:
             importlib.import_module(name)
 
 
-def _child(work: Callable[[Callable[[Any], None]], None], pipe: int, known: frozenset[str]) -> NoReturn:
+def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: frozenset[str]) -> NoReturn:
     """Everything the child does."""
     code = 1
     try:
@@ -249,8 +249,10 @@ def _send(pipe: int, message: Any) -> None:
         reason = message.error if isinstance(message, _Raised) else error
         data = pickle.dumps(_Raised(RuntimeError(f"{type(reason).__name__}: {reason}"), traceback.format_exc()))
     data = _LENGTH.pack(len(data)) + data
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # half a message would spoil those that follow
     while data:
         data = data[os.write(pipe, data) :]
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 
 
 def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -> Outcome:

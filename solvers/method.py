@@ -154,7 +154,7 @@ class Session:
     inaccurate: bool = False
     message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
-    prices: Floats | None = None
+    last_prices: Floats | None = None
     trace: list[Mapping[str, Any]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     fairness: Floats | None = None
@@ -181,7 +181,7 @@ class Session:
         prices : (K, R) that prove something of it
         """
         if self.limits.keep is not None:
-            self.x, self.prices = x, prices
+            self.x, self.last_prices = x, prices
             self.limits.keep(x)
 
     def count(self, iterations: int | None) -> None:
@@ -384,7 +384,7 @@ class Method(ABC):
         message = message or session.message
         point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
         if termination not in ("optimal", "inaccurate"):
-            prices = session.prices if prices is None else prices
+            prices = session.last_prices if prices is None else prices
             point, message = _last_point(instance, point, message)
         trace, log = tuple(session.trace), tuple(session.log)
         return Answer(

@@ -98,7 +98,7 @@ def certify(
         raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
     seconds = checked_limit(time_limit)
     limits = Limits(deadline=now() + seconds)
-    late = Failure(item.id, "the time was not enough")
+    late: Certificate | Failure = Failure(item.id, "the time was not enough")
     return within(seconds, lambda: _certified(instance, item, allocation, tolerance, limits), late)
 
 
@@ -282,12 +282,12 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(_costs(arcs, proof)) > 0]
     if not found:
         raise Refuted("no known prices prove a bound")
-    gap, prices, limits = min(found)
+    gap, prices, rest = min(found)
     allowed = Fraction(tolerance) * sum(weights)
     if gap > allowed:
         raise Refuted(f"the bounds on the optimal value are {float(gap):.3g} apart, but {float(allowed):.3g} is allowed")
     lower = log_value(weights, tasks)[0] // STEP * STEP
-    return BoundsCertificate("nb", x, prices, limits, gap, lower, lower + 2 * STEP + gap)
+    return BoundsCertificate("nb", x, prices, rest, gap, lower, lower + 2 * STEP + gap)
 
 
 def _costs(arcs: ExactArcs, proof: tuple[Rationals, Rationals]) -> Rationals:

@@ -61,7 +61,7 @@ class HighsSession(Session):
         fresh = self.limits.start is None  # a start has a basis, which is worth more than a fast first round
         if fresh and self.keep_model and self.dense and round is not None and round.active.all():
             result = self._by_interior_point(round)
-            self.x, self.prices = result.x, result.prices
+            self.x, self.last_prices = result.x, result.prices
             if result.error <= self.limits.own(HighsLeximinOptions).enough:
                 return result.x, result.prices
         if self.highs is not None and self.keep_model and round is not None:

@@ -233,7 +233,7 @@ class PdhgSession(Session):
         if self.best > self.limits.promised:
             termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
-        return self.x, self.prices
+        return self.x, self.last_prices
 
     def _iterate(self) -> None:
         start = time.perf_counter()
@@ -260,8 +260,8 @@ class PdhgSession(Session):
         bound = self.saddle.bound(x, self.saddle.prices(point))
         if not len(self.x) or bound < self.best:
             self.best, self.x, self.point = bound, x, point
-            self.prices = self.saddle.prices(point)
-            self.offer(x, self.prices)
+            self.last_prices = self.saddle.prices(point)
+            self.offer(x, self.last_prices)
         self.iterations = done
         self.note(iteration=done, residual=bound, seconds=time.perf_counter() - start)
 

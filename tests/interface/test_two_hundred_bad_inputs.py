@@ -124,6 +124,9 @@ COMMANDS = [
     (["solve", "wang-fig2", "--time-limit", "0"], "time_limit is 0.0 seconds, but it must be positive"),
     (["solve", "wang-fig2", "--time-limit", "-1"], "time_limit is -1.0 seconds, but it must be positive"),
     (["solve", "wang-fig2", "--time-limit", "nan"], "time_limit is nan seconds, but it must be positive"),
+    (["solve", "wang-fig2", "wang-pool", "--time-limit", "-1"], "time_limit is -1.0 seconds, but it must be positive"),
+    (["certify", "wang-fig2", "--time-limit", "-1"], "time_limit is -1.0 seconds, but it must be positive"),
+    (["check", "wang-fig2", "{f}/good.json", "--time-limit", "0"], "time_limit is 0.0 seconds, but it must be positive"),
     (["solve", "wang-fig2", "--time-limit", "soon"], "argument --time-limit: invalid float value: 'soon'"),
     (["solve", "wang-fig2", "--time-limit", ""], "argument --time-limit: invalid float value: ''"),
     (

@@ -15,15 +15,19 @@ import numpy as np
 import pytest
 from tolerances import RESIDUAL, SHARES
 
-from fairalloc.formulations import mechanism
-from fairalloc.models import Allocation, Instance, generators
+from fairalloc.analysis import certify, check
+from fairalloc.analysis.certificates import construct
+from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, attempts, isolated, judged, solve
 from fairalloc.solvers.attempts import LARGE, Request, best_attempt
+from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.lexicographic.reference import reference_allocation
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import Judging
+from fairalloc.solvers.start import equal_partition
 
 DRFH = mechanism("drfh")
 WANG = example("wang-fig2").instance
@@ -178,6 +182,127 @@ def test_the_same_answer_in_a_child():
     np.testing.assert_allclose(with_limit.tasks, without.tasks, rtol=SHARES)
     assert with_limit.residual <= RESIDUAL
     assert with_limit.termination == without.termination == "optimal"
+
+
+# ---- small instances, and what is not a method --------------------------------------------------------------------------
+
+
+class Native(Double):
+    """A double that needs a package, as solvers in native code do."""
+
+    packages = ("highspy",)
+
+
+@forks
+def test_native_code_that_hangs_on_a_small_instance_is_ended():
+    limit = 1000.0
+    allocation, seconds = within(limit, Native(deaf), instance=WANG)
+    assert allocation.termination == "time_limit"
+    assert seconds <= 1.2 * limit + 1
+
+
+@forks
+def test_python_code_that_hangs_on_a_small_instance_is_interrupted():
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    allocation = solve(WANG, "drfh", lambda instance, mechanism, limits: hang(None), time_limit=0.2)
+    assert (allocation.termination, allocation.has_point) == ("time_limit", False)
+    assert best_attempt(Request(DRFH, WANG, Limits(deadline=time.perf_counter() + 0.2)), [Double(hang_with_a_point)]).has_point
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+@forks
+@pytest.mark.parametrize("place", ["settled", "domain", "home", "write_cvxpy"])
+def test_a_mechanism_that_hangs_is_ended(place):
+    kind = type("Hangs", (Mechanism,), {"id": "hangs", "write_cvxpy": lambda *_: None, place: lambda *_: hang(None)})
+    allocation = solve(WANG, kind(), time_limit=0.2)
+    assert (allocation.termination, allocation.has_point) == ("time_limit", False)
+
+
+@forks
+def test_a_point_that_was_offered_survives_the_end_by_force():
+    def offers(session):
+        session.offer(2 * equal_partition(session.instance))
+        deaf(session)
+
+    allocation, _ = within(1000.0, Double(offers))
+    assert allocation.has_point
+    assert allocation.termination == "time_limit"
+    assert allocation.residuals["feasibility"] <= RESIDUAL
+    assert "no time left to judge it" in allocation.not_judged
+
+
+def test_a_last_point_that_is_infeasible_is_scaled_down_and_said_to_be():
+    def stops(session):
+        session.x = 7.0 * equal_partition(session.instance)
+        raise Stopped("iteration_limit")
+
+    allocation = best_attempt(Request(DRFH, WANG, Limits()), [Double(stops)])
+    assert allocation.residuals["feasibility"] <= RESIDUAL
+    assert allocation.message == "its last point was infeasible and is scaled down"
+
+
+def test_after_a_method_ran_out_of_time_those_with_a_point_at_any_time_come_next(monkeypatch):
+    monkeypatch.setattr(isolated, "AVAILABLE", False)
+    tried = []
+
+    def late(session):
+        tried.append("late")
+        raise Stopped("time_limit")
+
+    def quick(session):
+        tried.append("quick")
+        return right(session)
+
+    anytime = Double(quick, "test:quick")
+    anytime.anytime = True
+    best_attempt(Request(DRFH, BIG, Limits(deadline=1e6, clock=Clock(0.0))), [Double(late), Double(late), anytime])
+    assert tried == ["late", "quick"]
+
+
+@forks
+def test_checks_and_certificates_obey_limits(monkeypatch):
+    answer = solve(WANG, "drfh")
+    verdict = check(answer, lambda allocation: hang(None), time_limit=0.2)
+    assert (verdict.holds, verdict.sentence) == (None, "not decided: the time was not enough")
+    assert check(answer, "pareto", time_limit=600).holds
+    monkeypatch.setattr(construct, "_made", lambda *_: hang(None))
+    failure = certify(WANG, "drfh", time_limit=0.2)
+    assert (bool(failure), failure.reason) == (False, "the time was not enough")
+    for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(WANG, "drfh", time_limit=True)):
+        with pytest.raises(InstanceError, match="seconds, but it must be positive"):
+            call()
+
+
+def test_what_is_known_of_a_conflict_is_told_step_by_step():
+    import cvxpy as cp
+
+    def edit(problem, instance):
+        x = problem.var_dict["x"]
+        return cp.Problem(problem.objective, [*problem.constraints, x[0] <= 3, x[0] >= 4, x[1] <= 5])
+
+    item = mechanism("utilitarian").edited("torn", cvxpy=edit)
+    sentences = list(conflict(item, WANG))
+    assert sentences[0].endswith("there was no time to find out which")
+    assert sentences[-1].endswith("together they do, and none can be left out")
+    assert len(sentences[-1]) < len(sentences[0])
+
+
+@pytest.mark.parametrize("weights", [[1e9, 1], [1e12, 1], [1e15, 1], [1, 1e-12], [1e-300, 1], [1e300, 1]])
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "ps-dsf", "uniform", "nb"])
+def test_weights_far_apart_are_solved_or_not_claimed_and_nobody_disagrees(name, weights):
+    instance = Instance(WANG.demands, WANG.capacities, weights=weights)
+    allocation = solve(instance, name)
+    verdict, proof = check(allocation, name), certify(instance, name, allocation)
+    assert allocation.claims_success
+    assert verdict.holds
+    assert proof or "no exact levels" in proof.reason
+
+
+def test_a_certificate_of_nb_counts_a_user_whose_weight_is_tiny():
+    instance = Instance([[1, 0], [0, 1]], [[1, 1]], weights=[1e12, 1])
+    wrong = Allocation(instance, [1.0, 1e-11])
+    assert not check(wrong, "nb").holds
+    assert "the residual of the allocation is" in certify(instance, "nb", wrong).reason
 
 
 # ---- judging costs no more than solving ---------------------------------------------------------------------------------

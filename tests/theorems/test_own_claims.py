@@ -1,6 +1,7 @@
 """Claims of one's own: true and false ones, own mechanisms, properties and instances, the witness as code, bad arguments."""
 
 import json
+import time
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
-from fairalloc.theorems.engine import laboratory
+from fairalloc.theorems.engine import laboratory, parallel
 from fairalloc.theorems.engine import search as engine
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges import own
@@ -275,6 +276,7 @@ def test_the_seconds_are_held(monkeypatch):
         return now[0]
 
     monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=tick))
+    monkeypatch.setattr(parallel, "watched", lambda: True)  # in a child the clock would not be seen
     assert fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").search(seconds=40).status == "refuted"
     assert now[0] < 48 + 1
     before = now[0]
@@ -349,6 +351,22 @@ def test_a_wrong_limit_is_one_sentence(limits):
     ((name, _),) = limits.items()
     with pytest.raises(fa.InstanceError, match=f"^{name} is "):
         fa.claim("mine", "tsf", "pareto").search(**limits)
+
+
+@pytest.mark.skipif(bool(isolation_missing()), reason="processes cannot be forked here")
+def test_a_case_that_hangs_is_ended_and_what_was_found_is_kept():
+    calls = []
+
+    def hangs_late(allocation):
+        calls.append(allocation)
+        if len(calls) > 30:
+            time.sleep(3600)
+        return True
+
+    result = fa.claim("no end", "drfh", hangs_late).search(seconds=2)
+    assert result.case is None
+    assert not result.interrupted
+    assert result.trials <= 30
 
 
 # ---- where claims go ------------------------------------------------------------------------------------------------
