@@ -8,7 +8,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -459,13 +459,7 @@ class Instance:
     def _arcs_in(self, unit: Floats) -> Arcs:
         """The arcs with tasks in other units."""
         arcs = self.arcs
-        each = unit[arcs.user]
-        self._check_range(1.0 / arcs.gamma * each, arcs.user, arcs.server)
-        load = sp.csr_array((arcs.load.data * each[arcs.load.indices], arcs.load.indices, arcs.load.indptr), arcs.load.shape)
-        demand, gamma = arcs.demand * each[:, None], arcs.gamma / each
-        for array in (demand, load.data, gamma):
-            frozen(array)
-        return replace(arcs, demand=demand, load=load, gamma=gamma)
+        return self._matrices(arcs.user, arcs.variant, arcs.server, arcs.demand * unit[arcs.user][:, None])
 
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
