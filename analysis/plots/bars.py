@@ -84,7 +84,7 @@ def _stack(item: Allocation) -> _Stack:
 
 
 def _size(stack: _Stack) -> tuple[float, float]:
-    return style.size_beside(min(1.2 + 0.62 * stack.at[-1], 9.0), stack.names)
+    return style.size_beside(min(1.4 + 0.75 * stack.at[-1], 9.0), stack.names)
 
 
 def _parts(item: Allocation) -> tuple[list[str], Floats, list[dict[str, Any]]]:

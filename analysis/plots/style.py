@@ -154,7 +154,7 @@ def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[An
 
 
 def axes_given(ax: Any, solid: bool = False) -> "Axes":
-    """The value, which must be Matplotlib Axes, with three dimensions where `solid`."""
+    """The value, which must be Matplotlib Axes, with three dimensions where `solid`; names and legends get room around them."""
     _pyplot()
     from matplotlib.axes import Axes
 
@@ -163,6 +163,9 @@ def axes_given(ax: Any, solid: bool = False) -> "Axes":
     if (ax.name == "3d") != solid:
         needed = 'three dimensions: subplot_kw={"projection": "3d"}' if solid else "two dimensions"
         raise InstanceError(f"ax has the projection {ax.name!r}, but this figure needs {needed}")
+    figure = ax.figure.figure
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
     return ax
 
 

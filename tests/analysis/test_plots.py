@@ -378,6 +378,13 @@ def test_crowded_texts_are_seen():
     assert crowded(figure) == ["far beyond the edge", ("one", "two")]
 
 
+def beside_another(draw, item):
+    """Two figures on the Axes of a plain `plt.subplots`."""
+    left, right = plt.subplots(1, 2, figsize=(9, 4))[1]
+    draw(item, ax=left)
+    return draw(item, ax=right)
+
+
 LONG_2, LONG_3, LONG_5 = (long_names(users) for users in (2, 3, 5))
 TEN = generators.placement(10, 4, 3, 1)
 FIGURES = {
@@ -406,6 +413,7 @@ FIGURES = {
     "rounds": lambda: fa.plots.rounds(filled(LONG_5, mechanism="drfh")),
     "rounds of forty": lambda: fa.plots.rounds(filled(many(40, 3), mechanism="drfh")),
     "rounds of a thousand": lambda: fa.plots.rounds(filled(many(1000, 3), mechanism="drfh")),
+    "beside another": lambda: beside_another(fa.plots.allocation, DRFH),
     "prices": lambda: fa.plots.prices(filled(LONG_5, prices=np.random.default_rng(0).random((4, 3)))),
     "many prices": lambda: fa.plots.prices(filled(many(5, 45), prices=np.ones((45, 3)))),
     "eligibility": lambda: fa.plots.eligibility(LONG_5),
