@@ -1,6 +1,6 @@
 """Figures: each function draws on Matplotlib Axes, its argument `ax` or those of a new figure, and returns them.
 
-They need the extra `plots`. Functions with several panels take and return an array of Axes. Where the figure of the Axes given has
+They need the extra `plots`. Functions with several panels take and return an array of Axes. Where the figure of given Axes has
 no layout engine, it gets Matplotlib's "constrained" one, so that legends and names have room.
 
 | file | what it draws |
