@@ -170,9 +170,9 @@ print(fa.export(fig2, "drfh", "lp").split("bounds")[0])
 # 1 and all memory of server 2 are used.
 
 # %%
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
+fig, axes = plt.subplots(1, 2, figsize=(10.5, 3.4), layout="constrained", sharey=True)
 for ax, (title, allocation) in zip(axes, {"Fig. 3: DRF per server": naive, "Fig. 4: DRFH": fair}.items(), strict=True):
-    fa.plots.allocation(allocation, ax=ax).set_title(title, pad=20)
+    fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
 # %% [markdown]
 # The tasks that the two servers can run at all are a polygon. DRF per server ends inside of it, DRFH on its boundary.

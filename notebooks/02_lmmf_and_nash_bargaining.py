@@ -99,7 +99,7 @@ print("LMMF: utilities", *fair2.tasks_exact)
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 shown = {"Fig. 2: Example 1": both, "Fig. 3: Example 2, LMMF": fair2, "Fig. 3: Example 2, MMF": poor}
 for ax, (title, allocation) in zip(axes, shown.items(), strict=True):
-    fa.plots.allocation(allocation, ax=ax).set_title(title, pad=20)
+    fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
 # %% [markdown]
 # ## The iteration of LMMF (III-A)

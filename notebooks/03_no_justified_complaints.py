@@ -84,7 +84,7 @@ print("complaints about the DRF allocation: users", complaints(fig2, drf.tasks_e
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
 for ax, (title, allocation) in zip(axes, {"no justified complaints": njc, "DRF": drf}.items(), strict=True):
-    fa.plots.allocation(allocation, ax=ax).set_title(title, pad=20)
+    fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
 # %% [markdown]
 # `explain` names the bottleneck that answers each user.
