@@ -1,4 +1,4 @@
-r"""Why nb and fds give what they give: prices and budgets (analysis/market.py, formulations/common/first_order.py).
+r"""Why nb and fds give what they give: prices and budgets (formulations/common/first_order.py; for nb also analysis/market.py).
 
 1. Prices p that prove the allocation optimal: at them each user's cheapest task costs q_n, its marginal utility a_n or less.
 2. nb: user n has the budget w_n and buys w_n / q_n tasks. fds: a_n is the derivative of its alpha-fair term, it spends a_n u_n.
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairalloc.analysis.explanations.costs import SAME, Costs, cleaned
-from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said
+from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, refused
-from fairalloc.analysis.market import market
 from fairalloc.formulations.common.first_order import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.numbers import Floats
 
 __all__ = ["explain_budgets"]
+
+ENOUGH = 1e-9
+"""Up to this gain the allocation's own prices need no comparison with others."""
 
 SMALL = 5_000
 """Arcs up to which a linear program may look for better prices than the allocation's."""
@@ -43,7 +44,7 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
     """
     if np.any(subject.allocation.tasks <= 0):
         raise refused(subject, "a user has no task")
-    known = _of_fds(subject, subject.item) if isinstance(subject.item, FairDominantShares) else _of_nb(subject)
+    known = _prices(subject)
     if not known.residual <= REFUSED:
         raise refused(subject, f"no known prices prove it: they leave a gain of {known.residual:.2g} open")
     costs = Costs(subject.domain, cleaned(subject.domain, subject.allocation.x), False)
@@ -56,28 +57,24 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
     return f"Proved by prices, up to a residual of {known.residual:.1e}.{open_}", sentences
 
 
-def _of_nb(subject: Subject) -> Prices:
-    found = market(subject.instance, subject.allocation)
-    return Prices(found.worth.ravel(), found.budgets, found.residual)
-
-
-def _of_fds(subject: Subject, item: FairDominantShares) -> Prices:
-    """Prices in units in which the cheapest task of a user below its limit costs its marginal utility."""
-    allocation, marginal = subject.allocation, item.marginal(subject.allocation)
-    if marginal is None:
-        raise refused(subject, "a user has no task")
+def _prices(subject: Subject) -> Prices:
+    """Prices at which the cheapest task of a user below its limit costs its marginal utility; those that prove most."""
+    allocation, instance = subject.allocation, subject.instance
+    marginal = subject.item.marginal(allocation)
+    assert marginal is not None
     known = [] if allocation.prices is None else [np.maximum(allocation.prices, 0.0)]
-    if len(subject.instance.arcs) <= SMALL:
-        known.append(reference_prices(allocation, marginal))
+    gains = [first_order_gain(allocation, marginal, p) for p in known]
+    if len(instance.arcs) <= SMALL and not min(gains, default=np.inf) <= ENOUGH:
+        known.append(reference_prices(allocation, marginal, np.inf if subject.left is None else subject.left))
+        gains.append(first_order_gain(allocation, marginal, known[-1]))
     if not known:
         raise refused(subject, "it has no prices that prove it; solve again by a method that gives prices")
-    gain, prices = min(((first_order_gain(allocation, marginal, p), k) for k, p in enumerate(known)), key=lambda pair: pair[0])
-    p = known[prices].ravel()
-    q, tasks = cheapest(subject.instance, p), allocation.tasks
-    free = tasks < subject.instance.max_tasks * (1.0 - AT_LIMIT)
-    paid = float((q * tasks)[free].sum())
+    best = int(np.argmin(gains))
+    p, tasks = known[best].ravel(), allocation.tasks
+    free = tasks < instance.max_tasks * (1.0 - AT_LIMIT)
+    paid = float((cheapest(instance, p) * tasks)[free].sum())
     scale = float((marginal * tasks)[free].sum()) / paid if paid > 0 else 1.0
-    return Prices(p * scale, marginal * tasks, gain)
+    return Prices(p * scale, marginal * tasks, gains[best])
 
 
 def _of_user(subject: Subject, known: Prices, costs: Costs, n: int) -> list[Sentence]:
@@ -88,7 +85,7 @@ def _of_user(subject: Subject, known: Prices, costs: Costs, n: int) -> list[Sent
     facts = {"user": instance.users[n], "tasks": tasks, "budget": budget, "cheapest": least, "limited": limited}
     user = f"{instance.users[n]} has the budget {said(budget)}"
     if limited and least * tasks <= budget * (1.0 + SAME):
-        text = f"{user}, runs all the {said(tasks)} tasks it asked for, which cost {said(least * tasks)}, and keeps the rest: "
+        text = f"{user}, runs all that it asked for, {tasks_of(tasks)} at the cost {said(least * tasks)}, and keeps the rest: "
         return [Sentence(f"{text}more of no capacity gives it more.", "user", "prices", facts)]
     text = f"{user} and a task costs it {said(least)} where it is cheapest, so it buys {said(tasks)}."
     return [Sentence(text, "user", "prices", facts), *costs.on_servers(n, prices, "prices", {})]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
 from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.numbers import Floats
 
 __all__ = ["explain_effects"]
@@ -70,7 +71,9 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
     if none:
         what = f"there is no {what}"
     elif load < 1.0 - ROOM:
-        what += f" has room ({load:.0%} used), but its total is what shares are parts of"
+        own = isinstance(subject.item, Uniform)
+        why = "somebody's own part of it is full" if own else "its total is what shares are parts of"
+        what += f" has room ({load:.0%} used), but {why}"
     else:
         what += " is full" if np.any(more > 0) else " is full, but more of it alone helps none of them"
     right, left = _changes(names, more, moved), _changes(names, -less, moved)

@@ -20,6 +20,7 @@ from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, refused
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
+from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["explain_program"]
@@ -92,6 +93,7 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
         prices = np.zeros(domain.K * domain.R)
     if not prices.any() and not isinstance(item, Uniform):
         raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
+    prices = prices * _scale(subject, prices)
     q = cheapest(domain, prices)
     worth = q if isinstance(item, MaxMin) else domain.weights
     value = next(iter(item.values(allocation).values()))
@@ -102,17 +104,33 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     )
 
 
+def _scale(subject: Subject, prices: Floats) -> float:
+    """What brings prices to units of the value: users are worth 1 together, or who is below its limit pays what it adds."""
+    item, tasks, q = subject.item, subject.allocation.tasks, cheapest(subject.domain, prices)
+    if isinstance(item, MaxMin):
+        y = float((q / item.rate(subject.domain)).sum())
+        return 1.0 / y if y > 0 else 1.0
+    free = tasks < _near(1.0) * subject.domain.max_tasks
+    paid = float((q * tasks)[free].sum())
+    return float((subject.domain.weights * tasks)[free].sum()) / paid if paid > 0 else 1.0
+
+
 def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
     priced = known.costs.priced(known.prices)
     name = "the least share" if isinstance(subject.item, MaxMin) else "the sum of weighted tasks"
     bound = (
         [u for u, c in zip(subject.domain.users, known.worth, strict=True) if c > 0] if isinstance(subject.item, MaxMin) else []
     )
-    full = f"Full, with their prices: {joined(map(str, priced))}." if priced else "No capacity has a price."
-    while_ = "As shares are counted now, more" if isinstance(subject.item, MaxMin) else "More"
-    more = f"{while_} of any other capacity does not raise it, and 1 % more of one with the price p raises it by at most p/100."
-    text = f"No allocation has a larger value than {said(known.value)}, {name}. {full} {more}"
-    text += f" {joined(bound)} bound it." if bound else ""
+    now_ = "As shares are counted now, more" if isinstance(subject.item, MaxMin) else "More"
+    text = f"No allocation has a larger value than {said(known.value)}, {name}."
+    if priced:
+        text += (
+            f" Full, with their prices: {joined(map(str, priced))}. {now_} of any other capacity does not raise it, and 1 % more"
+        )
+        text += " of one with the price p raises it by at most p/100."
+    else:
+        text += f" No capacity has a price: {now_[0].lower() + now_[1:]} of none raises it."
+    text += f" {joined(bound)} {'bounds' if len(bound) == 1 else 'bound'} it." if bound else ""
     return Sentence(text, "prices", known.source, {"value": known.value, "prices": [p.facts for p in priced], "bound_by": bound})
 
 
@@ -129,7 +147,7 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
         return _of_part(subject, known, n, facts)
     if isinstance(subject.item, MaxMin):
         if not worth > 0:
-            text = f"{runs}: more than the least share or held by nothing, and {subject.item.id} promises it no more than that."
+            text = f"{runs}: it does not bound the least share, and {subject.item.id} promises nobody more than that."
             return [Sentence(text, "user", known.source, facts)]
         text = f"{runs} and has the least share: wherever it may run, its tasks need something that is full."
     elif float(least) > float(worth) * (1.0 + SAME) + NOISE:

@@ -37,7 +37,7 @@ EXACT = 200
 PROVED = 1e-6
 """The residual up to which prices count as a proof; beyond it the explanation says how much they leave open."""
 
-REFUSED = 1e-3
+REFUSED = 1e-2
 """The residual from which an allocation is not taken for the mechanism's."""
 
 
@@ -176,8 +176,10 @@ def _of_round(rounds: Rounds, ks: list[int]) -> Sentence:
     users = [names[n] for layer in layers for n in layer.users]
     limited = [names[n] for layer in layers for n in layer.limited]
     first, last = layers[0].level, layers[-1].level
-    which = f"Round {ks[0] + 1}" if len(ks) == 1 else f"Rounds {ks[0] + 1} to {ks[-1] + 1}"
-    level = f"the share {said(first)}" if len(ks) == 1 else f"shares from {said(first)} to {said(last)}"
+    which = f"Round {ks[0] + 1}" if len(ks) == 1 else f"Rounds {ks[0] + 1} {'and' if len(ks) == 2 else 'to'} {ks[-1] + 1}"
+    level = (
+        f"the share {said(first)}" if len(ks) == 1 else f"the shares {said(first)} {'and' if len(ks) == 2 else 'to'} {said(last)}"
+    )
     priced = rounds.costs.priced(layers[0].prices)
     text = f"{which}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at {level}."
     if priced:

@@ -12,7 +12,7 @@ from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.explanations import effects, rounds
+from fairalloc.analysis.explanations import effects, programs, rounds
 from fairalloc.analysis.explanations.explanation import Explanation
 from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName, generators
 from fairalloc.models.published import EXAMPLES
@@ -113,11 +113,12 @@ def test_effects_on_the_papers_examples(item, name):
     assert count
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("item", UNIQUE)
+@pytest.mark.parametrize(
+    ("item", "family"), [*(("drfh", f) for f in FAMILIES), *((item, f) for item in UNIQUE[1:] for f in ("tied", "finite"))]
+)
 def test_effects_on_generated_instances(item, family):
     instance = getattr(generators, family)(4, 2, 2, 1)
-    if (item == "drf" and family == "placement") or (item == "drf-per-server" and family == "finite"):
+    if item == "drf-per-server" and family == "finite":
         with pytest.raises(NotApplicable):
             solve(instance, item)
         return
@@ -127,7 +128,7 @@ def test_effects_on_generated_instances(item, family):
 
 
 @given(instances(variants=False, overrides=False, scales=False))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_effects_on_any_instance(instance):
     """Ties, zeros, weights, limits and placement."""
     allocation = solve(instance, "drfh", "exact")
@@ -135,7 +136,7 @@ def test_effects_on_any_instance(instance):
     assert bad == []
 
 
-@pytest.mark.parametrize(("item", "name"), [*examples("nb")[:4], ("fds", "wang-pool")])
+@pytest.mark.parametrize(("item", "name"), [*examples("nb")[:2], ("fds", "wang-pool")])
 def test_effects_of_concave_programs(item, name):
     explanation = fa.explain(solve(fa.example(name).instance, item, accuracy="high"))
     bad, count = wrong(explanation, Fraction(1, 10**4), ROUGH, accuracy="high")
@@ -212,7 +213,7 @@ def test_rounds_are_what_their_certificate_says(item, family):
 
 
 @given(instances(overrides=False, scales=False))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_rounds_of_any_instance(instance):
     explanation = fa.explain(solve(instance, "lmmf", "exact"))
     assert faults_of_rounds(explanation) == []
@@ -312,6 +313,21 @@ def test_prices_bound_the_value_of_a_program(item, family):
             assert value(moved(instance, d, [(i, r)])) <= facts["value"] + prices.get((i, r), 0) * d
     largest = max(prices, key=prices.get)
     assert value(moved(instance, Fraction(-1, 100), [largest])) < facts["value"]  # a price of 0 would be wrong
+
+
+@pytest.mark.parametrize("item", ["utilitarian", "mmf"])
+def test_prices_of_a_program_in_any_units_say_the_same(item, monkeypatch):
+    """The floating point way gives the value's own units, whatever the units of the prices that came with the allocation."""
+    allocation = solve(generators.generic(4, 2, 2, 2), item)
+    exact = fa.explain(allocation)
+    monkeypatch.setattr(programs, "EXACT", 0)
+    for factor in (1.0, 7.0):
+        floats = fa.explain(replace(allocation, prices=allocation.prices * factor))
+        known = [next(s.facts for s in e.sentences if s.kind == "prices") for e in (exact, floats)]
+        total = [sum(float(p["price"]) for p in facts["prices"]) for facts in known]
+        assert total[0] == pytest.approx(total[1], rel=SHARES)
+        assert float(known[0]["value"]) == pytest.approx(known[1]["value"], rel=SHARES)
+        assert total[1] == pytest.approx(known[1]["value"], rel=SHARES)  # strong duality, no limits
 
 
 def test_worth_and_cost_of_a_task():
@@ -564,7 +580,7 @@ def test_one_user_or_the_first_twenty():
 
 
 def test_many_rounds_and_limits_are_put_together():
-    users = 40
+    users = 25
     instance = Instance([[1]] * users, [[10**6]], max_tasks=[k + 1 for k in range(users)])
     explanation = fa.explain(solve(instance, "drfh"))
     (only,) = (s for s in explanation.sentences if s.kind == "round")
