@@ -5,6 +5,8 @@ Ipopt comes from wheels alone: Pyomo writes an .nl file, CasADi reads it and run
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,6 +173,8 @@ class PyomoIpopt(PyomoSession):
             options["max_wall_time"] = self.limits.left
         with self.phase("compile"):
             program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
+        if self.limits.log:
+            self.log.extend(program.said)
         with self.phase("solve"), self.logged():
             result = program.solve()
         self.count(program.stats["iter_count"])
@@ -192,7 +196,10 @@ class CasadiProgram:
             self.nl.import_nl(str(path))
         problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
         chosen: Any = {"ipopt": dict(options), "print_time": False, "show_eval_warnings": False, "expand": True}
-        self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
+        said = StringIO()
+        with redirect_stderr(said):  # CasADi has no option against its warning of too many equations, which the status says too
+            self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
+        self.said = said.getvalue().splitlines()
         self.stats: dict[str, Any] = {}
 
     def solve(self) -> tuple[str, Mapping[Any, float]]:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 from tolerances import RESIDUAL, SHARES
 
@@ -303,6 +304,19 @@ def test_a_certificate_of_nb_counts_a_user_whose_weight_is_tiny():
     wrong = Allocation(instance, [1.0, 1e-11])
     assert not check(wrong, "nb").holds
     assert "the residual of the allocation is" in certify(instance, "nb", wrong).reason
+
+
+def test_casadi_warns_in_the_log_alone(capsys):
+    from fairalloc.solvers.backends.pyomo import CasadiProgram
+
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(initialize=1.0)
+    model.goal = pyo.Objective(expr=model.x**2)
+    model.rows = pyo.Constraint([1, 2, 3], rule=lambda m, k: k * m.x == k)
+    program = CasadiProgram(model, {"print_level": 0, "sb": "yes"})
+    program.solve()
+    assert capsys.readouterr() == ("", "")
+    assert "overconstrained" in " ".join(program.said)
 
 
 # ---- judging costs no more than solving ---------------------------------------------------------------------------------
