@@ -4,8 +4,8 @@ Ipopt comes from wheels alone: Pyomo writes an .nl file, CasADi reads it and run
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,10 +173,10 @@ class PyomoIpopt(PyomoSession):
             options["max_wall_time"] = self.limits.left
         with self.phase("compile"):
             program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
-        if self.limits.log:
-            self.log.extend(program.said)
         with self.phase("solve"), self.logged():
             result = program.solve()
+        if self.limits.log:
+            self.log.extend(program.said)
         self.count(program.stats["iter_count"])
         return result
 
@@ -196,17 +196,27 @@ class CasadiProgram:
             self.nl.import_nl(str(path))
         problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
         chosen: Any = {"ipopt": dict(options), "print_time": False, "show_eval_warnings": False, "expand": True}
-        said = StringIO()
-        with redirect_stderr(said):  # CasADi has no option against its warning of too many equations, which the status says too
+        self.said: list[str] = []
+        with self._heard():
             self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
-        self.said = said.getvalue().splitlines()
         self.stats: dict[str, Any] = {}
+
+    @contextmanager
+    def _heard(self) -> Iterator[None]:
+        """Keep in `said` what CasADi warns of, too many equations for example, against which it has no option."""
+        text = StringIO()
+        try:
+            with redirect_stderr(text):
+                yield
+        finally:
+            self.said.extend(text.getvalue().splitlines())
 
     def solve(self) -> tuple[str, Mapping[Any, float]]:
         """From the values of the model's variables, which it replaces; returns the termination and the duals by constraint."""
         nl, info = self.nl, self.info
         start = [1.0 if v.value is None else v.value for v in info.variables]
-        result = self.function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
+        with self._heard():
+            result = self.function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
         self.stats = self.function.stats()
         for variable, value in zip(info.variables, np.asarray(result["x"]).ravel(), strict=True):
             variable.set_value(float(value), skip_validation=True)
