@@ -339,9 +339,9 @@ show(printed)
 print("used of r1:", used(two, printed, "s1", "r1"))
 
 # %% [markdown]
-# **$S^*$ need not rise.** P argues with "$S_i^*$ is monotonically increasing". Within one server procedure it is. But a server
-# that takes tasks from $n_r$ lowers the share of $n_r$ at every other server. Two servers of size 1, user 1 on both, user 2 on
-# the second:
+# **$S^*$ need not rise.** P chooses $\beta$ "to make sure that $S_i^*$ is monotonically increasing". Within one server procedure
+# it is. But a server that takes tasks from $n_r$ lowers the share of $n_r$ at every other server. Two servers of size 1, user 1
+# on both, user 2 on the second:
 
 # %%
 pair = letters(fa.Instance([[1], [1]], [[1], [1]], eligible=[[1, 1], [0, 1]]))
@@ -517,8 +517,9 @@ for name in ("ps-dsf", "tsf"):
 # The split between A and B is not unique, since the two are alike; their sums are what Table IV prints. For TSF it prints 58.33
 # tasks of user 3, which are $10560/181 = 58.343$.
 #
-# P says that the CPU of classes A and B "is fully utilized under any of the allocation mechanisms". Its own table says otherwise:
-# on class A users 1 and 2 run 40 and 20 tasks with $1/10$ CPU each, 6 of 8. The memory is what is full.
+# P says that the CPU of classes A and B and the memory of all classes "are fully utilized under any of the allocation
+# mechanisms". Of the CPU its own table says otherwise: on class A users 1 and 2 run 40 and 20 tasks with $1/10$ CPU each, 6 of 8.
+# The memory is full.
 
 # %%
 for name, allocation in table4.items():

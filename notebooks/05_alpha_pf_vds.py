@@ -171,6 +171,7 @@ ax = fa.plots.sweep(tradeoff(fig3, (0.5, 1, 1.5, 2, 3, 5, 10, 30, "inf")), "task
 # Problem 1 is concave for each server, so its KKT conditions decide. With a price $\lambda_{i,r}$ for each capacity they are
 #
 # $$0 \le \lambda_{i,r} \perp f_{i,r} = c_{i,r} - \sum_n x_{n,i} d_{n,r} \ge 0, \tag{K 28, 30}$$
+#
 # $$0 \le x_{n,i} \perp f_{n,i} = \sum_r \lambda_{i,r} d_{n,r} - \frac{1}{\gamma_{n,i}}\, g_i'\!\Big(\frac{x_n}{\varphi_n
 # \gamma_{n,i}}\Big) \ge 0. \tag{K 29, 31}$$
 #
@@ -273,10 +274,9 @@ by_price, beta = by_f[0], -(by_x[0] + sum(by_f) * steep)
 print(f"dPsi/dlambda_1 = {abs(by_price)}, beta_1 = {beta:.4f}")
 
 # %% [markdown]
-# At one point only such prices move, and then $v$ is no descent direction at all: Lemma 3 is false, and so is Lemma 4 under
-# Assumption
-# 2. Both points are constructed in docs/ERRATA.md; `fairalloc theorems verify --id K.L3 --id K.L4` confirms them in exact
-#    arithmetic.
+# There is a point at which only such prices move, and then $v$ is no descent direction at all: Lemma 3 is false. Lemma 4 is false
+# as well under its Assumption 2. Both points are constructed in docs/ERRATA.md, and `fairalloc theorems verify --id K.L3 --id
+# K.L4` confirms them in exact arithmetic.
 #
 # ### A heuristic for servers on their own (5.2, K Fig. 6)
 #
@@ -335,8 +335,8 @@ for alpha, used, deviation in zip(item.alphas, item.utilisation.mean(axis=1), it
 # %%
 axes = fa.plots.frontier(item)
 # %% [markdown]
-# K observes that a smaller $\alpha$ uses more and deviates more. On average over systems that is so. In a single system it need
-# not be: every server trades fairness for efficiency given the others, and together they may lose.
+# K observes, in averages over its runs, that a smaller $\alpha$ uses more and deviates more. In a single system it need not be
+# so: every server trades fairness for efficiency given the others, and together they may lose.
 
 # %%
 less = fa.Instance([[0, 1], [1, 1]], [[1, 1], [2, 1]])
@@ -464,9 +464,9 @@ ax.axhline(3 / 4, color="0.7", zorder=0)
 ax.axhline(2 / 3, color="0.7", zorder=0)
 _ = ax.set(xlabel="sweep over the servers", ylabel="$x_1$")
 # %% [markdown]
-# In the first both users are worse off, and no server can change that alone. All methods of the toolkit find the second
-# equilibrium here; agreement of methods says nothing about uniqueness. With $B = 0$ there are systems with three isolated
-# equilibria (docs/ERRATA.md, K Lemma 2).
+# In the first equilibrium both users are worse off, and no server can change that alone. The methods of the toolkit, from their
+# own starting points, find the second one: that methods agree does not show that an equilibrium is unique. With $B = 0$ there are
+# systems with three isolated equilibria (docs/ERRATA.md, K Lemma 2).
 
 # %%
 together = fa.solve(rivals, "alpha-pf-vds", alpha=10, B=0.25)
