@@ -244,7 +244,7 @@ for name in ("pareto", "sharing-incentive", "envy-freeness"):
 # violation.
 
 # %%
-table = fa.matrix(["drfh", Guaranteed()], ["pareto", "sharing-incentive", "envy-freeness"], trials=10)
+table = fa.matrix(["drfh", Guaranteed()], ["pareto", "sharing-incentive", "envy-freeness"], trials=25)
 print(table)
 
 # %% [markdown]
