@@ -10,7 +10,7 @@ equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 i
 all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lemma 2); methods say which equilibrium they take.
 
 With finite tasks (x_n <= M_n) and several variants of a user: game/game.py (L), where servers take min(x_n, M_n) for x_n. For
-alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants need finite alpha.
+alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants at alpha = inf: game/max_min.py.
 
 Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server
 (alpha = 1 or A = 0) the concave program nb.py. `form` chooses others:

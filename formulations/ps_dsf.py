@@ -8,6 +8,9 @@ x is feasible, and for every user n and eligible server i some resource r that n
 Definition 2 with x_n <= M_n among the constraints. The proof of P's Theorem 1 holds: who is at its limit cannot be increased, and
 for the others nothing changes, since what (13) takes from is released, never added. Such x exist (game/game.py).
 
+**Several variants** (not in P): Definition 2 with prices for each user and server in the place of bottlenecks, game/max_min.py.
+What follows is for one variant.
+
 **Levels.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
 
     0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0          (x_n < M_n)
@@ -16,7 +19,8 @@ for the others nothing changes, since what (13) takes from is released, never ad
 (=> l_ir = the largest z_mi with x_mi d_mr > 0 at a saturated r. <= if r attains n's minimum, it is saturated, and every m with
 x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
 
-**Residual.** The largest over the servers i of `bottleneck_gap` in formulations/game/game.py, in [0, 1] and 0 exactly at PS-DSF:
+**Residual.** The largest over the servers i of `bottleneck_gap` in formulations/game/game.py, in [0, 1] and 0 exactly at PS-DSF
+(with variants of `max_min_gap`, which is the same number without):
 
     max over n  min over r with d_nr > 0  of  max( slack_ir,  max over m with d_mr > 0 of min(x_mi / gamma_mi, 1 - z_ni / z_mi) )
 
@@ -57,7 +61,8 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.game.game import Game
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -74,13 +79,13 @@ class PsDsf(Equilibrium):
     source = "P Def 2, Theorem 1"
     integer = True
 
-    def domain(self, instance: Instance) -> Instance:
-        """The instance itself; InstanceError where a user has several demand vectors."""
-        return game_domain(instance, self.id)
-
     def write_game(self, instance: Instance) -> Game:
         """The game at alpha = infinity."""
         return Game(instance, np.inf)
+
+    def unwritten(self, instance: Instance) -> str:
+        """The program is for one demand vector: its bottlenecks say nothing about a user's choice of variants."""
+        return several_vectors(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`.
@@ -177,6 +182,8 @@ class LevelBounds:
     """
 
     def __init__(self, game: Game) -> None:
+        if reason := several_vectors(game.instance):
+            raise NotApplicable(reason)
         instance, size = game.instance, game.instance.K * game.instance.R
         self.arc, resource = np.nonzero(game.w)
         self.user = game.user[self.arc]
@@ -198,6 +205,16 @@ class LevelBounds:
         self.low[idle] = self.high[idle] = 1.0
         self.above = np.maximum(self.c * self.high[self.row] - least, 0.0)
         self.below = np.maximum(most - self.c * self.low[self.row], 0.0)
+
+
+def several_vectors(instance: Instance) -> str:
+    """One sentence that names a user with several variants, "" where there is none."""
+    for user, demand in zip(instance.users, instance.demands, strict=True):
+        if len(demand) > 1:
+            return (
+                f"the mixed-integer program of ps-dsf needs one demand vector for each user, but user {user!r} has {len(demand)}"
+            )
+    return ""
 
 
 mechanism = PsDsf()

@@ -16,8 +16,19 @@ and who wants more has z_ni >= l_i, l_i = the inverse of g_i' at lambda_i. That 
 The market with x_n <= M_n (price q_n) gives one of the answers: phi_n / x_n = lambda_i / gamma_ni + q_n for x_ni > 0 makes z_ni =
 x_n / (phi_n gamma_ni) <= 1 / lambda_i, with = where q_n = 0. It is the Pareto optimal one; there may be others.
 
-**Several variants** are refused: side by side they take less time than one after the other, so the time of a task depends on what
-else its user runs, and (17) with one number for each arc does not say which tasks fit.
+**Several variants** (not in K and P). A server runs one user at a time, and that user may run its variants side by side. In the
+part theta of the time it can run the tasks x_nvi with sum_v d_nvr x_nvi <= theta c_ir for all r, so that the tasks of all users
+fit iff
+
+    sum_n theta_ni <= 1,     theta_ni = max_r sum_v d_nvr x_nvi / c_ir
+
+which is no sum over arcs. But of a user's x_ni tasks in all, the time theta_ni holds exactly those with x_ni <= gamma_ni
+theta_ni, gamma_ni = what its best mixture runs alone (a linear program, as for the other games). So totals fit iff they fulfil
+(17) with that gamma_ni, z_ni is defined by totals, and everything above holds for totals: the game with variants *is* the one in
+which a task of n on server i is one of its best mixture, d_ni = sum_v share_nvi d_nvi, sum_v share = 1. `mixed` is that instance,
+in rationals; allocations are given on it. With one variant it is the instance itself. (If variants could only run one after the
+other, a task of each would take 1 / gamma_nvi, and only the fastest would be used: the same with the best single variant, which
+changes when a mixture of two variants is added as a third.)
 
 Time sharing never needs more than a divisible server has: since
 d_nr gamma_ni <= c_ir, what is feasible in time is feasible.
@@ -28,11 +39,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import best_mixture, exact_arcs
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -56,8 +68,8 @@ class TimeShared(Equilibrium):
         return time_shared(self.home(instance))
 
     def home(self, instance: Instance) -> Instance:
-        """The allocation is given on the servers themselves; InstanceError where a user has several demand vectors."""
-        return game_domain(instance, self.id)
+        """The allocation is given on the servers themselves, where a user with several variants runs their best mixture."""
+        return mixed(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """The concave program of nb on the time-shared instance."""
@@ -71,6 +83,25 @@ class TimeShared(Equilibrium):
         """See game/game.py, on the time-shared instance; or what a server runs beyond its time, at most 1, where that is more."""
         in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None)
         return max(super().residual(in_time), min(infeasibility(in_time), 1.0))
+
+
+@lru_cache(maxsize=8)
+def mixed(instance: Instance) -> Instance:
+    """A task of a user on a server is one of its best mixture there; the instance itself where users have one variant."""
+    if instance.single_variant:
+        return instance
+    arcs, exact = instance.arcs, instance.exact
+    loads, of = exact_arcs(instance).load, dict[tuple[int, int], list[int]]()
+    for a, pair in enumerate(zip(arcs.user.tolist(), arcs.server.tolist(), strict=True)):
+        of.setdefault(pair, []).append(a)
+    demands_on = {}
+    for (n, i), own in of.items():
+        tasks, _ = best_mixture([dict(loads[a]) for a in own])
+        vectors = [exact.demands_on.get((n, i), exact.demands[n])[arcs.variant[a]] for a in own]
+        total = sum(tasks)
+        demands_on[n, i] = [sum(y * v[r] for y, v in zip(tasks, vectors, strict=True)) / total for r in range(instance.R)]
+    eligible = [[(n, i) in of for i in range(instance.K)] for n in range(instance.N)]
+    return instance.replace(demands=[d[0] for d in exact.demands], eligible=eligible, demands_on=demands_on)
 
 
 @lru_cache(maxsize=8)

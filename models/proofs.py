@@ -1,11 +1,12 @@
 """Dual solutions in rationals that prove an exact answer: the method `exact` computes them, certificates contain them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fairalloc.models.rationals import Rationals
+from fairalloc.models.rationals import ExactArcs, Rationals
 
-__all__ = ["ExactProgram", "ExactRound"]
+__all__ = ["ExactLayer", "ExactProgram", "ExactRound"]
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,33 @@ class ExactProgram:
     prices: Rationals
     worth: Rationals
     limits: Rationals
+
+
+@dataclass(frozen=True)
+class ExactLayer:
+    """Prices at one server that keep users of PS-DSF with variants from more (formulations/game/max_min.py).
+
+    Attributes
+    ----------
+    server : its index i
+    prices : (R,) p >= 0, in parts of capacity, of sum 1
+    """
+
+    server: int
+    prices: Rationals
+
+    def cost(self, arcs: ExactArcs, a: int) -> Fraction:
+        """What a task on arc a of the server costs."""
+        first = self.server * len(self.prices)
+        return sum((part * self.prices[row - first] for row, part in arcs.load[a]), Fraction(0))
+
+    def cheapest(self, arcs: ExactArcs, here: Iterable[int], user: int) -> Fraction:
+        """c_n(p), the cost of the user's cheapest task on the server.
+
+        Parameters
+        ----------
+        arcs : the arcs of the instance in rationals
+        here : the arcs of the server
+        user : n
+        """
+        return min(self.cost(arcs, a) for a in here if arcs.user[a] == user)

@@ -4,9 +4,11 @@ A certificate must decide whether two numbers are equal, which floating point ca
 instance.py and shares.py on the rationals of `instance.exact`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from fairalloc.models.instance import Instance
@@ -18,8 +20,10 @@ __all__ = [
     "as_flint",
     "as_fraction",
     "asset_share",
+    "best_mixture",
     "count",
     "exact_arcs",
+    "exact_monopolies",
     "global_dominant_share",
     "monopoly",
     "point_as_fraction",
@@ -119,6 +123,55 @@ def solved(matrix: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]) -> R
     except ZeroDivisionError:
         return None
     return tuple(as_fraction(v) for v in answer.entries())
+
+
+# ---- monopolies ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)
+def exact_monopolies(instance: Instance) -> Rationals:
+    """(A,) gamma_ni in rationals: the most tasks that the arc's user runs alone on its server, variants side by side (K 8)."""
+    arcs = exact_arcs(instance)
+    of: dict[tuple[int, int], list[int]] = {}
+    for a, pair in enumerate(zip(arcs.user, instance.arcs.server.tolist(), strict=True)):
+        of.setdefault(pair, []).append(a)
+    result = [Fraction(0)] * len(arcs.user)
+    for own in of.values():
+        gamma = sum(best_mixture([dict(arcs.load[a]) for a in own])[0], Fraction(0))
+        for a in own:
+            result[a] = gamma
+    return tuple(result)
+
+
+def best_mixture(loads: Sequence[Mapping[int, Fraction]]) -> tuple[Rationals, Mapping[int, Fraction]]:
+    """Max sum_v y_v  s.t.  sum_v load_vr y_v <= 1, y >= 0, and its dual  min sum_r p_r  s.t.  sum_r load_vr p_r >= 1, p >= 0.
+
+    An optimal basis has k variants and k resources. They are tried, fewest first, until y and p are both feasible: then
+    sum y = sum p proves both, so the answer depends on nothing but the data. Variants of a user are few.
+
+    Parameters
+    ----------
+    loads : for each variant {resource: the part of it that a task takes, > 0}
+
+    Returns
+    -------
+    (V,) y, and {resource: p} for the resources with a price
+    """
+    resources = sorted({r for load in loads for r in load})
+    zero = Fraction(0)
+    for k in range(1, min(len(loads), len(resources)) + 1):
+        for chosen in combinations(range(len(loads)), k):
+            for full in combinations(resources, k):
+                matrix = [[loads[v].get(r, zero) for v in chosen] for r in full]
+                y, p = solved(matrix, [Fraction(1)] * k), solved([*zip(*matrix, strict=True)], [Fraction(1)] * k)
+                if y is None or p is None or min(y) < 0 or min(p) < 0:
+                    continue
+                price, tasks = dict(zip(full, p, strict=True)), dict(zip(chosen, y, strict=True))
+                dear = all(sum((part * price.get(r, zero) for r, part in load.items()), zero) >= 1 for load in loads)
+                fits = all(sum((loads[v].get(r, zero) * t for v, t in tasks.items()), zero) <= 1 for r in resources)
+                if dear and fits:
+                    return tuple(tasks.get(v, zero) for v in range(len(loads))), price
+    raise AssertionError("a linear program with a feasible and bounded set has an optimal basis")
 
 
 # ---- shares, where shares.py defines them ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 | nash_bargaining.py | nb: bounds on the optimal value |
 | justified.py | njc: the bottleneck of each user |
 | game.py | ps-dsf by exact levels, alpha-pf-vds by a bound on its residual |
+| prices.py | ps-dsf with several variants: layers of prices |
 | construct.py | `certify`, which makes all of these |
 | documents.py | reads them from JSON |
 """
@@ -21,6 +22,7 @@ from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCert
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
+from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "JustifiedCertificate",
     "LevelsCertificate",
     "LeximinCertificate",
+    "PricesCertificate",
     "ProgramCertificate",
     "ResidualCertificate",
     "certify",

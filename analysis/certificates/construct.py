@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from fairalloc.analysis.certificates.game import VISIBLE, LevelsCertificate, Res
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
+from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import MECHANISMS
@@ -35,11 +37,11 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.proofs import ExactProgram
+from fairalloc.models.proofs import ExactLayer, ExactProgram
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
-from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
+from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Limits, Stopped, now
@@ -182,7 +184,7 @@ def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], to
 
 
 def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
-    """Levels for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
+    """Levels or layers for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
     if not given.has_point or np.any(given.tasks <= 0):
         raise Refuted("a user has no task")
     if not isinstance(item, AlphaPfVds):
@@ -201,14 +203,18 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
     """The allocation's own rationals, or the exact answer that has its pattern and is near it."""
     domain = item.domain(home)
     x = given.x_exact if given.x_exact is not None else exact_levels(domain, given.x)
-    kappa = None if x is None else levels(domain, x)
-    if x is None or kappa is None:
+    prove = levels if domain.single_variant else exact_layers
+    proof = None if x is None else prove(domain, x)
+    if x is None or proof is None:
         raise Refuted(f"no exact levels have the pattern of the allocation, whose residual is {item.residual(given):.3g}")
     tasks = exact_arcs(domain).tasks(x)
     far = float(max(np.abs(given.tasks - [float(u) for u in tasks]) / given.tasks))
     if not far <= tolerance:
         raise Refuted(f"the exact answer with the pattern of the allocation is {far:.3g} away, relative")
-    return LevelsCertificate(item.id, x, tasks, kappa, about=f"the tasks of the allocation differ by at most {far:.1e}, relative")
+    about = f"the tasks of the allocation differ by at most {far:.1e}, relative"
+    if domain.single_variant:
+        return LevelsCertificate(item.id, x, tasks, cast(Rationals, proof), about=about)
+    return PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof), about=about)
 
 
 def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:

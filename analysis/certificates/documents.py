@@ -9,6 +9,7 @@ from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCert
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
+from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import rational
@@ -23,6 +24,7 @@ KINDS: dict[str, type[Certificate]] = {
         BoundsCertificate,
         JustifiedCertificate,
         LevelsCertificate,
+        PricesCertificate,
         ResidualCertificate,
     )
 }

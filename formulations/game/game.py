@@ -53,10 +53,9 @@ maximises (K 12) over its x_nvi, so everything above holds for arcs (n, v, i) wi
 g_i'(z_ni) for every v; the variants of a satisfied user have one eta_ni, so those it uses are its cheapest; w may exceed 1, but
 not on a best mixture. With one variant this is K. Existence as above: (x_ni)_n is unique and continuous, and it lies in a
 polytope.
-*alpha = infinity is refused with variants*, since the levels say too little there. One user on one server (1, 1) with variants
-(1, 1/2) and (1/2, 1): x = (1, 0) fills the first resource, which both variants need and on which nobody has a larger share. It is
-a bottleneck for both, and P (13) holds, but (2/3, 2/3) gives the user 4/3 tasks. Definition 2 itself does exclude x; it needs a
-price vector in place of each bottleneck, and equilibria for alpha -> infinity have its limits, but no levels tell them apart.
+*alpha = infinity with variants*: levels say too little there. P's Definition 2 has a price vector for each user in the place of
+each bottleneck; max_min.py derives it, and proves that it is P's Theorem 1 for one variant, that answers exist, and that limits
+of equilibria for alpha -> infinity are among them.
 
 **Residual.** The largest over the servers of the following, each in [0, 1], with t_n = 1 - x_n / M_n (1 without a limit).
 *Finite alpha*: the larger of two numbers.
@@ -68,7 +67,8 @@ hardly changes (a). For an arc: min(t_n, 1 - exp(E)) where E < 0, and min(y, 1 -
 user's variants there), where D > 0. For a resource r: the smaller of its slack and of the largest min(t_n, 1 - exp(E)) that
 results when the prices of r and of all resources with at least as much slack are set to 0. Prices come from the method where it
 has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
-*alpha = infinity*: how far Theorem 1 of P is violated; it needs no prices (`bottleneck_gap`).
+*alpha = infinity*: how far Theorem 1 of P is violated (`bottleneck_gap`), or where a user of the server has several variants P's
+Definition 2 (`max_min_gap` of max_min.py, which is the same number for one variant); it needs no prices.
 
 A row of the instance with count q is one pool: splitting server i into q equal ones turns z_ni into q z_ni, so A_i and B_i become
 q A_i and q B_i there, and a pool's parameters are those of one of its servers divided by q.
@@ -85,12 +85,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from fairalloc.formulations.game.max_min import OneServer, max_min_gap
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, is_vector
 
-__all__ = ["Game", "bottleneck_gap", "definition_gap", "game_domain", "level_gap", "monopolies", "recovered_prices"]
+__all__ = ["Game", "bottleneck_gap", "definition_gap", "level_gap", "monopolies", "recovered_prices"]
 
 PROVED = 1e-9
 """Where the residual is below this, no linear program looks for better prices."""
@@ -102,14 +103,6 @@ prices for each threshold prove a bound, and the least bound is the residual."""
 
 SATISFIED_THRESHOLDS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 """Up to which t_n a user counts as satisfied in (a) of the residual; (a) is then at least the largest such t_n."""
-
-
-def game_domain(instance: Instance, name: str) -> Instance:
-    """The instance itself; InstanceError where a user has several demand vectors."""
-    for user, demand in zip(instance.users, instance.demands, strict=True):
-        if len(demand) > 1:
-            raise NotApplicable(f"{name} needs one demand vector for each user, but user {user!r} has {len(demand)}")
-    return instance
 
 
 @lru_cache(maxsize=8)
@@ -140,6 +133,7 @@ class Game:
     limits : (N,) M_n, inf where there is none
     alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22)
     finite : (K,) bool, whether alpha is
+    several : (K,) bool, whether a user has several variants there
     """
 
     def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0) -> None:
@@ -153,10 +147,11 @@ class Game:
         self.alpha = per_server(alpha, instance, "alpha")
         self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
         self._check()
-        if np.isinf(self.alpha).any():
-            game_domain(instance, "a game with alpha = inf")
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
+        ways = np.zeros((instance.N, instance.K), int)
+        np.add.at(ways, (self.user, self.server), 1)
+        self.several: NDArray[np.bool_] = np.asarray((ways > 1).any(axis=0))
 
     def _check(self) -> None:
         for i, server in enumerate(self.instance.servers):
@@ -251,7 +246,7 @@ class Game:
         """(K,) the residual of each server at a feasible x, with kappa (K, R) as a hint."""
         result = np.ones(self.instance.K)
         for i in np.flatnonzero(~self.finite):
-            result[i] = bottleneck_gap(self, x, int(i))
+            result[i] = self.infinite_gap(x, int(i))
         if kappa is not None and np.all(np.isfinite(kappa)):
             proved = np.maximum(definition_gap(self, x, kappa), level_gap(self, x, kappa))
             result = np.where(self.finite, proved, result)
@@ -263,6 +258,21 @@ class Game:
                 proved = np.maximum(definition_gap(self, x, own), level_gap(self, x, own))
                 result[open_] = np.minimum(result, proved)[open_]
         return result
+
+    def infinite_gap(self, x: Floats, i: int) -> float:
+        """The residual of server i with alpha = infinity at feasible tasks x (A,)."""
+        return max_min_gap(self.one_server(x, i)) if self.several[i] else bottleneck_gap(self, x, i)
+
+    def proves(self, x: Floats, tau: float) -> bool:
+        """Whether the residual of every server with alpha = infinity is at most tau at feasible tasks x (A,)."""
+        servers = np.flatnonzero(~self.finite)
+        return all(self.one_server(x, int(i)).proves(tau) for i in servers)
+
+    def one_server(self, x: Floats, i: int) -> OneServer:
+        """The arrays of server i for max_min.py at tasks x (A,)."""
+        here, tasks = np.flatnonzero(self.server == i), self.tasks(x)
+        wanted = self.wanted(tasks)[self.user[here]]
+        return OneServer(self.w[here], self.fractions(x)[here], self.shares(tasks)[here], wanted, self.user[here])
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
         """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
@@ -508,13 +518,13 @@ def recovered_prices(
         here = game.server == i
         some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
         served = np.where(y[here] > threshold, y[here], 0.0)
-        prices = OneServer(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])
+        prices = ServerPrices(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])
         kappa[i] = prices.least_violating(float(game.beta[i]), some)
     return kappa
 
 
 @dataclass(frozen=True)
-class OneServer:
+class ServerPrices:
     """The m arcs of one server for `recovered_prices`: w (m, R), the served part, y, log g', who is satisfied, user (m,)."""
 
     w: Floats

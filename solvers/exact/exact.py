@@ -215,11 +215,11 @@ def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> A
         if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
             return Answer(tasks, None, "time_limit", session.times, near.iterations, "out of time in continuation")
         x = exact_levels(instance, tasks, limits.own(ExactOptions)) if np.all(np.isfinite(tasks)) else None
-        kappa = None if x is None else levels(instance, x)
-    if x is None or kappa is None:
+    if x is None:
         message = "no exact levels have the pattern of the answer of continuation"
         return Answer(tasks, None, "error", session.times, near.iterations, message)
-    prices = np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
+    kappa = levels(instance, x) if instance.single_variant else None  # several variants need no levels
+    prices = None if kappa is None else np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
     return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, near.iterations, x_exact=x)
 
 

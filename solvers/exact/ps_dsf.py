@@ -1,32 +1,45 @@
-r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (P Theorem 1).
+r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (P Theorem 1; with variants P Definition 2).
 
-1. With a tolerance, read the pattern of the floating-point answer: which arcs have tasks, which resources of which servers are
-   full, and for every full resource which users are at its level, the largest z_mi of those it serves.
-2. Solve the linear equations of the pattern in rationals. Unknowns that they leave free keep the value of the floating-point
-   answer, as the simplest fraction near by.
-3. Check Theorem 1 of P exactly (`levels`). Where it fails, repeat from 1 with the next tolerance.
-
-The unknowns are x on the arcs with tasks and the levels l_ir of full resources:
-
-    sum_m x_mi d_mr = c_ir          for full (i, r),          sum_j x_nj = phi_n gamma_ni l_ir      for n at the level of (i, r)
-    sum_j x_nj = M_n                for users at their limits, who need no level
+1. With a tolerance, read the pattern of the floating-point answer (solvers/game/layers.py).
+2. Solve its linear equations in rationals, for the tasks on the arcs in use and the level of every layer. Unknowns that they
+   leave free keep the value of the floating-point answer, as the simplest fraction near by.
+3. Check exactly: Theorem 1 of P (`levels`) where users have one variant, else whether each user has its prices (`exact_layers`).
+   Where it fails, repeat from 1 with the next tolerance.
 
 They may have many solutions: x on arcs is not unique in general, and x_n for ps-dsf not always.
+
+**Prices in rationals** (`exact_layers`, condition (*) of max_min.py). For the users n of one share at a server, with prices for
+full resources only that nobody with a larger share uses, all conditions on p are linear and homogeneous:
+
+    max  sum_n s_n    s.t.   s_n <= 1,   s_n <= p . w_nv for all v,   p . w_mv <= p . w_mu where y_mv > 0, z_m <= z_n, for all u
+
+is solved by the rational simplex method from p = 0. Users with s_n > 0 have their prices, and so have all with a larger share who
+pay something at them. (s_n is then 1.)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fairalloc.formulations.game.game import Game
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import ExactArcs, Rationals, as_fraction, exact_arcs
-from fairalloc.solvers.exact.simplex import SimplexOptions
+from fairalloc.models.proofs import ExactLayer
+from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
+from fairalloc.solvers.exact.simplex import RationalProgram, SimplexOptions, optimal_basic_solution
+from fairalloc.solvers.game.layers import Pattern, patterns
+from fairalloc.solvers.method import Limits, Stopped
 
-__all__ = ["ExactOptions", "exact_levels", "levels", "unit"]
+__all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]
+
+
+UNLIMITED = Limits()
+
+MOST_PIVOTS = 20_000
+"""Of the program for the prices of a layer, which starts from p = 0."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class ExactOptions(SimplexOptions):
 def unit(instance: Instance, arcs: ExactArcs) -> Rationals:
     """(A,) phi_n gamma_ni in rationals, the tasks at which user n has the share 1 at server i."""
     weights = instance.exact.weights
-    return tuple(weights[n] / max(part for _, part in load) for n, load in zip(arcs.user, arcs.load, strict=True))
+    return tuple(weights[n] * gamma for n, gamma in zip(arcs.user, exact_monopolies(instance), strict=True))
 
 
 def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
@@ -76,6 +89,96 @@ def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
     return tuple(1 / z if here else Fraction(0) for z, here in zip(largest, full, strict=True)) if all(reached) else None
 
 
+def exact_layers(instance: Instance, x: Sequence[Fraction], limits: Limits = UNLIMITED) -> tuple[ExactLayer, ...] | None:
+    """The prices that prove Definition 2 of P at every server for the tasks x (A,); None where x is not PS-DSF.
+
+    Parameters
+    ----------
+    instance : the domain
+    x : (A,) tasks
+    limits : of which the deadline counts
+    """
+    arcs = exact_arcs(instance)
+    tasks, loads, units = arcs.tasks(x), arcs.loads(x), unit(instance, arcs)
+    if any(value < 0 for value in x) or any(load > 1 for load in loads) or any(u == 0 for u in tasks):
+        return None
+    if any(limit is not None and u > limit for u, limit in zip(tasks, arcs.limits, strict=True)):
+        return None
+    shares = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
+    result: list[ExactLayer] = []
+    try:
+        for i in range(instance.K):
+            here = np.flatnonzero(instance.arcs.server == i).tolist()
+            result += _server_layers(arcs, i, range(i * instance.R, (i + 1) * instance.R), here, x, shares, limits)
+    except Stopped:
+        return None
+    return tuple(result)
+
+
+def _server_layers(
+    arcs: ExactArcs, i: int, own: range, here: list[int], x: Sequence[Fraction], shares: Sequence[Fraction], limits: Limits
+) -> list[ExactLayer]:
+    """The layers of one server, the smallest shares first; Stopped where a user has no prices, or no time is left.
+
+    Parameters
+    ----------
+    arcs : the arcs of the instance in rationals
+    i, own, here : the server's index, its rows and its arcs
+    x, shares : (A,) tasks, and z of their users
+    limits : of which the deadline counts
+    """
+    tasks, loads = arcs.tasks(x), arcs.loads(x)
+    rows = {row for a in here for row, _ in arcs.load[a] if loads[row] == 1}
+    wanting = {arcs.user[a]: shares[a] for a in here if tasks[arcs.user[a]] != arcs.limits[arcs.user[a]]}
+    result: list[ExactLayer] = []
+    for share in sorted(set(wanting.values())):
+        needy = [n for n, z in wanting.items() if z == share and not any(part.cheapest(arcs, here, n) for part in result)]
+        if not needy:
+            continue
+        barred = {row for a in here if x[a] and shares[a] > share for row, _ in arcs.load[a]}
+        cheap = [a for a in here if x[a] and shares[a] <= share]
+        price = _layer(arcs, here, needy, rows - barred, cheap, limits)
+        result.append(ExactLayer(i, tuple(price.get(row, Fraction(0)) for row in own)))
+        if not all(result[-1].cheapest(arcs, here, n) for n in needy):
+            raise Stopped("error", "a user has no prices")
+    return result
+
+
+def _layer(
+    arcs: ExactArcs, here: list[int], needy: list[int], rows: set[int], cheap: list[int], limits: Limits
+) -> dict[int, Fraction]:
+    """{row: price} of one layer, of sum 1; none where nobody of the needy can be made to pay.
+
+    Parameters
+    ----------
+    arcs : the arcs of the instance in rationals
+    here : the arcs of the server
+    needy : users of one share
+    rows : those that may have a price
+    cheap : the arcs that must be their user's cheapest
+    limits : of which the deadline counts
+    """
+    loads, zero = {a: dict(arcs.load[a]) for a in here}, Fraction(0)
+    own = [a for a in here if arcs.user[a] in needy]
+    some = sorted(rows)
+    place = {n: len(some) + k for k, n in enumerate(needy)}
+    pairs = [(a, b) for a in cheap for b in here if b != a and arcs.user[b] == arcs.user[a]]
+    inequalities = [{k: -loads[a].get(row, zero) for k, row in enumerate(some)} | {place[arcs.user[a]]: Fraction(1)} for a in own]
+    inequalities += [{k: loads[a].get(row, zero) - loads[b].get(row, zero) for k, row in enumerate(some)} for a, b in pairs]
+    inequalities += [{k: Fraction(1)} for k in place.values()]
+    columns: list[dict[int, Any]] = [{} for _ in range(len(some) + len(needy))]
+    for j, inequality in enumerate(inequalities):
+        for k, value in inequality.items():
+            columns[k].update({j: as_flint(value)} if value else {})
+    right = [as_flint(0)] * (len(inequalities) - len(needy)) + [as_flint(1)] * len(needy)
+    program = RationalProgram.of_rows([as_flint(0)] * len(some) + [as_flint(1)] * len(needy), columns, right)
+    slack = range(len(columns), len(columns) + len(right))
+    solution, _ = optimal_basic_solution(program, list(slack), replace(limits, options=SimplexOptions(MOST_PIVOTS)))
+    p = [as_fraction(solution.values.get(k, 0)) for k in range(len(some))]
+    total = sum(p, zero)
+    return {row: value / total for row, value in zip(some, p, strict=True) if value}
+
+
 def exact_levels(
     instance: Instance,
     x: Floats,
@@ -94,71 +197,45 @@ def exact_levels(
     (A,) tasks as rationals, or None where no pattern read from x is one
     """
     arcs = exact_arcs(instance)
-    units = unit(instance, arcs)
-    for tolerance in options.tolerances:
-        found = _solved(arcs, units, _read(instance, x, tolerance), x, options.largest_denominator)  # 1, 2
-        if found is not None and levels(instance, found) is not None:  # 3
+    units, game = unit(instance, arcs), Game(instance, np.inf)
+    for read in patterns(game, x, options.tolerances):  # 1
+        found = _solved(arcs, units, read, x, options.largest_denominator)  # 2
+        if found is not None and _holds(instance, found):  # 3
             return found
     return None
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """Arcs that are served, rows (i, r) that are full, pairs (arc, row) of arcs at the level of a row, users at their limits."""
-
-    served: tuple[int, ...]
-    full: tuple[int, ...]
-    at: tuple[tuple[int, int], ...]
-    held: tuple[int, ...]
+def _holds(instance: Instance, x: Rationals) -> bool:
+    return (levels if instance.single_variant else exact_layers)(instance, x) is not None
 
 
-def _read(instance: Instance, x: Floats, tolerance: float) -> Pattern:
-    arcs = instance.arcs
-    tasks = np.bincount(arcs.user, x, instance.N)
-    z = tasks[arcs.user] / (instance.weights[arcs.user] * arcs.gamma)
-    served = x > tolerance * arcs.gamma
-    full = arcs.load @ np.where(served, x, 0.0) >= 1 - max(10.0, float(len(x))) * tolerance
-    load = arcs.load.tocoo()
-    ours = served[load.col] & full[load.row]
-    row, col = load.row[ours], load.col[ours]
-    level = np.zeros(len(full))
-    np.maximum.at(level, row, z[col])
-    held = tasks >= instance.max_tasks * (1 - tolerance)
-    near = (z[col] >= level[row] * (1 - tolerance)) & ~held[arcs.user[col]]
-    rows = np.flatnonzero(full & (level > 0))
-    pairs = sorted(zip(col[near].tolist(), row[near].tolist(), strict=True))
-    return Pattern(
-        tuple(np.flatnonzero(served).tolist()), tuple(rows.tolist()), tuple(pairs), tuple(np.flatnonzero(held).tolist())
-    )
-
-
-def _solved(arcs: ExactArcs, units: Rationals, pattern: Pattern, x: Floats, largest: int) -> Rationals | None:
+def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, largest: int) -> Rationals | None:
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
     from flint import fmpq, fmpq_mat
 
-    column = {row: k for k, row in enumerate(pattern.full)}  # levels first: what is free should be tasks
-    first = len(column)
-    place = {a: first + k for k, a in enumerate(pattern.served)}
+    column = {row: k for k, row in enumerate(found.full)}
+    first = found.layers
+    place = {a: first + k for k, a in enumerate(found.served)}
     width = first + len(place)
     of: dict[int, list[int]] = {}
-    for a in pattern.served:
+    for a in found.served:
         of.setdefault(arcs.user[a], []).append(a)
-    equations: list[dict[int, Any]] = [{width: fmpq(1)} for _ in pattern.full]
-    for a in pattern.served:
+    equations: list[dict[int, Any]] = [{width: fmpq(1)} for _ in found.full]
+    for a in found.served:
         for row, part in arcs.load[a]:
             if row in column:
                 equations[column[row]][place[a]] = fmpq(part.numerator, part.denominator)
-    for a, row in pattern.at:
+    for a, layer in found.at:
         size = units[a]
         mine = {place[b]: fmpq(1) for b in of[arcs.user[a]]}
-        equations.append({**mine, column[row]: fmpq(-size.numerator, size.denominator)})
-    for n in pattern.held:
+        equations.append({**mine, layer: fmpq(-size.numerator, size.denominator)})  # levels first: what is free should be tasks
+    for n in found.held:
         limit = arcs.limits[n]
         assert limit is not None
         equations.append({place[b]: fmpq(1) for b in of.get(n, [])} | {width: fmpq(limit.numerator, limit.denominator)})
     entries = [equation.get(k, 0) for equation in equations for k in range(width + 1)]
     reduced, rank = fmpq_mat(len(equations), width + 1, entries).rref()
-    value = [Fraction(0)] * first + [_simple(float(x[a]), largest) for a in pattern.served]
+    value = [Fraction(0)] * first + [_simple(float(x[a]), largest) for a in found.served]
     pivots = [next(k for k in range(width + 1) if reduced[i, k]) for i in range(rank)]
     if width in pivots:  # 0 = 1
         return None

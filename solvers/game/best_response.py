@@ -3,7 +3,8 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 1. Start with no tasks and no prices.
 2. A *sweep*: for every server i in the order of the instance,
    a. compute the shares b_n that its users have from the other servers;
-   b. solve Problem 1 of server i given b: by water filling where alpha_i = infinity or R = 1, else by its dual;
+   b. solve Problem 1 of server i given b: by water filling where alpha_i = infinity or R = 1, with several variants by the linear
+      programs of max_min_response.py, else by its dual;
    c. replace the tasks on server i by this best response.
 3. Where the tasks changed little, compute the residual. Repeat from 2 until it is small enough or a sweep changes nothing.
 4. If every server uses water filling and the sweeps ended after finitely many, repeat them in rational arithmetic. If they end
@@ -60,6 +61,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers.game.max_min_response import max_min_response
 from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, plain_users
 from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
@@ -351,7 +353,9 @@ class BestResponseSession(GameSession):
         if i in self.duals:
             y, self.kappa[i] = self.duals[i].answer(b, self.kappa[i])
         else:
-            y, level = water_filling(server.w, server.phi, b, self.options.tie_tolerance, server.most)
+            several = self.game.several[i]
+            filled = water_filling(server.w, server.phi, b, self.options.tie_tolerance, server.most) if not several else None
+            y, level = filled or max_min_response(server, b)
             self.kappa[i] = self._kappa(i, level)
         return float(server.put(y, self.x, tasks))  # 2c
 
@@ -421,9 +425,11 @@ class BestResponse(GameMethod):
     options = BestResponseOptions()
     canonical = False  # y, w and z have no units, and rationals should stay what they are
 
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
-        """One demand vector for each user."""
-        return plain_users(self.id, instance, limits=True)
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Several variants where every alpha is infinite; else one demand vector for each user."""
+        assert isinstance(mechanism, Equilibrium)
+        domain = mechanism.domain(instance)
+        return plain_users(self.id, domain, limits=True) if mechanism.game(domain).finite.any() else ""
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """The sweeps; where they ended after finitely many, once more in rationals."""
@@ -433,7 +439,7 @@ class BestResponse(GameMethod):
         if answer.termination != "optimal" or sweeps >= options.exact_sweeps or len(answer.x) > options.exact_arcs:
             return answer
         game = mechanism.game(instance)
-        if not all(by_filling(game, i) for i in range(instance.K)):
+        if not all(by_filling(game, i) for i in range(instance.K)) or game.several.any():
             return answer
         exact = rational_sweeps(game, sweeps + 2, limits.deadline, options.exact_bits)  # 4
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)

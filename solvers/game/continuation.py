@@ -13,6 +13,10 @@ For alpha != 1 the game is not monotone and the path may turn: tau can increase 
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
 almost straight. Since the cap on alpha rises while tau decreases, alpha = infinity takes no more steps than alpha = 2.
 
+**alpha = infinity with variants.** There alpha is capped at max(3, 0.3 / sqrt(tau)), since variants are told apart by prices,
+which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
+where that fails at the end, the servers answer in turn from there (max_min_response.py).
+
 **Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
 Zhang 1994). With the guess P of the arcs in use and Q of the resources with a price, Newton's method on the equations
 
@@ -36,7 +40,9 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
-from fairalloc.solvers.game.equations import FULL, Booleans, LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.layers import corrected, patterns
+from fairalloc.solvers.game.max_min_response import max_min_sweep
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
@@ -50,6 +56,7 @@ class ContinuationOptions(CentralPathOptions):
     max_steps : Newton systems for one start
     last_tau : the tau at which the path ends, where the products y e and k s are of the size of rounding errors
     neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
+    max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     finish_tau : step 5 is tried from this tau on, each time tau has decreased to a hundredth
     """
 
@@ -58,6 +65,7 @@ class ContinuationOptions(CentralPathOptions):
     last_tau: float = 1e-13
     neighbourhood: float = 0.1
     finish_tau: float = 1e-6
+    max_sweeps: int = 60
 
 
 class PathLost(Exception):  # noqa: N818 (a signal, not an error)
@@ -81,6 +89,8 @@ class PathFollowing:
             1.0 / np.sqrt(max(mask.sum(), 1)) for mask in 2 * (self.levels.arc, self.levels.row) + 2 * (self.levels.limited,)
         ]
         self.options = session.options
+        game = self.levels.game
+        self._several = bool((game.several & ~game.finite).any())
         self.length, self.budget = 1.0, session.done + self.options.max_steps
         arc, row = self.levels.arc, self.levels.row
         self._cap(np.log(tau))
@@ -113,7 +123,7 @@ class PathFollowing:
         return CentralPathNewton(self.levels, point, self.options)
 
     def _cap(self, theta: float) -> None:
-        self.levels.cap(max(self.first, 0.3 * np.exp(-theta)))
+        self.levels.cap(max(self.first, 0.3 * np.exp(-theta * (0.5 if self._several else 1.0))))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
         """(N, C) the change of E with log tau, because alpha changes with it."""
@@ -189,12 +199,51 @@ class PathFollowing:
         stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5), levels.limited & (along.h < 0.5)
         large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
+        if self._several:
+            finish_by_layers(self.session, levels.x(point.y))
+            self._cap(point.theta)
+            return self.session.reached
         self.session.look(point.y, point.k, tau=point.tau)
         for arcs, rows, held in (stay, large):
             if not self.session.reached:
                 newton_on_active_arcs(self.session, point.y, point.k, arcs, rows, held, self.options.max_strong_arcs)
         self._cap(point.theta)
         return self.session.reached
+
+
+def finish_by_layers(session: NewtonSession, x: Floats) -> None:
+    """Step 5 for alpha = infinity with variants: the equations of the pattern (layers.py), one after the other.
+
+    Parameters
+    ----------
+    session : keeps a point that is good enough
+    x : (A,) tasks near an answer
+    """
+    game = session.levels.game
+    for found in patterns(game, x, PATTERNS) if not game.finite.any() else ():
+        new = corrected(game, x, found)
+        if new is not None and session.look_at(new):
+            return
+
+
+def finish_by_sweeps(session: NewtonSession, sweeps: int) -> None:
+    """Where the path's end tells no pattern: the servers answer in turn from there (max_min_response.py), and step 5 after each round.
+
+    In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
+
+    Parameters
+    ----------
+    session : with its best point so far
+    sweeps : the largest number of rounds
+    """
+    game, x = session.levels.game, session.x
+    for _ in range(sweeps if not game.finite.any() else 0):
+        session.step()
+        x = max_min_sweep(game, x)
+        if not session.look_at(x):
+            finish_by_layers(session, x)
+        if session.reached:
+            return
 
 
 def newton_on_active_arcs(
@@ -283,7 +332,8 @@ class ContinuationSession(NewtonSession):
             newton_on_active_arcs(self, y, k, y > 0, k > 0, held, self.options.max_strong_arcs)
             if self.reached:
                 return
-        for tau, first in self.options.starts:
+        several = bool((self.levels.game.several & ~self.levels.game.finite).any())
+        for tau, first in self.options.starts[: 1 if several else None]:
             path = PathFollowing(self, tau, first)
             try:
                 path.follow()
@@ -292,6 +342,10 @@ class ContinuationSession(NewtonSession):
                 self.look(path.now.y, path.now.k, tau=path.now.tau)
                 if isinstance(end, Stopped):
                     raise
+            if several and not self.reached:
+                self.levels.cap(np.inf)
+                self.look(path.now.y, path.now.k, tau=path.now.tau)
+                finish_by_sweeps(self, self.options.max_sweeps)
             if self.gap <= self.limits.promised:
                 return
 

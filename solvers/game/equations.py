@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap
+from fairalloc.formulations.game.game import Game, definition_gap, level_gap
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
@@ -57,6 +57,9 @@ class NewtonOptions(AlgorithmOptions):
 
     target: float = 0.0
 
+
+PATTERNS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+"""The tolerances with which the pattern of a point is read, one after the other."""
 
 FULL = 1e-6
 """The slack up to which `levels_at` takes a resource to be full: the tasks it is asked for are an answer in floating point."""
@@ -202,7 +205,7 @@ class LevelEquations:
             return 1.0
         with np.errstate(over="ignore"):
             smooth = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
-        each = [smooth[i] if game.finite[i] else bottleneck_gap(game, x, i) for i in range(self.K)]
+        each = [smooth[i] if game.finite[i] else game.infinite_gap(x, i) for i in range(self.K)]
         return float(max(each))
 
 
@@ -289,6 +292,15 @@ class NewtonSession(Session):
             self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
         self.note(iteration=self.done, residual=gap, seconds=self.seconds, **facts)
         return gap
+
+    def look_at(self, x: Floats) -> bool:
+        """Whether tasks (A,) prove the target without prices, in a game with alpha = infinity; they are kept then."""
+        game = self.levels.game
+        if not (np.all(np.isfinite(x)) and np.all(game.tasks(x) > 0) and game.proves(x, self.target)):
+            return False
+        self.gap, self.x, self.prices = float(game.gaps(x).max()), x, None
+        self.note(iteration=self.done, residual=self.gap, seconds=self.seconds)
+        return True
 
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:

@@ -29,7 +29,7 @@ from fairalloc.solvers.game.complementarity import (
     Linearization,
     lemke_from_guess,
 )
-from fairalloc.solvers.game.semismooth_newton import finite_games
+from fairalloc.solvers.game.session import finite_alpha, plain_users
 from fairalloc.solvers.method import Limits, Method, Session
 
 
@@ -88,7 +88,7 @@ class JosephyNewton(Method):
         size = len(domain.arcs) + domain.K * domain.R
         if size > self.options.largest:
             return f"{self.id} needs at most {self.options.largest} arcs and prices together, but there are {size}"
-        return finite_games(self.id, mechanism, instance)
+        return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The arrays."""

@@ -22,7 +22,7 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, ComplementarityOptions, Linearization
-from fairalloc.solvers.game.session import plain_users
+from fairalloc.solvers.game.session import finite_alpha, plain_users
 from fairalloc.solvers.method import Limits, Method, Session
 
 
@@ -69,24 +69,6 @@ def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
     return result
 
 
-def finite_games(name: str, mechanism: Mechanism, instance: Instance) -> str:
-    """One sentence where a server has alpha = inf, or a user a limit or several variants, which a method does not know; else "".
-
-    Parameters
-    ----------
-    name : id of the method
-    mechanism : a mechanism of the game, configured
-    instance : the problem
-    """
-    assert isinstance(mechanism, Equilibrium)
-    if reason := plain_users(name, instance):
-        return reason
-    domain = mechanism.domain(instance)
-    for i in np.flatnonzero(~mechanism.game(domain).finite)[:1]:
-        return f"{name} needs a finite alpha on every server, but server {domain.servers[i]!r} has alpha inf"
-    return ""
-
-
 class SemismoothNewton(Method):
     """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
@@ -103,7 +85,7 @@ class SemismoothNewton(Method):
         """Every alpha is finite, and a step takes seconds."""
         if (arcs := len(mechanism.domain(instance).arcs)) > self.options.largest:
             return f"{self.id} needs at most {self.options.largest} arcs, but there are {arcs}"
-        return finite_games(self.id, mechanism, instance)
+        return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The arrays."""

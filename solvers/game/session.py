@@ -54,7 +54,9 @@ class ServerArrays:
 
     def elsewhere(self, x: Any, tasks: Any) -> Any:
         """(m,) b_n of tasks x (A,) on arcs with totals tasks (N,)."""
-        rest = tasks[self.user] - x[self.arcs]
+        here = tasks * 0
+        np.add.at(here, self.user, x[self.arcs])
+        rest = (tasks - here)[self.user]
         return np.maximum(rest, rest * 0) / (self.phi * self.gamma)
 
     def put(self, y: Any, x: Any, tasks: Any) -> Any:
@@ -72,10 +74,10 @@ class ServerArrays:
         """
         change = y * self.gamma - x[self.arcs]
         x[self.arcs] += change
-        tasks[self.user] += change
-        moved = change != 0
-        total = np.maximum(tasks[self.user], tasks[self.user] - change)[moved]
-        return np.max(np.abs(change[moved]) / total, initial=0)
+        before = tasks.copy()
+        np.add.at(tasks, self.user, change)
+        moved = self.user[tasks[self.user] != before[self.user]]
+        return np.max(np.abs(tasks - before)[moved] / np.maximum(tasks, before)[moved], initial=0)
 
 
 def servers_of(game: Game) -> list[ServerArrays]:
@@ -173,7 +175,7 @@ class ForFiniteAlpha(GameMethod):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Finite alpha, users as in K."""
-        return plain_users(self.id, instance) or finite_alpha(self.id, mechanism, instance)
+        return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)
 
 
 class ForFilling(GameMethod):
@@ -183,7 +185,7 @@ class ForFilling(GameMethod):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Alpha = inf everywhere, or one resource; users as in P."""
-        return plain_users(self.id, instance) or all_filling(self.id, mechanism, instance)
+        return plain_users(self.id, mechanism.domain(instance)) or all_filling(self.id, mechanism, instance)
 
 
 def plain_users(method: str, instance: Instance, limits: bool = False) -> str:

@@ -319,12 +319,9 @@ def test_any_planted_game_has_no_residual(seed, alpha, ties):
     assert residual(game) <= RECOVERED
 
 
-@pytest.mark.parametrize("name", ["ps-dsf", "ps-dsf-tdm"])
-def test_these_games_know_no_variants(name):
-    with pytest.raises(NotApplicable, match="one demand vector for each user, but user 'u1' has 2"):
-        mechanism(name).domain(Instance([[[1], [2]]], [[3]]))
-    with pytest.raises(NotApplicable, match="a game with alpha = inf needs one demand vector for each user, but user 'u1' has 2"):
-        mechanism("alpha-pf-vds").configure(alpha="inf").domain(Instance([[[1], [2]]], [[3]]))
+def test_the_integer_program_knows_no_variants():
+    with pytest.raises(NotApplicable, match="needs one demand vector for each user, but user 'u1' has 2"):
+        mechanism("ps-dsf").cvxpy(Instance([[[1], [2]]], [[3]]))
 
 
 @pytest.mark.parametrize(

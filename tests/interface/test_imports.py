@@ -20,7 +20,17 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 PARTS = {
     "models": ("errors", "numbers", "tables", "labelled", "instance", "shares", "rationals", "*", "__init__"),
     "formulations": (
-        *("common", "game.game", "lexicographic.linear_program", "mechanism", "lexicographic", "game", "__init__", "*"),
+        *(
+            "common",
+            "game.max_min",
+            "game.game",
+            "lexicographic.linear_program",
+            "mechanism",
+            "lexicographic",
+            "game",
+            "__init__",
+            "*",
+        ),
     ),
     "solvers": (
         *("options", "start", "silence", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),

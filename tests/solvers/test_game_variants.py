@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from planted_games import TWO_WAYS, game_with_variants
 from tolerances import BARGAINING, EQUILIBRIUM, RESIDUAL, ROUNDING, VISIBLE
 
 from fairalloc.analysis import certify
@@ -14,25 +15,6 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.solvers import solve
 
 GAME = "alpha-pf-vds"
-TWO_WAYS = [[1, "1/2"], ["1/2", 1]]
-
-
-def game_with_variants(seed, users=5, servers=3, resources=3):
-    """Users with one to three variants, some with limits; zero demands, placement, weights, counts."""
-    rng = np.random.default_rng(seed)
-    draw = (lambda *s: rng.integers(1, 5, s).astype(float)) if seed % 2 else (lambda *s: rng.uniform(0.2, 3, s))
-
-    def vector():
-        d = draw(resources) * (rng.random(resources) < 0.7)
-        return d if d.any() else np.eye(resources)[0]
-
-    demands = [[vector() for _ in range(rng.integers(1, 4))] for _ in range(users)]
-    eligible = rng.random((users, servers)) < 0.7
-    eligible[np.arange(users), rng.integers(0, servers, users)] = True
-    limits = [float(rng.choice([0.1, 0.5, 1, 2, 4])) if rng.random() < 0.5 else None for _ in range(users)]
-    capacities = 3 * draw(servers, resources)
-    counts = rng.integers(1, 3, servers)
-    return Instance(demands, capacities, weights=draw(users), eligible=eligible, max_tasks=limits, counts=counts)
 
 
 def judged(instance, x, **parameters):

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.game.game import Game, game_domain
+from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -97,7 +97,9 @@ def two_solutions(case: Case) -> Verdict:
 
 def _domain(case: Case) -> Case:
     """The case itself; NotApplicable where multipliers are undetermined, or tasks are known to be unique."""
-    instance = game_domain(case.instance, "a basic solution of the game")
+    instance = case.instance
+    if not instance.single_variant:
+        raise NotApplicable("a basic solution of the game needs one demand vector for each user")
     if not all(c > 0 for row in instance.exact.capacities for c in row):
         raise NotApplicable("a capacity is 0, so its multiplier is free to be any number")
     if any(count > 1 for count in instance.counts):

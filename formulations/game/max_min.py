@@ -1,0 +1,221 @@
+r"""PS-DSF with several variants: prices for each user in place of bottlenecks (P Definition 2, not in K and P).
+
+One server. y_nv are user n's tasks by variant v as parts of its monopoly, w_nvr y_nv the part of resource r that they take, Y =
+{y >= 0, sum_nv w_nvr y_nv <= 1}, t_n = sum_v y_nv and z_n = b_n + t_n / phi_n, where b_n comes from the other servers. As P's
+Definition 2 says for one variant:
+
+    no y' in Y gives a user n with x_n < M_n more, t'_n > t_n, without t'_m < t_m for an m with z_m <= z_n               (D)
+
+P lets several servers change at once. That is the same: where x_n rises, t_n rises on some server, and what the change does there
+it may do alone.
+
+**Prices.** (D) says of user n that  max t'_n  s.t.  y' in Y, t'_m >= t_m for z_m <= z_n  has the value t_n (more than x_m may be
+given back, so the limits of others are no matter, and n is below its own). By duality the value is the least of (sum_r p_r -
+sum over m != n with z_m <= z_n of c_m(p) t_m) / c_n(p), c_m(p) = min_v sum_r w_mvr p_r, over p >= 0 with c_n(p) > 0. So (D) holds
+iff for every n with x_n < M_n there is a p^n >= 0 with c_n(p^n) > 0 and
+
+    sum_r p_r = sum over m with z_m <= z_n of c_m(p) t_m,       p = p^n                                                  (*)
+
+Since sum_r p_r >= sum_r p_r load_r = sum_mv (p . w_mv) y_mv >= the right-hand side, (*) says three things:
+
+    (i)   p_r > 0 only where r is full
+    (ii)  y_mv > 0 and z_m > z_n only where p . w_mv = 0: who has a larger share uses nothing that has a price
+    (iii) y_mv > 0 and z_m <= z_n only where p . w_mv = c_m(p): the others, n among them, use their cheapest variants
+
+If p is such a price vector for n, it is one for every n' with z_n' >= z_n and c_n'(p) > 0, by (ii); and for users of one share
+the sum of theirs is one for all. So a server needs one *layer* of prices for each share, not one for each user.
+*One variant*: (D) is P's Theorem 1. (iii) is empty. If p^n exists, an r with w_nr p_r > 0 is full, and who uses it has z_m <=
+z_n: a bottleneck (13). If r is a bottleneck, p = 1 on r and 0 elsewhere is a p^n.
+*Satisfied users* (x_n = M_n) need no p^n and count in (ii) and (iii) as all others do. *Weights* and *eligibility* are in z and
+in who has arcs; a resource of capacity 0 has no arcs that need it. *Ties*: (D) is about z_m <= z_n, so users of one share protect
+each other. The data may be relabelled, resources rescaled, a variant doubled or one added that costs at least as much of
+everything as a mixture of others: neither (D) nor gamma changes.
+
+**Levels do not suffice.** One user on one server (1, 1) with variants (1, 1/2) and (1/2, 1), gamma = 4/3: y = (3/4, 0), one task,
+fills the first resource, which both variants need and on which nobody has a larger share, a bottleneck for both. But (1/2, 1/2)
+runs 4/3 tasks. In (iii) p = (1, 0) makes the second variant the cheaper one.
+
+**Existence.** Given the others there is exactly one (t_n)_n with (D), the max-min fair point of a convex compact set. It is
+continuous in the others' tasks: let b^k -> b have the answers t^k -> t, and let some y' improve n in t against (D). Then d = t' -
+t with d_n > 0, d_m = 0 for the other m with z_m <= z_n, and d_m <= 0 for all others (who has less leaves room) is a direction
+that leaves the polytope of the t in none of the faces of t, so in none of those of t^k for large k; z_m^k <= z_n^k implies z_m <=
+z_n in the limit, and n is below its limit in t^k too. So d would improve t^k. Brouwer's theorem gives a fixed point. x_n need not
+be unique, as for one variant.
+*It is the limit of alpha-fairness*: if equilibria for alpha -> infinity have the limit x and d improves n at x, then in sum_m d_m
+z_m^-alpha the term d_n z_n^-alpha outweighs all negative ones, whose z_m is larger by a factor, for all large alpha.
+
+**Residual** of a server, `max_min_gap`: the least tau in [0, 1] such that every user with 1 - x_n / M_n > tau has a p^n >= 0 with
+
+    (i)   p_r > 0 only where slack_r <= tau
+    (ii)  p . w_mv = 0 where y_mv > tau and 1 - z_n / z_m > tau
+    (iii) p . w_mv - c_m(p) <= tau c_n(p) where y_mv > tau and 1 - z_n / z_m <= tau
+
+0 exactly where (D) holds, and it has no units. (At tau = 1 there is nothing that is served, and p = 1 is one.) For fixed tau the
+p^n are linear programs with c_n(p) = 1, and what is possible for tau is for every larger one. (iii) counts in what n pays: a part
+of p . w_mv would not see that n could have what m wastes of a resource with a small price. *With one variant it is
+`bottleneck_gap` of game.py*: (ii) leaves the resources that pass at tau, and one of them with w_nr > 0 is enough. It is computed
+to ACCURACY, upwards.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Layer", "OneServer", "max_min_gap"]
+
+FLOOR = 1e-13
+"""The least tau that is tried: the rounding error of a sum of tasks."""
+
+ACCURACY = 0.02
+"""How much larger, relative, the residual may be than the least tau."""
+
+SURE = 1e-6
+"""The c_n(p) from which on prices that others have are surely positive for user n."""
+
+PAID = 1.0 - 1e-6
+"""The c_n(p) from which on a linear program has found n's prices, whose c_n(p) is 1 then."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """For the users `needy` (G,) of one share: the resources (R,) that are allowed, the arcs (m,) that must be cheapest."""
+
+    needy: NDArray[np.intp]
+    allowed: NDArray[np.bool_]
+    cheapest: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class OneServer:
+    """The m arcs of one server.
+
+    Attributes
+    ----------
+    w : (m, R) the part of each resource that a monopoly uses
+    y : (m,) tasks as parts of a monopoly
+    z : (m,) the weighted virtual dominant share of the arc's user
+    wanted : (m,) 1 - x_n / M_n of the arc's user
+    user : (m,) int
+    """
+
+    w: Floats
+    y: Floats
+    z: Floats
+    wanted: Floats
+    user: NDArray[np.intp]
+
+    @cached_property
+    def others(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The pairs (a, b) of different arcs of one user."""
+        order = np.argsort(self.user, kind="stable")
+        first, second = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+        for here in np.split(order, np.flatnonzero(np.diff(self.user[order])) + 1):
+            a, b = np.meshgrid(here, here)
+            first.append(a[a != b])
+            second.append(b[a != b])
+        return np.concatenate(first), np.concatenate(second)
+
+    def layers(self, tau: float) -> list[Layer]:
+        """One for each set of arcs that (ii) bars, the smallest shares first."""
+        served = self.y > tau
+        larger = np.sort(self.z[served] * (1.0 - tau))
+        barring = len(larger) - np.searchsorted(larger, self.z, side="right")  # who is served and has a larger share
+        wanting, full = self.wanted > tau, 1.0 - self.y @ self.w <= tau
+        result = []
+        for count in -np.unique(-barring[wanting]):
+            needy = np.flatnonzero(wanting & (barring == count))
+            above = served & (self.z * (1.0 - tau) > self.z[needy].max())
+            allowed = full & ~(self.w[above] > 0).any(axis=0)
+            result.append(Layer(np.unique(self.user[needy]), allowed, served & ~above))
+        return result
+
+    def prices(self, layer: Layer, tau: float) -> Floats:
+        """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others.
+
+        Parameters
+        ----------
+        layer : of `layers(tau)`
+        tau : the tolerance
+        """
+        result, own = np.zeros(self.w.shape[1]), np.isin(self.user, layer.needy)
+        some = np.flatnonzero(layer.allowed & (self.w > 0).any(axis=0))
+        if not len(some):
+            return result
+        scale = self.w[own][:, some].max(axis=0)  # a price that these users do not pay may make a variant of others the cheapest
+        scale = np.where(scale > 0, scale, self.w[:, some].max(axis=0))
+        w = self.w[:, some] / scale
+        a, b = self.others
+        must = layer.cheapest[a]
+        excess = sp.csr_array(w[a[must]] - w[b[must]])
+        columns = np.searchsorted(layer.needy, self.user[own])
+        pays = sp.csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), len(layer.needy)))
+        rows = sp.block_array([[-sp.csr_array(w[own]), pays], [excess, None]], format="csr")
+        sides = np.concatenate([np.zeros(len(columns)), np.full(excess.shape[0], tau)])
+        cost = np.concatenate([np.zeros(len(some)), -np.ones(len(layer.needy))])
+        bounds = [(0.0, None)] * len(some) + [(0.0, 1.0)] * len(layer.needy)
+        options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        answer = linprog(cost, A_ub=rows, b_ub=sides, bounds=bounds, method="highs-ds", options=options)
+        if answer.x is not None:
+            result[some] = np.maximum(answer.x[: len(some)], 0.0) / scale
+        return result
+
+    def proves(self, tau: float) -> bool:
+        """Whether every user that wants more than tau has its prices."""
+        known: list[tuple[Floats, float]] = []
+        for layer in self.layers(tau):
+            open_ = self._open(layer.needy, known, tau)
+            groups = [open_, *(open_[k : k + 1] for k in range(len(open_)) if len(open_) > 1)]  # together, then one by one
+            for group in groups:
+                needy = self._open(group, known, tau)
+                if len(needy):
+                    p = self.prices(Layer(needy, layer.allowed, layer.cheapest), tau)
+                    known.append((p, self.excess(p, layer.cheapest)))
+                    if len(group) == 1 and self.costs(p, needy)[0] < PAID:
+                        return False
+        return True
+
+    def _open(self, users: NDArray[np.intp], known: list[tuple[Floats, float]], tau: float) -> NDArray[np.intp]:
+        """The users for whom prices of smaller shares are not enough."""
+        for p, excess in known:
+            cost = self.costs(p, users)
+            users = users[(cost < SURE) | ((excess > tau * cost) & (cost < PAID))]
+        return users
+
+    def excess(self, p: Floats, arcs: NDArray[np.bool_]) -> float:
+        """The largest p . w_mv - c_m(p) on these arcs (m,)."""
+        a, b = self.others
+        must = arcs[a]
+        return float(((self.w[a[must]] - self.w[b[must]]) @ p).max(initial=0.0))
+
+    def costs(self, p: Floats, users: NDArray[np.intp]) -> Floats:
+        """(G,) c_n(p) of these users (G,), in rising order."""
+        own = np.isin(self.user, users)
+        result = np.full(len(users), np.inf)
+        np.minimum.at(result, np.searchsorted(users, self.user[own]), self.w[own] @ p)
+        return result
+
+
+def max_min_gap(server: OneServer) -> float:
+    """How far a server is from (D): the least tau, in [0, 1], up to ACCURACY; 0 stands for at most FLOOR.
+
+    Examples
+    --------
+    One user that runs its first variant only, where half of each would be 4/3 times as much:
+
+    >>> one = OneServer(np.array([[4 / 3, 2 / 3], [2 / 3, 4 / 3]]), np.array([0.75, 0]), np.ones(2), np.ones(2), np.zeros(2, int))
+    >>> round(max_min_gap(one), 2)
+    0.5
+    """
+    if server.proves(FLOOR):
+        return 0.0
+    low, high = np.log(FLOOR), 0.0
+    while high - low > ACCURACY:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if server.proves(float(np.exp(middle))) else (middle, high)
+    return float(np.exp(high))
