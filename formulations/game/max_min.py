@@ -67,7 +67,7 @@ from scipy.optimize import linprog
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Layer", "OneServer", "max_min_gap"]
+__all__ = ["OneServer", "ShareLayer", "max_min_gap"]
 
 FLOOR = 1e-13
 """The least tau that is tried: the rounding error of a sum of tasks."""
@@ -83,7 +83,7 @@ PAID = 1.0 - 1e-6
 
 
 @dataclass(frozen=True)
-class Layer:
+class ShareLayer:
     """For the users `needy` (G,) of one share: the resources (R,) that are allowed, the arcs (m,) that must be cheapest."""
 
     needy: NDArray[np.intp]
@@ -121,7 +121,7 @@ class OneServer:
             second.append(b[a != b])
         return np.concatenate(first), np.concatenate(second)
 
-    def layers(self, tau: float) -> list[Layer]:
+    def layers(self, tau: float) -> list[ShareLayer]:
         """One for each set of arcs that (ii) bars, the smallest shares first."""
         served = self.y > tau
         larger = np.sort(self.z[served] * (1.0 - tau))
@@ -132,10 +132,10 @@ class OneServer:
             needy = np.flatnonzero(wanting & (barring == count))
             above = served & (self.z * (1.0 - tau) > self.z[needy].max())
             allowed = full & ~(self.w[above] > 0).any(axis=0)
-            result.append(Layer(np.unique(self.user[needy]), allowed, served & ~above))
+            result.append(ShareLayer(np.unique(self.user[needy]), allowed, served & ~above))
         return result
 
-    def prices(self, layer: Layer, tau: float) -> Floats:
+    def prices(self, layer: ShareLayer, tau: float) -> Floats:
         """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others.
 
         Parameters
@@ -174,7 +174,7 @@ class OneServer:
             for group in groups:
                 needy = self._open(group, known, tau)
                 if len(needy):
-                    p = self.prices(Layer(needy, layer.allowed, layer.cheapest), tau)
+                    p = self.prices(ShareLayer(needy, layer.allowed, layer.cheapest), tau)
                     known.append((p, self.excess(p, layer.cheapest)))
                     if len(group) == 1 and self.costs(p, needy)[0] < PAID:
                         return False

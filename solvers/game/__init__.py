@@ -11,6 +11,6 @@
 | semismooth-newton | semismooth_newton.py, complementarity.py | own: K (28)-(29), (35) |
 | josephy-newton | josephy_newton.py, complementarity.py | own: K (28)-(29) |
 
-session.py is what the papers' algorithms share, equations.py what the Newton methods share; max_min_response.py and layers.py are for
-alpha = infinity with several variants.
+session.py is what the papers' algorithms share, equations.py what the Newton methods share;
+max_min_response.py and layers.py are for alpha = infinity with several variants.
 """

@@ -227,7 +227,7 @@ def finish_by_layers(session: NewtonSession, x: Floats) -> None:
 
 
 def finish_by_sweeps(session: NewtonSession, sweeps: int) -> None:
-    """Where the path's end tells no pattern: the servers answer in turn from there (max_min_response.py), and step 5 after each round.
+    """Where the path's end tells no pattern: the servers answer in turn (max_min_response.py), and step 5 after each round.
 
     In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
 
