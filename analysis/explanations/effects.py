@@ -75,8 +75,9 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
         why = "somebody's own part of it is full" if own else "its total is what shares are parts of"
         what += f" has room ({load:.0%} used), but {why}"
     else:
-        what += " is full" if np.any(more > 0) else " is full, but more of it alone helps none of them"
-    right, left = _changes(names, more, moved), _changes(names, -less, moved)
+        what += " is full" if np.any(more > 0) else f" is full, but more of it alone {_helps_none(subject)}"
+    nothing = "nobody's tasks" if _all(subject) else f"none of {_whose(subject)}"
+    right, left = _changes(names, more, moved, nothing), _changes(names, -less, moved, nothing)
     same = np.allclose(more, less, rtol=SAME, atol=0.0)
     back = "" if none else ", a unit less the opposite" if same else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
@@ -92,10 +93,18 @@ ROOM = 1e-6
 """A resource has room where more than this part of it is not used."""
 
 
-def _changes(names: list[str], side: Floats, moved: NDArray[np.bool_]) -> str:
-    """By how much the users that move to either side move to this one."""
+def _changes(names: list[str], side: Floats, moved: NDArray[np.bool_], nothing: str) -> str:
+    """By how much the users that move to either side move to this one.
+
+    Parameters
+    ----------
+    names : the users that are explained
+    side : their derivatives
+    moved : whether each moves to some side
+    nothing : the words for no change
+    """
     parts = [f"{name} by {value + 0.0:+.4g}" for name, value, shown in zip(names, side.tolist(), moved, strict=True) if shown]
-    return f"{joined(parts)} tasks" if np.any(side) else "nobody's tasks"
+    return f"{joined(parts)} tasks" if np.any(side) else nothing
 
 
 def _idle(subject: Subject, places: list[tuple[int, int]]) -> list[Sentence]:
@@ -103,11 +112,22 @@ def _idle(subject: Subject, places: list[tuple[int, int]]) -> list[Sentence]:
         return []
     instance = subject.instance
     names = [f"{instance.resources[r]} on {instance.servers[i]}" for i, r in places]
-    whose = f"the tasks of {subject.user}" if subject.user else "anybody's tasks" if _all(subject) else "the tasks of these users"
+    whose = "anybody's tasks" if _all(subject) else _whose(subject)
     text = f"A little more or less of {joined(names)} does not change {whose}."
     capacities = [{"server": instance.servers[i], "resource": instance.resources[r]} for i, r in places]
     facts: dict[str, Any] = {"capacities": capacities, "users": [instance.users[n] for n in subject.users]}
     return [Sentence(text, "effect", "derivatives", facts)]
+
+
+def _whose(subject: Subject) -> str:
+    return f"the tasks of {subject.user}" if subject.user else "the tasks of these users"
+
+
+def _helps_none(subject: Subject) -> str:
+    """Said of the users that are explained: others may gain."""
+    if _all(subject):
+        return "helps nobody"
+    return f"does not help {subject.user}" if subject.user else "helps none of these users"
 
 
 def _all(subject: Subject) -> bool:

@@ -579,6 +579,16 @@ def test_one_user_or_the_first_twenty():
         fa.explain(allocation, user="u99")
 
 
+def test_what_is_said_of_one_user_is_not_said_of_others():
+    """More of a full capacity with a price helps somebody, here the second user, though not the third."""
+    shared = solve(Instance([[1, 4], [4, 1], [2, 2]], [[16, 80], [40, 20]]), "nb")
+    (alone,) = [part.text for part in fa.explain(shared, user="u3").sentences if part.text.startswith("r1 on s2")]
+    (together,) = [part.text for part in fa.explain(shared).sentences if part.text.startswith("r1 on s2")]
+    assert alone.startswith("r1 on s2 is full, but more of it alone does not help u3: ")
+    assert together.startswith("r1 on s2 is full: ")
+    assert "u2 by +0.3333" in together
+
+
 def test_many_rounds_and_limits_are_put_together():
     users = 25
     instance = Instance([[1]] * users, [[10**6]], max_tasks=[k + 1 for k in range(users)])
