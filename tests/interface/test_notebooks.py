@@ -35,19 +35,26 @@ def ends_with_checks(notebook):
     return last.cell_type == "code" and "checks" in last.metadata.get("tags", ()) and "assert " in last.source
 
 
+def figures(notebook):
+    """How many of its outputs are pictures."""
+    return sum("image/png" in output.get("data", {}) for output in outputs(notebook))
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_it_runs(script, tmp_path):
     EXECUTED.mkdir(parents=True, exist_ok=True)
     elsewhere = {name: str(tmp_path) for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR")}
+    given = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # the kernel's own shows figures
     command = [sys.executable, "-m", "jupyter", "execute", "--timeout=60", f"--output={EXECUTED}/{{notebook_name}}"]
     run = subprocess.run(
-        [*command, script.with_suffix(".ipynb")], env={**os.environ, **elsewhere}, capture_output=True, text=True, check=False
+        [*command, script.with_suffix(".ipynb")], env={**given, **elsewhere}, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     executed = read(EXECUTED / f"{script.stem}.ipynb")
     assert all(cell.execution_count for cell in executed.cells if cell.cell_type == "code")
     assert not [output.text for output in outputs(executed) if output.get("name") == "stderr"]
     assert ends_with_checks(executed)
+    assert figures(executed) or "fa.plots" not in script.read_text("utf-8")
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
