@@ -219,8 +219,6 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
 
 def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:
     """The smallest bound proved by the known prices, for the tasks scaled down to be feasible exactly."""
-    if not given.instance.single_variant:
-        raise Refuted("a user has several demand vectors, for which there is no certificate")
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
     near = game.shrunk(np.maximum(given.x, 0.0))

@@ -8,14 +8,15 @@ and an upper bound on the residual of game.py. The bound is computed from exp an
 the exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
 
     gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
-    levels  the larger of min(t_n, 1 - q_n) and min(y_n, 1 - 1 / q_n),          q_n = (P_n / g_n)^(1 / beta)
+    levels  the larger of min(t_n, 1 - q_n) and min(y_n, 1 - min(1, c_n) / q_n),    q_n = (P_n / g_n)^(1 / beta)
     slack   min(slack_r, t_n, 1 - q_n without the prices of r and of all resources with as much slack)
 
-with t_n = 1 - x_n / M_n, 1 without a limit. A user with t_n <= SATISFIED counts in `gain` as satisfied, in return for a bound of
-at least t_n: its g_n is at most what it pays, P_n, times the largest g_m / P_m of the others. On a server with alpha = infinity
-it is the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains
-the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be doubles, each price must be a part of
-at least VISIBLE of what some user pays, and A and B must each be such a part of some user's marginal utility g_n.
+with c_n the least q of the user's variants there and t_n = 1 - x_n / M_n, 1 without a limit. A user with t_n <= SATISFIED counts
+in `gain` as satisfied, in return for a bound of at least t_n: its g_n is at most what it pays, its cheapest P_n, times the
+largest g_m / P_m of the others. On a server with alpha = infinity it is the gap of Theorem 1 (`bottleneck_gap`), which is
+rational. The certificate contains the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be
+doubles, each price must be a part of at least VISIBLE of what some user pays, and A and B must each be such a part of some user's
+marginal utility g_n.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
+from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, exact_monopolies, point_as_fraction
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 
 __all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate", "residual_proof"]
@@ -149,7 +150,6 @@ def residual_proof(
     require(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
     require(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
     require(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
-    require(instance.single_variant, "a user has several demand vectors, for which there is no certificate")
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     require(all(u > 0 for u in tasks), "a user has no task")
@@ -161,6 +161,7 @@ def residual_proof(
             if not here:
                 continue
             if alpha[i] == 0:
+                require(len({arcs.user[a] for a in here}) == len(here), "a server with alpha = infinity has a user with variants")
                 require(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
                 require(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
                 worst = max(worst, server.bottleneck_gap())
@@ -174,13 +175,14 @@ def residual_proof(
 
 @dataclass(frozen=True)
 class ExactServer:
-    """One server in rationals: parts w (n, r), parts of a monopoly y (n,), shares z (n,), slack (r,), t_n as `wanted` (n,)."""
+    """One server in rationals: parts w (n, r), parts of a monopoly y, shares z, t_n as `wanted`, user (n,), and slack (r,)."""
 
     w: list[list[Fraction]]
     y: list[Fraction]
     z: list[Fraction]
     slack: list[Fraction]
     wanted: list[Fraction]
+    user: list[int]
 
     @classmethod
     def of(
@@ -202,14 +204,14 @@ class ExactServer:
         ExactServer
         """
         R = instance.R
-        gamma = [1 / max(part for _, part in arcs.load[a]) for a in here]
+        gamma = [exact_monopolies(instance)[a] for a in here]
         loads = [dict(arcs.load[a]) for a in here]
         w = [[load.get(i * R + r, Fraction(0)) * g for r in range(R)] for load, g in zip(loads, gamma, strict=True)]
         y = [x[a] / g for a, g in zip(here, gamma, strict=True)]
         used = [sum((row[r] * part for row, part in zip(w, y, strict=True)), Fraction(0)) for r in range(R)]
         tasks, limits = arcs.tasks(x), arcs.limits
         left = [Fraction(1) if limit is None else 1 - u / limit for u, limit in zip(tasks, limits, strict=True)]
-        return cls(w, y, z, [1 - value for value in used], [left[arcs.user[a]] for a in here])
+        return cls(w, y, z, [1 - value for value in used], [left[arcs.user[a]] for a in here], [arcs.user[a] for a in here])
 
     def bottleneck_gap(self) -> Fraction:
         """The gap of Theorem 1 (formulations/game/game.py) in rationals."""
@@ -245,8 +247,9 @@ class ExactServer:
         require(priced, "a server has no price for one of its users")
         require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
-        for value, part, t in zip(q, self.y, self.wanted, strict=True):
-            gaps += [t] if value is None else [min(t, _upper(1 - value)), min(part, _upper(1 - 1 / value))]
+        least = self._cheapest([as_ball(Fraction(0)) if value is None else value for value in q])
+        for value, low, part, t in zip(q, least, self.y, self.wanted, strict=True):
+            gaps += [t] if value is None else [min(t, _upper(1 - value)), min(part, _upper(1 - low.min(as_ball(1)) / value))]
         for slack in self.slack:
             fuller = [m if other < slack else as_ball(Fraction(0)) for m, other in zip(mu, self.slack, strict=True)]
             lost = [Fraction(1) if v is None else _upper(1 - v) for v in self._ratios(fuller, g, beta)]
@@ -258,6 +261,13 @@ class ExactServer:
         """(n,) (P / g)^(1 / beta), None where P is 0."""
         prices = self._prices(mu)
         return [None if p.is_zero() else (((p / own).log()) / as_ball(beta)).exp() for p, own in zip(prices, g, strict=True)]
+
+    def _cheapest(self, values: list[Any]) -> list[Any]:
+        """(n,) the least of values (n,) over the variants of the arc's user."""
+        result: dict[int, Any] = {}
+        for n, value in zip(self.user, values, strict=True):
+            result[n] = result[n].min(value) if n in result else value
+        return [result[n] for n in self.user]
 
     def _prices(self, mu: list[Any]) -> list[Any]:
         """(n,) P."""
@@ -273,7 +283,9 @@ class ExactServer:
         prices, total = self._prices(mu), sum(mu, as_ball(Fraction(0)))
         gaps = [t for t, out in zip(self.wanted, satisfied, strict=True) if out]
         for factor in [own / p for own, p, out in zip(g, prices, satisfied, strict=True) if not out]:
-            worth = [own.min(factor * p) if out else own for own, p, out in zip(g, prices, satisfied, strict=True)]
+            worth = [
+                own.min(factor * p) if out else own for own, p, out in zip(g, self._cheapest(prices), satisfied, strict=True)
+            ]
             value = sum((as_ball(part) * own for part, own in zip(self.y, worth, strict=True)), as_ball(Fraction(0)))
             gaps.append(_upper(1 - value / (factor * total)))
         return max(gaps)

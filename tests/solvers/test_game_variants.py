@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from changed_certificates import assert_that_no_number_can_be_changed
 from planted_games import TWO_WAYS, game_with_variants
 from tolerances import BARGAINING, EQUILIBRIUM, RESIDUAL, ROUNDING, VISIBLE
 
@@ -91,6 +92,20 @@ def test_who_refuses():
     for method in ("best-response", "semismooth-newton", "josephy-newton", "ps-mfa", "vds-distributed"):
         with pytest.raises(NotApplicable, match=f"{method} needs one demand vector for each user, but user 'u1' has 2"):
             solve(instance, GAME, method)
-    failure = certify(instance, GAME, solve(instance, GAME, alpha=2))
-    assert not failure
-    assert "a user has several demand vectors, for which there is no certificate" in str(failure)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2, 6])
+@pytest.mark.parametrize("seed", range(2))
+def test_equilibria_are_certified(alpha, seed):
+    """By a bound that is the residual, and is large where the variants are mixed wrongly."""
+    instance = game_with_variants(seed, users=3, servers=2)
+    certificate = certify(instance, GAME, solve(instance, GAME, "continuation", "high", alpha=alpha))
+    assert certificate.bound <= RESIDUAL
+    assert_that_no_number_can_be_changed(certificate, instance)
+
+
+def test_a_wrong_mixture_is_not_certified():
+    one = Instance([TWO_WAYS], [[1, 1]])
+    wrong = Allocation(one, [1.0, 0.0], mechanism=GAME, parameters={"alpha": 2.0})
+    assert not certify(one, GAME, wrong)
+    assert float(certify(one, GAME, wrong, tolerance=1.0).bound) == pytest.approx(judged(one, [1, 0], alpha=2), rel=RESIDUAL)
