@@ -148,7 +148,15 @@ CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAIS
 """
 
     def add_run(self, started: str, suite: str, details: Mapping[str, Any], keys: Sequence[str]) -> None:
-        """Remember what a run asks for; once more where it is resumed."""
+        """Remember what a run asks for; once more where it is resumed.
+
+        Parameters
+        ----------
+        started : UTC time
+        suite : its name
+        details : what the report says of the run besides its rows
+        keys : of its rows
+        """
         texts = {"details": json.dumps(details, sort_keys=True), "keys": json.dumps(list(keys))}
         self.insert("plan", {"started": started, "suite": suite, **texts})
 

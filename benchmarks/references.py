@@ -38,7 +38,14 @@ class Reference:
 
 
 def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocation) -> list[float]:
-    """Step 1; [] where nothing is unique, where there is no finite point, and for very many users."""
+    """Step 1; [] where nothing is unique, where there is no finite point, and for very many users.
+
+    Parameters
+    ----------
+    case : says the mechanism
+    instance : of the case
+    allocation : the answer, on the mechanism's home instance
+    """
     if not (allocation.has_point and np.isfinite(allocation.x).all()) or instance.N > MOST:
         return []
     item = mechanism(case.mechanism).configure(**case.parameters)
