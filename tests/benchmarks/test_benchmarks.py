@@ -272,9 +272,9 @@ def test_a_run_is_recorded_and_a_second_run_adds_nothing(tmp_path: Path) -> None
 
 def test_over_the_time_limit_is_ended_with_all_it_started(tmp_path: Path) -> None:
     found = one(fake_run(tmp_path / "r", "sleeps", time_limit=0.2))
-    assert (found.wall, found.peak_mb) == (0.0, 0.0), "it did not live to tell what it took"
+    assert found.wall == 0.0, "it did not live to tell what it took"
     assert (found.termination, found.claims, found.residual) == ("time_limit", False, math.inf)
-    assert "over the time limit of 0.2 s" in found.message
+    assert "time limit" in found.message
     assert not _sleeping()
 
 

@@ -22,7 +22,8 @@ most = fa.solve(KHAMSE, most_tasks)
 edited = fa.solve(KHAMSE, capped)
 own = fa.solve(KHAMSE, "drfh", method=equal_parts)
 found = claim.search(seconds=20, trials=400)
-summary = benchmarks.run(stranger.SUITE, "records.sqlite", methods=[equal_parts, "cvxpy:highs"], repeats=1, progress=False)
+one = benchmarks.Setting(repeats=1)
+summary = benchmarks.run(stranger.SUITE, "records.sqlite", methods=[equal_parts, "cvxpy:highs"], setting=one, progress=False)
 print(json.dumps({
     "from": fa.__file__,
     "most": most.residuals["optimality"],
