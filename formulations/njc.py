@@ -38,15 +38,15 @@ and of zeros for the q of others. Not all of these are below e_i > 0: x_i r_ij >
 So a fair allocation is found in polynomial time, which D leaves open. It is also where the trajectory of D 5.4 ends, see
 solvers/njc/ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
 
-**Placement** is refused. (D 2) compares x_i r_ij with e_i for requests r_ij that are given. A user who may choose among servers has
-no such vector, but one for each way to divide its tasks, so (D 2) has to be read anew, and no reading follows from D's model.
+**Placement** is refused. (D 2) compares x_i r_ij with e_i for requests r_ij that are given. A user who may choose among servers
+has no such vector, but one for each way to divide its tasks, so (D 2) has to be read anew, and no reading follows from D's model.
 Servers 1 and 2 of capacity 1, user 1 on both, the others on server 1, all demands 1:
-(a) *e_i of a bottleneck of some server* loses Pareto optimality, which (D 2) implies: with one other user and e = (1/2, 1/2), half
-of server 1 for each and nothing on server 2 would do, though user 1 could have all of server 2.
-(b) *e_i of the total of a resource that is full wherever the user may run* need not exist: with two others and e = (1/5, 2/5, 2/5),
-each of them would need 4/5 of server 1, or all of it.
-(c) *e_i of a bottleneck on every server of its own* is, without limits, D's model on each server alone, which njc computes for that
-server as an instance. With limits the request on one server depends on what the others grant, and is not given.
+(a) *e_i of a bottleneck of some server* loses Pareto optimality, which (D 2) implies: with one other user and e = (1/2, 1/2),
+half of server 1 for each and nothing on server 2 would do, though user 1 could have all of server 2.
+(b) *e_i of the total of a resource that is full wherever the user may run* need not exist: with two others and e = (1/5, 2/5,
+2/5), each of them would need 4/5 of server 1, or all of it.
+(c) *e_i of a bottleneck on every server of its own* is, without limits, D's model on each server alone, which njc computes for
+that server as an instance. With limits the request on one server depends on what the others grant, and is not given.
 Where every user has one server only, each resource of each server is a resource of D: such an instance can be written as one pool
 of K R resources with zero demands elsewhere.
 
