@@ -106,7 +106,7 @@ for name, allocation in answers.items():
     print(f"{name:7}", fa.check(allocation, "bottleneck-fairness").sentence)
 
 # %%
-figure, axes = plt.subplots(1, 3, figsize=(15, 3.4), layout="constrained")
+figure, axes = plt.subplots(3, 1, figsize=(7, 8.5), layout="constrained")
 for ax, (name, allocation) in zip(axes, answers.items(), strict=True):
     fa.plots.allocation(allocation, ax=ax)
     ax.set_title(name, loc="left", pad=16)

@@ -81,14 +81,14 @@ for name, allocation in three.items():
     print(f"{name:7} {', '.join(map(str, allocation.tasks_exact)):27} used {allocation.utilisation.round(3)}")
 
 # %%
-figure, axes = plt.subplots(1, 3, figsize=(15, 3.4), layout="constrained")
+figure, axes = plt.subplots(3, 1, figsize=(7, 8.5), layout="constrained")
 for ax, (name, allocation) in zip(axes, three.items(), strict=True):
     fa.plots.allocation(allocation, ax=ax)
     ax.set_title(name, loc="left", pad=16)
 
 # %% [markdown]
 # K says that PS-DSF "is more efficient in utilizing different resources". It uses more memory and more network than both others,
-# and more of the resources on average. TSF uses a little more CPU, 67 % against 65 %, because it gives server 1 to users 3 and 4
+# and more of the resources on average. TSF uses a little more CPU, 67 % against 65 %, because user 4 runs on server 1
 # as well.
 
 # %% [markdown]
