@@ -72,6 +72,11 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "mid": {"tol": 1e-12, "bound_relax_factor": 1e-12, **IPOPT},
         "high": {"tol": 1e-13, "bound_relax_factor": 1e-12, **IPOPT},
     },
+    "PATH": {
+        "low": {"convergence_tolerance": 1e-7},
+        "mid": {"convergence_tolerance": 1e-10},
+        "high": {"convergence_tolerance": 1e-12},
+    },
 }
 
 
