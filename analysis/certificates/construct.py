@@ -219,6 +219,9 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
 
 def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:
     """The smallest bound proved by the known prices, for the tasks scaled down to be feasible exactly."""
+    for i in np.flatnonzero(game.several & ~game.finite)[:1]:
+        who = f"server {given.instance.servers[i]!r} has alpha = inf and a user with several variants"
+        raise Refuted(f"{who}: its residual comes from linear programs, of which a bound for finite alpha holds no proof")
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
     near = game.shrunk(np.maximum(given.x, 0.0))

@@ -12,5 +12,5 @@
 | josephy-newton | josephy_newton.py, complementarity.py | own: K (28)-(29) |
 
 session.py is what the papers' algorithms share, equations.py what the Newton methods share;
-max_min_response.py and layers.py are for alpha = infinity with several variants.
+max_min_response.py and layers.py are for alpha = infinity with several variants, variants_response.py for finite alpha.
 """

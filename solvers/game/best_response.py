@@ -3,8 +3,8 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 1. Start with no tasks and no prices.
 2. A *sweep*: for every server i in the order of the instance,
    a. compute the shares b_n that its users have from the other servers;
-   b. solve Problem 1 of server i given b: by water filling where alpha_i = infinity or R = 1, with several variants by the linear
-      programs of max_min_response.py, else by its dual;
+   b. solve Problem 1 of server i given b: where alpha_i = infinity or R = 1 by water filling, with several variants by the linear
+      programs of max_min_response.py; else by its dual, with several variants by variants_response.py;
    c. replace the tasks on server i by this best response.
 3. Where the tasks changed little, compute the residual. Repeat from 2 until it is small enough or a sweep changes nothing.
 4. If every server uses water filling and the sweeps ended after finitely many, repeat them in rational arithmetic. If they end
@@ -62,11 +62,12 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.max_min_response import max_min_response
-from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, plain_users
+from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, ServerMarginal
+from fairalloc.solvers.game.variants_response import VariantsResponse
 from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["ServerDual", "rational_sweeps", "water_filling"]
+__all__ = ["BestResponseOptions", "BestResponses", "ServerDual", "rational_sweeps", "water_filling"]
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
     return max((1 - used + offset[k]) / slope[k], level)
 
 
-class ServerDual:
+class ServerDual(ServerMarginal):
     """The dual of one server's Problem 1 for finite alpha: users explicit, prices u = log mu (R,), -inf for a free resource."""
 
     def __init__(
@@ -173,20 +174,10 @@ class ServerDual:
         B: float,
         full_tolerance: float = BestResponseOptions.full_tolerance,
     ) -> None:
-        self.server, self.alpha, self.beta = server, alpha, max(alpha, 1.0)
-        self.full_tolerance = full_tolerance
+        super().__init__(alpha, A, B)
+        self.server, self.full_tolerance = server, full_tolerance
         with np.errstate(divide="ignore"):
-            self.log_w, self.log_A, self.log_B = np.log(server.w), np.log(A), np.log(B)
-
-    def log_marginal(self, log_z: Floats) -> Floats:
-        """Log g'(z) (K 22)."""
-        result: Floats = np.logaddexp(self.alpha * (self.log_A - log_z), self.log_B - log_z)
-        return result
-
-    def elasticity(self, log_z: Floats) -> Floats:
-        """-d log g' / d log z."""
-        result: Floats = self.alpha + (1.0 - self.alpha) * np.exp(self.log_B - log_z - self.log_marginal(log_z))
-        return result
+            self.log_w = np.log(server.w)
 
     def inverse(self, log_q: Floats) -> Floats:
         """Log h(q): Newton from the left on a convex falling function; inf where q = 0."""
@@ -308,58 +299,41 @@ class ServerDual:
         return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)) if low < high else low
 
 
-class BestResponseSession(GameSession):
-    """All servers in turn, again and again."""
+class BestResponses:
+    """The answers of all servers of a game in turn, and their prices `kappa` (K, R)."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        game, self.options = self.game, limits.own(BestResponseOptions)
-        full = self.options.full_tolerance
-        self.duals = {
-            s.index: ServerDual(s, float(game.alpha[s.index]), float(game.A[s.index]), float(game.B[s.index]), full)
-            for s in self.servers
-            if not by_filling(game, s.index)
-        }
+    def __init__(self, game: Game, servers: list[ServerArrays], options: BestResponseOptions) -> None:
+        self.game, self.servers, self.options = game, servers, options
+        self.kappa = np.zeros((game.instance.K, game.instance.R))
+        self.smooth = {s.index: self._smooth(s) for s in servers if not by_filling(game, s.index)}
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
-        """Sweep until the residual keeps its promise."""
-        with self.phase("solve"):
-            residual, sweeps = self._sweep()
-        self.finish(residual, f"not at rest after {sweeps} sweeps")
-        return self.x, self.kappa
+    def _smooth(self, server: ServerArrays) -> ServerDual | VariantsResponse:
+        game, i = self.game, server.index
+        parameters = float(game.alpha[i]), float(game.A[i]), float(game.B[i])
+        if game.several[i]:
+            return VariantsResponse(server, *parameters)
+        return ServerDual(server, *parameters, self.options.full_tolerance)
 
-    def _sweep(self) -> tuple[float, int]:
-        self.x = self.first_point()  # 1
-        self.kappa = np.zeros((self.instance.K, self.instance.R))
-        residual, next_look = 1.0, self.promised
-        for sweep in range(1, self.options.max_sweeps + 1):
-            tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
-            change = max(self._turn(server, tasks) for server in self.servers)  # 2
-            self.iterations = sweep
-            at_rest = change <= 1e-14
-            if change <= next_look or self.late:  # 3
-                residual, next_look = self.judge(self.x, self.kappa), change / 10.0
-            self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            met = residual <= self.promised / 10.0 and (bool(self.duals) or sweep >= self.options.exact_sweeps)
-            if at_rest or self.late or met:
-                break
-        return residual, sweep
+    def turn(self, server: ServerArrays, x: Floats, tasks: Floats) -> float:
+        """One server's best response; the largest relative change of a user's tasks.
 
-    def _turn(self, server: ServerArrays, tasks: Floats) -> float:
-        """One server's best response; the largest relative change of a user's tasks."""
-        if self.late and np.all(tasks > 0):
-            return 0.0
-        i, b = server.index, server.elsewhere(self.x, tasks)  # 2a, then 2b
-        if i in self.duals:
-            y, self.kappa[i] = self.duals[i].answer(b, self.kappa[i])
+        Parameters
+        ----------
+        server : whose turn it is
+        x : (A,) tasks on arcs; changed
+        tasks : (N,) tasks of the users; changed
+        """
+        i, b = server.index, server.elsewhere(x, tasks)  # 2a, then 2b
+        if i in self.smooth:
+            y, self.kappa[i] = self.smooth[i].answer(b, self.kappa[i])
         else:
             several = self.game.several[i]
             filled = water_filling(server.w, server.phi, b, self.options.tie_tolerance, server.most) if not several else None
             y, level = filled or max_min_response(server, b)
-            self.kappa[i] = self._kappa(i, level)
-        return float(server.put(y, self.x, tasks))  # 2c
+            self.kappa[i] = self._of_level(i, level)
+        return float(server.put(y, x, tasks))  # 2c
 
-    def _kappa(self, i: int, level: Floats) -> Floats:
+    def _of_level(self, i: int, level: Floats) -> Floats:
         """1 / level; in a game with one resource and finite alpha g'(level)^(1 / beta)."""
         if not self.game.finite[i]:
             return 1.0 / level
@@ -368,6 +342,44 @@ class BestResponseSession(GameSession):
             log_g = np.logaddexp(game.alpha[i] * (np.log(game.A[i]) - log_z), np.log(game.B[i]) - log_z)
         result: Floats = np.exp(log_g / game.beta[i])
         return result
+
+
+class BestResponseSession(GameSession):
+    """All servers in turn, again and again."""
+
+    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+        super().__init__(mechanism, instance, limits)
+        self.options = limits.own(BestResponseOptions)
+        self.responses = BestResponses(self.game, self.servers, self.options)
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+        """Sweep until the residual keeps its promise."""
+        with self.phase("solve"):
+            residual, sweeps = self._sweep()
+        self.finish(residual, f"not at rest after {sweeps} sweeps")
+        return self.x, self.responses.kappa
+
+    def _sweep(self) -> tuple[float, int]:
+        self.x = self.first_point()  # 1
+        residual, next_look = 1.0, self.promised
+        for sweep in range(1, self.options.max_sweeps + 1):
+            tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
+            change = max(self._turn(server, tasks) for server in self.servers)  # 2
+            self.iterations = sweep
+            at_rest = change <= 1e-14
+            if change <= next_look or self.late:  # 3
+                residual, next_look = self.judge(self.x, self.responses.kappa), change / 10.0
+            self.note(iteration=sweep, change=float(change), seconds=self.seconds)
+            met = residual <= self.promised / 10.0 and (bool(self.responses.smooth) or sweep >= self.options.exact_sweeps)
+            if at_rest or self.late or met:
+                break
+        return residual, sweep
+
+    def _turn(self, server: ServerArrays, tasks: Floats) -> float:
+        """One server's best response, unless it is late; the largest relative change of a user's tasks."""
+        if self.late and np.all(tasks > 0):
+            return 0.0
+        return self.responses.turn(server, self.x, tasks)
 
 
 def by_filling(game: Game, i: int) -> bool:
@@ -424,12 +436,6 @@ class BestResponse(GameMethod):
     session = BestResponseSession
     options = BestResponseOptions()
     canonical = False  # y, w and z have no units, and rationals should stay what they are
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Several variants where every alpha is infinite; else one demand vector for each user."""
-        assert isinstance(mechanism, Equilibrium)
-        domain = mechanism.domain(instance)
-        return plain_users(self.id, domain, limits=True) if mechanism.game(domain).finite.any() else ""
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """The sweeps; where they ended after finitely many, once more in rationals."""

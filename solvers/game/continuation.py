@@ -15,7 +15,7 @@ almost straight. Since the cap on alpha rises while tau decreases, alpha = infin
 
 **alpha = infinity with variants.** There alpha is capped at max(3, 0.3 / sqrt(tau)), since variants are told apart by prices,
 which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
-where that fails at the end, the servers answer in turn from there (max_min_response.py).
+where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
 
 **Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
 Zhang 1994). With the guess P of the arcs in use and Q of the resources with a price, Newton's method on the equations
@@ -39,10 +39,11 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, LevelEquations, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
-from fairalloc.solvers.game.max_min_response import max_min_sweep
+from fairalloc.solvers.game.session import servers_of
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
@@ -227,7 +228,7 @@ def finish_by_layers(session: NewtonSession, x: Floats) -> None:
 
 
 def finish_by_sweeps(session: NewtonSession, sweeps: int) -> None:
-    """Where the path's end tells no pattern: the servers answer in turn (max_min_response.py), and step 5 after each round.
+    """Where the path's end tells no pattern: the servers answer in turn (best_response.py), and step 5 after each round.
 
     In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
 
@@ -237,12 +238,16 @@ def finish_by_sweeps(session: NewtonSession, sweeps: int) -> None:
     sweeps : the largest number of rounds
     """
     game, x = session.levels.game, session.x
-    for _ in range(sweeps if not game.finite.any() else 0):
+    responses = BestResponses(game, servers_of(game), BestResponseOptions())
+    for _ in range(sweeps):
         session.step()
-        x = max_min_sweep(game, x)
-        if not session.look_at(x):
+        x, tasks = x.copy(), game.tasks(x)
+        change = max(responses.turn(server, x, tasks) for server in responses.servers)
+        if game.finite.any():
+            session.look_at_prices(x, responses.kappa)
+        elif not session.look_at(x):
             finish_by_layers(session, x)
-        if session.reached:
+        if session.reached or change == 0.0:
             return
 
 

@@ -302,6 +302,13 @@ class NewtonSession(Session):
         self.note(iteration=self.done, residual=self.gap, seconds=self.seconds)
         return True
 
+    def look_at_prices(self, x: Floats, kappa: Floats) -> None:
+        """Keep tasks (A,) with prices (K, R) that servers of finite alpha have, if their residual is the least so far."""
+        gap = float(self.levels.game.gaps(x, kappa).max()) if np.all(self.levels.game.tasks(x) > 0) else 1.0
+        if gap < self.gap:
+            self.gap, self.x, self.prices = gap, x, kappa.copy()
+        self.note(iteration=self.done, residual=gap, seconds=self.seconds)
+
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     """The start: 0.7 of an equal partition, or of the limit where that is less, and every level at its unit."""

@@ -14,11 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from fairalloc.formulations.game.game import Game
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.session import ServerArrays, servers_of
+from fairalloc.solvers.game.session import ServerArrays
 
-__all__ = ["max_min_response", "max_min_sweep"]
+__all__ = ["max_min_response"]
 
 PRICED = 1e-7
 """The part of all prices from which on a row counts as one with a price: they add up to 1."""
@@ -68,11 +67,3 @@ def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
         fixed[active[full]] = phi[active[full]] * np.maximum(np.minimum(g, most[active[full]]) - have[active[full]], 0.0)
     over = max(float((y @ server.w).max(initial=0.0)), 1.0)
     return y / over, levels
-
-
-def max_min_sweep(game: Game, x: Floats) -> Floats:
-    """(A,) the tasks after every server in turn has replaced its own of x (A,) by its answer."""
-    x, tasks = x.copy(), game.tasks(x)
-    for server in servers_of(game):
-        server.put(max_min_response(server, server.elsewhere(x, tasks))[0], x, tasks)
-    return x

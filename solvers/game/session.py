@@ -25,6 +25,7 @@ __all__ = [
     "GameMethod",
     "GameSession",
     "ServerArrays",
+    "ServerMarginal",
     "finite_alpha",
     "plain_users",
     "servers_of",
@@ -78,6 +79,25 @@ class ServerArrays:
         np.add.at(tasks, self.user, change)
         moved = self.user[tasks[self.user] != before[self.user]]
         return np.max(np.abs(tasks - before)[moved] / np.maximum(tasks, before)[moved], initial=0)
+
+
+class ServerMarginal:
+    """g' of one server with finite alpha (K 22), in logarithms."""
+
+    def __init__(self, alpha: float, A: float, B: float) -> None:
+        self.alpha, self.beta = alpha, max(alpha, 1.0)
+        with np.errstate(divide="ignore"):
+            self.log_A, self.log_B = np.log(A), np.log(B)
+
+    def log_marginal(self, log_z: Floats) -> Floats:
+        """Log g'(z) (K 22)."""
+        result: Floats = np.logaddexp(self.alpha * (self.log_A - log_z), self.log_B - log_z)
+        return result
+
+    def elasticity(self, log_z: Floats) -> Floats:
+        """-d log g' / d log z."""
+        result: Floats = self.alpha + (1.0 - self.alpha) * np.exp(self.log_B - log_z - self.log_marginal(log_z))
+        return result
 
 
 def servers_of(game: Game) -> list[ServerArrays]:
@@ -188,21 +208,13 @@ class ForFilling(GameMethod):
         return plain_users(self.id, mechanism.domain(instance)) or all_filling(self.id, mechanism, instance)
 
 
-def plain_users(method: str, instance: Instance, limits: bool = False) -> str:
-    """Why a method for users with one demand vector and, unless `limits`, without limits does not apply; else "".
-
-    Parameters
-    ----------
-    method : its id, for the message
-    instance : the problem
-    limits : whether users may have limits
-    """
+def plain_users(method: str, instance: Instance) -> str:
+    """Why a method for users with one demand vector and without limits does not apply; else ""."""
     for user, demand in zip(instance.users, instance.demands, strict=True):
         if len(demand) > 1:
             return f"{method} needs one demand vector for each user, but user {user!r} has {len(demand)}"
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
-        what = f"user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}"
-        return "" if limits else f"{method} is for users without limits, but {what}"
+        return f"{method} is for users without limits, but user {instance.users[n]!r} has max_tasks {instance.max_tasks[n]:g}"
     return ""
 
 

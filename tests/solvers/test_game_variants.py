@@ -1,4 +1,4 @@
-"""The game with several variants for each user and finite alpha: definition, two unrelated ways to compute it, refusals."""
+"""The game with several variants for each user and finite alpha: definition, three ways to compute it, refusals."""
 
 from fractions import Fraction
 
@@ -87,9 +87,62 @@ def test_the_merit_problem_agrees_on_one_server(alpha, seed):
         np.testing.assert_allclose(one.tasks, other.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 2}, {"alpha": 20}, {"alpha": 3, "B": 0.5}])
+def test_best_responses_agree_user_by_user_on_one_server(parameters, seed):
+    """The same strictly concave program, by a path of the server alone; with limits, placement and zero demands."""
+    instance = game_with_variants(seed, servers=1)
+    one, other = (solve(instance, GAME, method, **parameters) for method in ("best-response", "continuation"))
+    assert max(one.residual, other.residual) <= RESIDUAL
+    np.testing.assert_allclose(one.tasks, other.tasks, rtol=BARGAINING)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("alpha", [0.5, 2, 6])
+def test_best_responses_find_equilibria(alpha, seed):
+    """Several servers: users at limits may have them filled in another way than by `continuation`."""
+    answer = solve(game_with_variants(seed), GAME, "best-response", alpha=alpha)
+    assert answer.termination == "optimal"
+    assert answer.residual <= RESIDUAL
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_best_responses_for_alpha_1_are_nash_bargaining_without_limits(seed):
+    instance = game_with_variants(seed).replace(max_tasks=None)
+    one, other = solve(instance, GAME, "best-response", alpha=1), solve(instance, "nb", "cvxpy:clarabel", "high")
+    np.testing.assert_allclose(one.tasks, other.tasks, rtol=BARGAINING)
+
+
+def test_the_best_response_to_users_who_can_have_all_they_want_has_no_prices():
+    instance = Instance([[[1, 0], [0, 1]], [1, 0]], [[10, 10]], max_tasks=[1, 2])
+    answer = solve(instance, GAME, "best-response", alpha=2)
+    np.testing.assert_allclose(answer.tasks, [1, 2], rtol=ROUNDING)
+    assert not answer.prices.any()
+
+
+@pytest.mark.parametrize("alpha", [[2, "inf", 1], ["inf", 0.5, 5]])
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_finite_and_infinite_alpha_side_by_side(alpha, seed):
+    """Both methods give equilibria, and none is an equilibrium any more with a tenth less for a user below its limit."""
+    instance = game_with_variants(seed)
+    for method in ("continuation", "best-response"):
+        answer = solve(instance, GAME, method, alpha=alpha)
+        assert answer.residual <= RESIDUAL
+        for n in np.flatnonzero(answer.tasks < instance.max_tasks * 0.99)[:1]:
+            less = np.where(instance.arcs.user == n, 0.9 * answer.x, answer.x)
+            assert judged(instance, less, alpha=alpha) >= 100 * RESIDUAL
+
+
+def test_finite_and_infinite_alpha_side_by_side_are_not_certified():
+    instance = game_with_variants(2)
+    refused = certify(instance, GAME, solve(instance, GAME, "best-response", alpha=[2, "inf", 1]))
+    assert not refused
+    assert "server 's2' has alpha = inf and a user with several variants" in str(refused)
+
+
 def test_who_refuses():
     instance = Instance([TWO_WAYS], [[1, 1]])
-    for method in ("best-response", "semismooth-newton", "josephy-newton", "ps-mfa", "vds-distributed"):
+    for method in ("semismooth-newton", "josephy-newton", "ps-mfa", "vds-distributed"):
         with pytest.raises(NotApplicable, match=f"{method} needs one demand vector for each user, but user 'u1' has 2"):
             solve(instance, GAME, method)
 

@@ -1,0 +1,293 @@
+r"""One server's answer to Problem 1 given the others for finite alpha, where users have several variants (game/game.py).
+
+1. Read off the last answer which arcs, prices and limits are in use, and solve their equations by Newton's method. What comes out
+   is the answer if it fulfils all conditions.
+2. Else follow the central path: from an equal partition with FIRST_TAU take damped Newton steps, and lower tau wherever the point
+   is close to the path, until LAST_TAU. Then step 1 from there; where that fails, the end of the path is the answer.
+
+With shares b_n from elsewhere, z_n = b_n + sum_v y_nv / phi_n and kappa_r = mu_r^(1 / beta), the conditions are
+
+    E_a(y, kappa) = (log sum_r w_ar kappa_r^beta - log g'(z_n)) / beta
+    0 <= y_a      complements  e_a = E_a + h_n >= 0                      for every arc a of n
+    0 <= kappa_r  complements  s_r = 1 - sum_a w_ar y_a >= 0
+    0 <= h_n      complements  t_n = 1 - sum_v y_nv / room_n >= 0        room_n = phi_n (m_n - b_n), for users with a limit
+
+They are those of one concave program over the server's polytope: for kappa^beta as prices e_a >= 0 says q_a >= g'(z_n) exp(-beta
+h_n), so eta_n = (1 - exp(-beta h_n)) g'(z_n) is the multiplier of the limit. It is the user's, not a variant's: who is satisfied
+uses its cheapest variants. On the path every product is tau (that of an arc tau / m). All numbers are logarithms of shares, or of
+prices over beta, so they are of order one for every alpha.
+
+**Newton.** Unknowns are relative changes l of y, u of kappa, m of h; those of e, s, t are eliminated:
+
+    e_a l_a + c_n sum_v y_nv l_nv + sum_r share_ar u_r + h_n m_n = tau / (m y_a) - E_a - h_n,      c_n = pull_n / (phi_n z_n)
+    -sum_a w_ar y_a l_a + s_r u_r = tau / kappa_r - 1 + sum_a w_ar y_a
+    -sum_v y_nv l_nv / room_n + t_n m_n = tau / h_n - 1 + sum_v y_nv / room_n
+
+and step 1 has the same equations with tau = 0 on what is in use, 0 in the place of e, s and t, and steps of least norm: the split
+between variants need not be unique.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, lstsq
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.session import ServerArrays, ServerMarginal
+
+__all__ = ["VariantsResponse"]
+
+FIRST_TAU, LAST_TAU = 0.1, 1e-12
+"""Where the path begins and ends."""
+
+SMALLER = 0.1
+"""The part of tau that is next, where the point is close to the path."""
+
+CLOSE = 0.1
+"""The largest error of the path's equations, in units of tau, at a point that counts as close."""
+
+MAX_STEPS, MAX_FINISH = 300, 12
+"""Newton steps along the path, and with one guess of what is in use."""
+
+LEAST_PRICE = 1e-3
+"""The kappa, in units of an equal partition's, at which a price begins that comes into use."""
+
+MET = 1e-12
+"""The largest violation of a condition at an answer of step 1: the rounding error of a few hundred terms."""
+
+FREE = -60.0
+"""The least E: a satisfied user may run its tasks where no resource has a price, and its h is finite then."""
+
+SATISFIED = 1e-13
+"""A user whose share from elsewhere is relatively this near to its limit gets nothing."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """y (m,), kappa (R,) in units of the turn, h (U,), and on the path e, s, t."""
+
+    y: Floats
+    k: Floats
+    h: Floats
+    e: Floats
+    s: Floats
+    t: Floats
+
+    def moved(self, change: Floats) -> "Point":
+        """Every number times 1 + its change, as far as a tenth of all is left and nothing grows more than sixfold."""
+        part = min(1.0, 0.9 / max(-change.min(), 1e-300), 5.0 / max(change.max(), 1e-300))
+        ends = np.cumsum([len(values) for values in self.all])[:-1]
+        return Point(*(values * (1.0 + part * own) for values, own in zip(self.all, np.split(change, ends), strict=True)))
+
+    @property
+    def all(self) -> tuple[Floats, ...]:
+        """The six arrays."""
+        return self.y, self.k, self.h, self.e, self.s, self.t
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """E + h (m,), slacks s (R,), t (U,) at a point, and the derivatives: share (m, R), c_n of each arc's user (m,)."""
+
+    e: Floats
+    s: Floats
+    t: Floats
+    share: Floats
+    c: Floats
+
+
+class Turn:
+    """Problem 1 of a server at given shares b, on the arcs of the users who do not have all they want from elsewhere."""
+
+    def __init__(self, server: ServerArrays, marginal: ServerMarginal, b: Floats, wanting: NDArray[np.intp]) -> None:
+        self.open = wanting
+        users, first, self.place = np.unique(server.user[self.open], return_index=True, return_inverse=True)
+        self.rows = np.flatnonzero((server.w[self.open] > 0).any(axis=0))
+        self.w, first = server.w[self.open][:, self.rows], self.open[first]
+        self.marginal, self.phi, self.have = marginal, server.phi[first], b[first]
+        self.owner = (self.place[:, None] == np.arange(len(users))).astype(float)
+        room = self.phi * (server.most[first] - self.have)
+        self.limited = np.flatnonzero(np.isfinite(room))
+        self.room = room[self.limited]
+        with np.errstate(divide="ignore"):
+            self.log_w = np.log(self.w)
+        y = self.equal()
+        start = np.log(self.have + y @ self.owner / self.phi)
+        self.unit = float(np.mean(marginal.log_marginal(start))) / marginal.beta
+
+    def equal(self) -> Floats:
+        """(m,) 0.7 of an equal partition, or of what a user wants where that is less."""
+        most = np.full(self.owner.shape[1], np.inf)
+        most[self.limited] = 0.7 * self.room
+        y = 0.7 / (len(self.place) * np.maximum(self.w.max(axis=1), 1.0))
+        result: Floats = y * np.minimum(1.0, most / (y @ self.owner))[self.place]
+        return result
+
+    def at(self, y: Floats, k: Floats, h: Floats) -> Conditions:
+        """The conditions and their derivatives."""
+        marginal, taken = self.marginal, y @ self.owner
+        z = self.have + taken / self.phi
+        log_z = np.log(z)
+        terms = self.log_w + marginal.beta * (np.log(k) + self.unit)
+        log_p = np.logaddexp.reduce(terms, axis=1)
+        E = (log_p - marginal.log_marginal(log_z)[self.place]) / marginal.beta
+        c = (marginal.elasticity(log_z) / marginal.beta / (self.phi * z))[self.place]
+        share, free = np.exp(terms - log_p[:, None]), E <= FREE
+        E, c, share = np.where(free, FREE, E), np.where(free, 0.0, c), np.where(free[:, None], 0.0, share)
+        e = E + self.owner[:, self.limited] @ h
+        return Conditions(e, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room, share, c)
+
+    # ---- step 2 -----------------------------------------------------------------------------------------------------
+
+    def path(self) -> Point:
+        """The end of the central path."""
+        y = self.equal()
+        k, h = np.ones(len(self.rows)), np.full(len(self.limited), 0.3)
+        here, tau = self.at(y, k, h), FIRST_TAU
+        point = Point(y, k, h, np.maximum(here.e, 0.1), np.maximum(here.s, 0.1), np.maximum(here.t, 0.1))
+        for _ in range(MAX_STEPS):
+            here = self.at(point.y, point.k, point.h)
+            if self.error(point, here, tau) <= CLOSE:
+                if tau <= LAST_TAU:
+                    break
+                tau *= SMALLER
+            try:
+                change = self.newton(point, here, tau)
+            except LinAlgError:
+                break
+            if not np.all(np.isfinite(change)):
+                break
+            point = point.moved(change)
+        return point
+
+    def error(self, point: Point, here: Conditions, tau: float) -> float:
+        """The largest violation of the path's equations, in units of tau."""
+        off = [here.e - point.e, here.s - point.s, here.t - point.t]
+        products = [len(point.y) * point.y * point.e, point.k * point.s, point.h * point.t]
+        linear = max(np.abs(part).max(initial=0.0) for part in off) / min(tau, 1.0)
+        return float(max(linear, *(np.abs(part / tau - 1.0).max(initial=0.0) for part in products)))
+
+    def newton(self, point: Point, here: Conditions, tau: float) -> Floats:
+        """The relative changes of y, k, h, e, s, t by Newton's method for the path's equations at tau."""
+        y, k, h = point.y, point.k, point.h
+        size = tau / len(y)
+        J = self.jacobian(y, k, h, here) + np.diag(np.concatenate([point.e, point.s, point.t]))
+        right = np.concatenate([size / y - here.e, tau / k - here.s, tau / h - here.t])
+        across = np.abs(J).max(axis=1)
+        J /= across[:, None]
+        down = np.abs(J).max(axis=0)
+        step = np.linalg.solve(J / down, right / across) / down
+        products = np.concatenate([size / (y * point.e), tau / (k * point.s), tau / (h * point.t)])
+        return np.concatenate([step, products - 1.0 - step])
+
+    def jacobian(self, y: Floats, k: Floats, h: Floats, here: Conditions) -> Floats:
+        """The derivatives of E + h, s and t by changes of log kappa, and of y and h in units of the given ones.
+
+        Parameters
+        ----------
+        y, k, h : (m,), (R,), (U,) the units; of log kappa it is 1
+        here : the derivatives of the conditions
+        """
+        bound, prices, limits = self.owner[:, self.limited], len(k), len(h)
+        return np.block(
+            [
+                [here.c[:, None] * (self.place[:, None] == self.place) * y, here.share, bound * h],
+                [-(self.w * y[:, None]).T, np.zeros((prices, prices + limits))],
+                [-(bound * y[:, None]).T / self.room[:, None], np.zeros((limits, prices + limits))],
+            ]
+        )
+
+    # ---- step 1 -----------------------------------------------------------------------------------------------------
+
+    def finished(self, y: Floats, k: Floats, h: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats] | None:
+        """y, k and h that fulfil all conditions; None where Newton's method on what is in use does not lead there.
+
+        Parameters
+        ----------
+        y, k, h : where to start
+        used : (m + R + U,) the guess of which of these numbers are positive
+        """
+        ends, m = np.cumsum([len(y), len(k)]), len(y)
+        weight, price = np.ones(len(used)), np.zeros(len(used), bool)
+        weight[:m], price[ends[0] : ends[1]] = m, True
+        now = np.concatenate([y, k, h])
+        for _ in range(MAX_FINISH):
+            now = np.where(used, np.where(price, np.maximum(now, LEAST_PRICE), now), 0.0)
+            own = np.where(price, now, 1.0)
+            own[:m] = np.maximum(now[:m], 1e-6 / m)
+            step = self.step(now, own, used, ends)
+            if step is None:
+                return None
+            now[used] = np.where(price[used], now[used] * np.exp(np.clip(step, -3.0, 3.0)), now[used] + own[used] * step)
+            now = np.maximum(now, 0.0)
+            left = self.left(now, ends)[1]
+            if np.abs(np.minimum(now, left)).max() <= MET:
+                y, k, h = np.split(now, ends)
+                return y, k, h
+            used = weight * now > left
+        return None
+
+    def left(self, now: Floats, ends: NDArray[np.intp]) -> tuple[Conditions, Floats]:
+        """The conditions at y, k and h, joined in `now`, and E + h, s and t joined in the same way."""
+        here = self.at(*np.split(now, ends))
+        return here, np.concatenate([here.e, here.s, here.t])
+
+    def step(self, now: Floats, own: Floats, used: NDArray[np.bool_], ends: NDArray[np.intp]) -> Floats | None:
+        """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers.
+
+        Parameters
+        ----------
+        now : y, k and h, joined
+        own : the unit of each
+        used : which of them are in use
+        ends : where k and h begin
+        """
+        here, left = self.left(now, ends)
+        J = self.jacobian(*np.split(own, ends), here)[used][:, used]
+        across = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
+        try:
+            step: Floats = lstsq(J / across[:, None], -left[used] / across, cond=1e-13, lapack_driver="gelsy")[0]
+        except (LinAlgError, ValueError):  # numbers out of range
+            return None
+        return step if np.all(np.isfinite(step)) else None
+
+
+class VariantsResponse(ServerMarginal):
+    """The answers of one server in turn; what was in use in the last one is the first guess of the next."""
+
+    def __init__(self, server: ServerArrays, alpha: float, A: float, B: float) -> None:
+        super().__init__(alpha, A, B)
+        self.server = server
+        self.y, self.h = np.zeros(len(server.arcs)), np.zeros(len(server.arcs))  # of the last turn, h that of the arc's user
+
+    def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
+        """Y (m,) and the server's kappa (R,).
+
+        Parameters
+        ----------
+        b : (m,) the share of the arc's user from the other servers
+        kappa : (R,) of the last turn, zeros at first
+        """
+        found, y, multiplier = np.zeros_like(kappa), np.zeros_like(self.y), np.zeros_like(self.h)
+        wanting = np.flatnonzero(self.server.most - b > SATISFIED * b)
+        if len(wanting):
+            turn = Turn(self.server, self, b, wanting)
+            with np.errstate(all="ignore"):  # numbers out of range are steps that are not taken
+                y[turn.open], k, h = self._solved(turn, kappa)
+            found[turn.rows] = k * np.exp(turn.unit)
+            multiplier[turn.open] = turn.owner[:, turn.limited] @ h
+        self.y, self.h = y, multiplier
+        return y, found
+
+    def _solved(self, turn: Turn, kappa: Floats) -> tuple[Floats, Floats, Floats]:
+        """Steps 1 and 2."""
+        y, k = self.y[turn.open], kappa[turn.rows] * np.exp(-turn.unit)
+        h = np.zeros(turn.owner.shape[1])
+        np.maximum.at(h, turn.place, self.h[turn.open])
+        h = h[turn.limited]
+        if kappa.any() and (same := turn.finished(y, k, h, np.concatenate([y, k, h]) > 0)) is not None:
+            return same
+        end = turn.path()
+        used = np.concatenate([len(end.y) * end.y > end.e, end.k > end.s, end.h > end.t])
+        return turn.finished(end.y, end.k, end.h, used) or (end.y, end.k, end.h)
