@@ -124,7 +124,7 @@ class Turn:
         result: Floats = y * np.minimum(1.0, most / (y @ self.owner))[self.place]
         return result
 
-    def at(self, y: Floats, k: Floats, h: Floats) -> Conditions:
+    def _at(self, y: Floats, k: Floats, h: Floats) -> Conditions:
         """The conditions and their derivatives."""
         marginal, taken = self.marginal, y @ self.owner
         z = self.have + taken / self.phi
@@ -144,16 +144,16 @@ class Turn:
         """The end of the central path."""
         y = self.equal()
         k, h = np.ones(len(self.rows)), np.full(len(self.limited), 0.3)
-        here, tau = self.at(y, k, h), FIRST_TAU
+        here, tau = self._at(y, k, h), FIRST_TAU
         point = Point(y, k, h, np.maximum(here.e, 0.1), np.maximum(here.s, 0.1), np.maximum(here.t, 0.1))
         for _ in range(MAX_STEPS):
-            here = self.at(point.y, point.k, point.h)
-            if self.error(point, here, tau) <= CLOSE:
+            here = self._at(point.y, point.k, point.h)
+            if self._error(point, here, tau) <= CLOSE:
                 if tau <= LAST_TAU:
                     break
                 tau *= SMALLER
             try:
-                change = self.newton(point, here, tau)
+                change = self._newton(point, here, tau)
             except LinAlgError:
                 break
             if not np.all(np.isfinite(change)):
@@ -161,18 +161,18 @@ class Turn:
             point = point.moved(change)
         return point
 
-    def error(self, point: Point, here: Conditions, tau: float) -> float:
+    def _error(self, point: Point, here: Conditions, tau: float) -> float:
         """The largest violation of the path's equations, in units of tau."""
         off = [here.e - point.e, here.s - point.s, here.t - point.t]
         products = [len(point.y) * point.y * point.e, point.k * point.s, point.h * point.t]
         linear = max(np.abs(part).max(initial=0.0) for part in off) / min(tau, 1.0)
         return float(max(linear, *(np.abs(part / tau - 1.0).max(initial=0.0) for part in products)))
 
-    def newton(self, point: Point, here: Conditions, tau: float) -> Floats:
+    def _newton(self, point: Point, here: Conditions, tau: float) -> Floats:
         """The relative changes of y, k, h, e, s, t by Newton's method for the path's equations at tau."""
         y, k, h = point.y, point.k, point.h
         size = tau / len(y)
-        J = self.jacobian(y, k, h, here) + np.diag(np.concatenate([point.e, point.s, point.t]))
+        J = self._jacobian(y, k, h, here) + np.diag(np.concatenate([point.e, point.s, point.t]))
         right = np.concatenate([size / y - here.e, tau / k - here.s, tau / h - here.t])
         across = np.abs(J).max(axis=1)
         J /= across[:, None]
@@ -181,7 +181,7 @@ class Turn:
         products = np.concatenate([size / (y * point.e), tau / (k * point.s), tau / (h * point.t)])
         return np.concatenate([step, products - 1.0 - step])
 
-    def jacobian(self, y: Floats, k: Floats, h: Floats, here: Conditions) -> Floats:
+    def _jacobian(self, y: Floats, k: Floats, h: Floats, here: Conditions) -> Floats:
         """The derivatives of E + h, s and t by changes of log kappa, and of y and h in units of the given ones.
 
         Parameters
@@ -216,24 +216,25 @@ class Turn:
             now = np.where(used, np.where(price, np.maximum(now, LEAST_PRICE), now), 0.0)
             own = np.where(price, now, 1.0)
             own[:m] = np.maximum(now[:m], 1e-6 / m)
-            step = self.step(now, own, used, ends)
+            step = self._step(now, own, used, ends)
             if step is None:
                 return None
             now[used] = np.where(price[used], now[used] * np.exp(np.clip(step, -3.0, 3.0)), now[used] + own[used] * step)
             now = np.maximum(now, 0.0)
-            left = self.left(now, ends)[1]
+            left = self._left(now, ends)[1]
             if np.abs(np.minimum(now, left)).max() <= MET:
                 y, k, h = np.split(now, ends)
                 return y, k, h
             used = weight * now > left
         return None
 
-    def left(self, now: Floats, ends: NDArray[np.intp]) -> tuple[Conditions, Floats]:
+    def _left(self, now: Floats, ends: NDArray[np.intp]) -> tuple[Conditions, Floats]:
         """The conditions at y, k and h, joined in `now`, and E + h, s and t joined in the same way."""
-        here = self.at(*np.split(now, ends))
+        y, k, h = np.split(now, ends)
+        here = self._at(y, k, h)
         return here, np.concatenate([here.e, here.s, here.t])
 
-    def step(self, now: Floats, own: Floats, used: NDArray[np.bool_], ends: NDArray[np.intp]) -> Floats | None:
+    def _step(self, now: Floats, own: Floats, used: NDArray[np.bool_], ends: NDArray[np.intp]) -> Floats | None:
         """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers.
 
         Parameters
@@ -243,8 +244,9 @@ class Turn:
         used : which of them are in use
         ends : where k and h begin
         """
-        here, left = self.left(now, ends)
-        J = self.jacobian(*np.split(own, ends), here)[used][:, used]
+        here, left = self._left(now, ends)
+        y, k, h = np.split(own, ends)
+        J = self._jacobian(y, k, h, here)[used][:, used]
         across = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
         try:
             step: Floats = lstsq(J / across[:, None], -left[used] / across, cond=1e-13, lapack_driver="gelsy")[0]
