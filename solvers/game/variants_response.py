@@ -64,7 +64,7 @@ SATISFIED = 1e-13
 
 
 @dataclass(frozen=True)
-class Point:
+class TurnPoint:
     """y (m,), kappa (R,) in units of the turn, h (U,), and on the path e, s, t."""
 
     y: Floats
@@ -74,11 +74,11 @@ class Point:
     s: Floats
     t: Floats
 
-    def moved(self, change: Floats) -> "Point":
+    def moved(self, change: Floats) -> "TurnPoint":
         """Every number times 1 + its change, as far as a tenth of all is left and nothing grows more than sixfold."""
         part = min(1.0, 0.9 / max(-change.min(), 1e-300), 5.0 / max(change.max(), 1e-300))
         ends = np.cumsum([len(values) for values in self.all])[:-1]
-        return Point(*(values * (1.0 + part * own) for values, own in zip(self.all, np.split(change, ends), strict=True)))
+        return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self.all, np.split(change, ends), strict=True)))
 
     @property
     def all(self) -> tuple[Floats, ...]:
@@ -87,7 +87,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class TurnConditions:
     """E + h (m,), slacks s (R,), t (U,) at a point, and the derivatives: share (m, R), c_n of each arc's user (m,)."""
 
     e: Floats
@@ -97,7 +97,7 @@ class Conditions:
     c: Floats
 
 
-class Turn:
+class ServerTurn:
     """Problem 1 of a server at given shares b, on the arcs of the users who do not have all they want from elsewhere."""
 
     def __init__(self, server: ServerArrays, marginal: ServerMarginal, b: Floats, wanting: NDArray[np.intp]) -> None:
@@ -124,7 +124,7 @@ class Turn:
         result: Floats = y * np.minimum(1.0, most / (y @ self.owner))[self.place]
         return result
 
-    def _at(self, y: Floats, k: Floats, h: Floats) -> Conditions:
+    def _at(self, y: Floats, k: Floats, h: Floats) -> TurnConditions:
         """The conditions and their derivatives."""
         marginal, taken = self.marginal, y @ self.owner
         z = self.have + taken / self.phi
@@ -136,16 +136,16 @@ class Turn:
         share, free = np.exp(terms - log_p[:, None]), E <= FREE
         E, c, share = np.where(free, FREE, E), np.where(free, 0.0, c), np.where(free[:, None], 0.0, share)
         e = E + self.owner[:, self.limited] @ h
-        return Conditions(e, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room, share, c)
+        return TurnConditions(e, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room, share, c)
 
     # ---- step 2 -----------------------------------------------------------------------------------------------------
 
-    def path(self) -> Point:
+    def path(self) -> TurnPoint:
         """The end of the central path."""
         y = self.equal()
         k, h = np.ones(len(self.rows)), np.full(len(self.limited), 0.3)
         here, tau = self._at(y, k, h), FIRST_TAU
-        point = Point(y, k, h, np.maximum(here.e, 0.1), np.maximum(here.s, 0.1), np.maximum(here.t, 0.1))
+        point = TurnPoint(y, k, h, np.maximum(here.e, 0.1), np.maximum(here.s, 0.1), np.maximum(here.t, 0.1))
         for _ in range(MAX_STEPS):
             here = self._at(point.y, point.k, point.h)
             if self._error(point, here, tau) <= CLOSE:
@@ -161,14 +161,14 @@ class Turn:
             point = point.moved(change)
         return point
 
-    def _error(self, point: Point, here: Conditions, tau: float) -> float:
+    def _error(self, point: TurnPoint, here: TurnConditions, tau: float) -> float:
         """The largest violation of the path's equations, in units of tau."""
         off = [here.e - point.e, here.s - point.s, here.t - point.t]
         products = [len(point.y) * point.y * point.e, point.k * point.s, point.h * point.t]
         linear = max(np.abs(part).max(initial=0.0) for part in off) / min(tau, 1.0)
         return float(max(linear, *(np.abs(part / tau - 1.0).max(initial=0.0) for part in products)))
 
-    def _newton(self, point: Point, here: Conditions, tau: float) -> Floats:
+    def _newton(self, point: TurnPoint, here: TurnConditions, tau: float) -> Floats:
         """The relative changes of y, k, h, e, s, t by Newton's method for the path's equations at tau."""
         y, k, h = point.y, point.k, point.h
         size = tau / len(y)
@@ -181,7 +181,7 @@ class Turn:
         products = np.concatenate([size / (y * point.e), tau / (k * point.s), tau / (h * point.t)])
         return np.concatenate([step, products - 1.0 - step])
 
-    def _jacobian(self, y: Floats, k: Floats, h: Floats, here: Conditions) -> Floats:
+    def _jacobian(self, y: Floats, k: Floats, h: Floats, here: TurnConditions) -> Floats:
         """The derivatives of E + h, s and t by changes of log kappa, and of y and h in units of the given ones.
 
         Parameters
@@ -228,7 +228,7 @@ class Turn:
             used = weight * now > left
         return None
 
-    def _left(self, now: Floats, ends: NDArray[np.intp]) -> tuple[Conditions, Floats]:
+    def _left(self, now: Floats, ends: NDArray[np.intp]) -> tuple[TurnConditions, Floats]:
         """The conditions at y, k and h, joined in `now`, and E + h, s and t joined in the same way."""
         y, k, h = np.split(now, ends)
         here = self._at(y, k, h)
@@ -274,7 +274,7 @@ class VariantsResponse(ServerMarginal):
         found, y, multiplier = np.zeros_like(kappa), np.zeros_like(self.y), np.zeros_like(self.h)
         wanting = np.flatnonzero(self.server.most - b > SATISFIED * b)
         if len(wanting):
-            turn = Turn(self.server, self, b, wanting)
+            turn = ServerTurn(self.server, self, b, wanting)
             with np.errstate(all="ignore"):  # numbers out of range are steps that are not taken
                 y[turn.open], k, h = self._solved(turn, kappa)
             found[turn.rows] = k * np.exp(turn.unit)
@@ -282,7 +282,7 @@ class VariantsResponse(ServerMarginal):
         self.y, self.h = y, multiplier
         return y, found
 
-    def _solved(self, turn: Turn, kappa: Floats) -> tuple[Floats, Floats, Floats]:
+    def _solved(self, turn: ServerTurn, kappa: Floats) -> tuple[Floats, Floats, Floats]:
         """Steps 1 and 2."""
         y, k = self.y[turn.open], kappa[turn.rows] * np.exp(-turn.unit)
         h = np.zeros(turn.owner.shape[1])
