@@ -5,8 +5,13 @@
 array([10., 10.])
 """
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if sys.stderr is None:  # it is closed: NumPy before 2.1 reads `sys.stderr.write` when it is imported
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
 
 from fairalloc.analysis import (
     Certificate,
