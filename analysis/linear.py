@@ -7,10 +7,10 @@ not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum
 from dataclasses import dataclass
 from typing import Any
 
-import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.models.errors import NotInstalled
 from fairalloc.models.rationals import as_flint, as_fraction
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
@@ -46,13 +46,24 @@ def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
     highs = _solved(np.asarray(cost, dtype=float), floats, np.asarray(sides, dtype=float))
     if exact:
         return _exactly(cost, matrix, sides, highs)
-    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    if highs.getModelStatus() != _highspy().HighsModelStatus.kOptimal:
         return None
     z = np.array(highs.getSolution().col_value)
     return Optimum(float(np.dot(cost, z)), z)
 
 
-def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> highspy.Highs:
+def _highspy() -> Any:
+    """The package, imported when it is needed: a broken one must not take the rest with it."""
+    try:
+        import highspy
+    except Exception as error:  # whatever its import raises
+        said = " ".join(str(error).split())
+        raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {type(error).__name__}: {said}") from None
+    return highspy
+
+
+def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
+    highspy = _highspy()
     highs, model = highspy.Highs(), highspy.HighsLp()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("threads", 1)
@@ -68,8 +79,10 @@ def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> highspy.Highs:
     return highs
 
 
-def _exactly(cost: Any, matrix: Any, sides: Any, highs: highspy.Highs) -> Optimum | None:
+def _exactly(cost: Any, matrix: Any, sides: Any, highs: Any) -> Optimum | None:
     from flint import fmpq
+
+    at = _highspy().HighsBasisStatus
 
     rows, columns = matrix.shape
     parts = [{i: as_flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
@@ -77,7 +90,7 @@ def _exactly(cost: Any, matrix: Any, sides: Any, highs: highspy.Highs) -> Optimu
     program = RationalProgram((*map(as_flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(as_flint, sides)))
     basis = highs.getBasis()
     status = [*basis.col_status, *basis.row_status]
-    basic = [k for k, s in enumerate(status) if s == highspy.HighsBasisStatus.kBasic]
+    basic = [k for k, s in enumerate(status) if s == at.kBasic]
     try:
         solution, _ = optimal_basic_solution(program, basic if len(basic) == rows else range(columns, columns + rows), Limits())
     except Stopped:

@@ -60,6 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _internal(error, "--debug" in words)
         complain(f"{error.filename or 'a file'} cannot be used: {error.strerror}")
         return 2
+    except ValueError as error:
+        if "null byte" not in str(error):
+            return _internal(error, "--debug" in words)
+        complain("a file cannot be used: no name of a file holds a null character")
+        return 2
     except MemoryError:
         complain("the memory of this machine does not suffice")
         return INTERNAL

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
@@ -19,6 +20,7 @@ from fairalloc.solvers.options import promised
 
 __all__ = [
     "DEFAULT",
+    "a_path",
     "add_accuracy",
     "add_instance",
     "add_mechanism",
@@ -62,6 +64,13 @@ def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAUL
 def add_time_limit(command: argparse.ArgumentParser, what: str) -> None:
     """Add the option --time-limit, in seconds for what is said."""
     command.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for {what}")
+
+
+def a_path(text: str) -> Path:
+    """The path that a word of the command line is; an empty one would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is '', but it must name a file or a folder")
+    return Path(text)
 
 
 def mechanism_names() -> Iterable[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from fairalloc.cli_arguments import DEFAULT, add_accuracy, completed, mechanism_named, mechanism_names, method_named
+from fairalloc.cli_arguments import DEFAULT, a_path, add_accuracy, completed, mechanism_named, mechanism_names, method_named
 from fairalloc.cli_output import emit
 from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError
@@ -30,7 +30,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
     text = "see: fairalloc list mechanisms; or FILE.py:NAME; for instances in files; default: drfh"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
-    command.add_argument("--records", type=Path, metavar="FILE", help="default: results/SUITE.sqlite")
+    command.add_argument("--records", type=a_path, metavar="FILE", help="default: results/SUITE.sqlite")
     text = "only these methods; ids or FILE.py:NAME"
     completed(command.add_argument("--method", action="append", metavar="ID", help=text), lambda: METHODS, files="py")
     command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
@@ -38,15 +38,15 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each solve; default: the suite's")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
-    command.add_argument("--data", type=Path, metavar="FOLDER", help="where the samples of real workloads are")
+    command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
     command.set_defaults(run=_run)
     command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
-    command.add_argument("records", type=Path, metavar="FILE")
-    command.add_argument("--html", type=Path, metavar="FILE", help="default: beside the records")
+    command.add_argument("records", type=a_path, metavar="FILE")
+    command.add_argument("--html", type=a_path, metavar="FILE", help="default: beside the records")
     command.set_defaults(run=_report)
     command = commands.add_parser("data", help="where the samples of real workloads are")
-    command.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="remember this folder")
+    command.add_argument("folder", type=a_path, nargs="?", metavar="FOLDER", help="remember this folder")
     command.set_defaults(run=_data)
 
 
@@ -63,6 +63,8 @@ def _run(options: argparse.Namespace) -> int:
     name = suite if isinstance(suite, str) and not is_in_file(suite) else benchmarks.find_suite(suite).id
     records = options.records or Path("results") / f"{name}.sqlite"
     if options.data is not None:
+        if not options.data.is_dir():
+            raise InstanceError(f"--data is {str(options.data)!r}, but it must be a folder")
         os.environ["FAIRALLOC_DATA"] = str(options.data)
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),

@@ -1,10 +1,9 @@
 """The command `export`: the model of a mechanism for other solvers."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from fairalloc.cli_arguments import add_instance, add_mechanism, instance_named, mechanism_named, parameters
+from fairalloc.cli_arguments import a_path, add_instance, add_mechanism, instance_named, mechanism_named, parameters
 from fairalloc.cli_output import emit
 from fairalloc.solvers.export import FORMATS, export
 
@@ -18,7 +17,7 @@ def add_commands(commands: Any) -> None:
     add_mechanism(command)
     command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
     command.add_argument("--format", default="lp", choices=FORMATS, help="py: a script that solves it with CVXPY")
-    command.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    command.add_argument("--output", type=a_path, metavar="FILE", help="default: standard output")
     command.set_defaults(run=_export)
 
 

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from fairalloc.analysis import Property
-from fairalloc.cli_arguments import completed, mechanism_named, mechanism_names
+from fairalloc.cli_arguments import a_path, completed, mechanism_named, mechanism_names
 from fairalloc.cli_output import emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -45,7 +45,7 @@ def add_commands(commands: Any) -> None:
     text = "only these; see: fairalloc list statements"
     completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
-    command.add_argument("--keep", type=Path, metavar="FILE", help="put witnesses and counts into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="put witnesses and counts into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json", "html"])
     _add_search(command)
     command.set_defaults(run=_theorems)
@@ -65,7 +65,7 @@ def _add_search(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, metavar="N")
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
-    command.add_argument("--store", type=Path, default=STORE, metavar="FILE", help=f"default: {STORE}")
+    command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
 
 

@@ -238,6 +238,8 @@ class Edited(Mechanism):
     """
 
     def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
+        if not (isinstance(id, str) and id):
+            raise FairallocError(f"the id of the edit is {id!r}, but it must be a name")
         for layer, edit in (("cvxpy", cvxpy), ("pyomo", pyomo)):
             if edit is not None and not callable(edit):
                 raise FairallocError(f"the {layer} edit of {id!r} is {edit!r}, but it must be a function")

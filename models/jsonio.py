@@ -56,7 +56,7 @@ def read_json(path: str | Path) -> Any:
         with open(path, "rb") as file:
             return parse_json(_bytes(file, str(path)), str(path))
     except OSError as error:
-        raise InstanceError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise InstanceError(f"{str(path) or repr('')} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         if isinstance(error, FairallocError):
             raise
@@ -97,8 +97,13 @@ def parse_json(text: str | bytes, what: str) -> Any:
 
 
 def write_json(document: Mapping[str, Any], path: str | Path) -> None:
-    """Write a document as indented JSON."""
-    Path(path).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    """Write a document as indented JSON; InstanceError where the file cannot be written."""
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, TypeError, ValueError) as error:
+        raise InstanceError(f"{shown(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_instance(path: str | Path) -> Instance:

@@ -16,6 +16,7 @@ where there is none.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
@@ -36,7 +37,7 @@ from fairalloc.solvers.own import OwnFunction, failure
 from fairalloc.solvers.registry import METHODS
 from fairalloc.solvers.start import equal_partition, scaled_down, start_on
 
-__all__ = ["LARGE", "Request", "best_attempt", "in_child"]
+__all__ = ["LARGE", "Request", "best_attempt", "ended_by_alarm", "in_child", "is_large"]
 
 LARGE = 10_000
 """Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
@@ -100,7 +101,9 @@ def best_attempt(
             keep(best)
         if _meets(best, limits.promised) or limits.late or allocation.termination == "interrupted":
             break
-        if allocation.termination == "time_limit" and _is_large(request.instance):
+        if _proves_infeasible(request.mechanism, method, allocation):
+            return allocation
+        if allocation.termination == "time_limit" and is_large(request.instance):
             queue.prefer_anytime()
     return best
 
@@ -132,6 +135,11 @@ class _Queue:
         self._next, self._rest = [], iter(chosen)
 
 
+def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocation) -> bool:
+    """Whether there is no allocation: models with a residual of their own always have one, and first-order methods only guess."""
+    return allocation.termination == "infeasible" and not mechanism.has_residual and method.kind != "first-order"
+
+
 def _meets(allocation: Allocation, promised: float) -> bool:
     """Whether it claims success, and the residual, where it is judged, is what was promised."""
     return allocation.claims_success and (bool(allocation.not_judged) or allocation.residual <= promised)
@@ -158,6 +166,18 @@ def _attempt(request: Request, method: Method) -> Allocation:
     return _late(known[-1]) if rung[0] else known[-1]
 
 
+@contextmanager
+def ended_by_alarm(limits: Limits) -> Iterator[list[bool]]:
+    """End the Python code inside when the time is over, if this is the main thread; the yielded list is [True] then."""
+    rung = [False]
+    try:
+        with isolated.alarm(_end(limits) - limits.clock()) as rung:
+            yield rung
+    except KeyboardInterrupt:
+        if not rung[0]:
+            raise
+
+
 def _end(limits: Limits) -> float:
     """When what is done under these limits is ended."""
     if not limits.limited:
@@ -175,10 +195,11 @@ def _late(allocation: Allocation) -> Allocation:
 
 def _may_overrun(instance: Instance, method: Method) -> bool:
     """Whether it might look at no clock for long: large ones, and native code where nobody else ends this process."""
-    return _is_large(instance) or bool(method.packages and not isolated.watched())
+    return is_large(instance) or bool(method.packages and not isolated.watched())
 
 
-def _is_large(instance: Instance) -> bool:
+def is_large(instance: Instance) -> bool:
+    """Whether even Python code might look at no clock for long."""
     return len(instance.arcs) * instance.R >= LARGE
 
 
@@ -244,7 +265,7 @@ def _answered(request: Request, method: Method, keep: Callable[[Allocation], Non
     """
     mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
     domain, home = mechanism.domain(instance), mechanism.home(instance)
-    early = request.limits.limited and _is_large(instance)
+    early = request.limits.limited and is_large(instance)
 
     def offered(x: Floats) -> None:
         facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}

@@ -27,7 +27,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 from numbers import Real
@@ -37,7 +37,19 @@ import numpy as np
 
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 
-__all__ = ["AVAILABLE", "Outcome", "alarm", "be_watched", "checked_limit", "end_of", "isolated", "watched", "within"]
+__all__ = [
+    "AVAILABLE",
+    "Outcome",
+    "alarm",
+    "be_watched",
+    "can_ring",
+    "checked_limit",
+    "end_of",
+    "import_all",
+    "isolated",
+    "watched",
+    "within",
+]
 
 AVAILABLE = hasattr(os, "fork")
 """Whether this system can fork."""
@@ -127,6 +139,12 @@ def within(seconds: float, work: Callable[[], T], late: T) -> T:
     return result
 
 
+def can_ring() -> bool:
+    """Whether `alarm` can interrupt Python code here."""
+    mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    return mine and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
 @contextlib.contextmanager
 def alarm(seconds: float) -> Iterator[list[bool]]:
     """Raise KeyboardInterrupt in the Python code inside after some seconds; the yielded list is [True] then.
@@ -134,8 +152,7 @@ def alarm(seconds: float) -> Iterator[list[bool]]:
     It needs the main thread and its alarm clock, which is left to whoever uses it already.
     """
     rung = [False]
-    mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
-    if not mine or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL or not seconds < LONGEST:
+    if not can_ring() or not seconds < LONGEST:
         yield rung
         return
 
@@ -185,11 +202,12 @@ def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, c
     finally:
         os.close(reading)
     if deadline - clock() > IMPORTING:
-        _import(outcome.modules)
+        import_all(outcome.modules)
     return outcome
 
 
-def _import(modules: tuple[str, ...]) -> None:
+def import_all(modules: Iterable[str]) -> None:
+    """Import what can be imported; what cannot is said by whoever needs it."""
     for name in modules:
         with contextlib.suppress(Exception):  # some names are made at run time and cannot be imported
             importlib.import_module(name)

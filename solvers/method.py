@@ -209,7 +209,9 @@ class Session:
             return call()
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            told = [line for line in lines if any(name in line for name in given) or "option" in line.lower()]
+            told = [line for line in lines if any(name in line for name in (*given, "option", "Option", "type mismatch"))]
+            if isinstance(error, TypeError | ValueError | OverflowError):
+                told = told or lines[:1]
             if not given or not told:
                 raise
             raise NotApplicable(f"{solver} refuses the options {shown(dict(given))}: {told[-1]}") from None
@@ -330,9 +332,22 @@ class Method(ABC):
         limits : accuracy and deadline
         """
 
+    def compile(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:  # noqa: B027 (for those that keep it)
+        """Compile the model where it is kept, so that the next solve finds it.
+
+        Parameters
+        ----------
+        mechanism, instance, limits : as for `open`
+        """
+
     def starts(self, mechanism: Mechanism) -> bool:  # noqa: ARG002 (for those that are choosy)
         """Whether it uses a warm start for this mechanism."""
         return self.warm
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What is imported for it: Pyomo loads its parts by another name."""
+        return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
 
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""

@@ -80,7 +80,7 @@ def find_method(name: str) -> Method:
     ------
     UnknownName : there is none
     """
-    found = METHODS[name] if name in METHODS else other_method(name)
+    found = METHODS[name] if name in METHODS else other_method(name) if isinstance(name, str) else None
     if found is None:
         raise UnknownName(no_such("method", name, METHODS))
     return found

@@ -4,11 +4,14 @@
 2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (attempts.py).
 3. The first that meets the accuracy is returned, else the best.
 
-Where a limit is given and the mechanism is not of this package, all of it is done in a child process that is ended when the time
-is over: its functions may take any time, also those that are called before there is a model.
+Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process. Where
+the mechanism is not of this package, all of it is then done in a child process that is ended when the time is over: its functions
+may take any time, also those that are called before there is a model. An edit in CVXPY on a small instance is written and
+compiled here, before the fork and under an alarm, so that the next call finds it compiled.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +22,10 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, shown
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers import isolated
-from fairalloc.solvers.attempts import Request, best_attempt, in_child
+from fairalloc.solvers.attempts import Request, best_attempt, ended_by_alarm, in_child, is_large
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
@@ -54,11 +57,12 @@ def solve(
     method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (solvers/own.py);
         None takes the fastest available one whose residual meets the accuracy, else the best found
     accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it
-    time_limit : seconds for the whole call, judging included; None = no limit. The call takes at most 1.2 times as long and a
-        second more: solvers in native code, mechanisms that are not of this package, and all methods on large instances run in a
-        child process that is ended then, so what they change in memory stays there; a method of your own in Python on a small
-        one is interrupted, if this is the main thread. Where processes cannot be forked (Windows), code that ignores its limit
-        overruns
+    time_limit : seconds for the whole call, judging included; None = no limit. The clock starts when the packages of the first
+        method are imported, which is done once in a process; those of later methods are imported within the limit. The call takes
+        at most 1.2 times as long and a second more: solvers in native code, mechanisms that are not of this package, and all
+        methods on large instances run in a child process that is ended then, so what they change in memory stays there, but for
+        an edit in CVXPY, which is compiled here; a method of your own in Python on a small one is interrupted, if this is the
+        main thread. Where processes cannot be forked (Windows), code that ignores its limit overruns
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line
     options : of the method, which must be named: those of an algorithm of this package (`fa.options`), and those of the solver
@@ -94,16 +98,44 @@ def solve(
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
+    item = find_mechanism(mechanism)
+    if seconds < np.inf:
+        _import_first(item, instance, method, parameters)
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging)
-    request = Request(find_mechanism(mechanism), instance, limits, reference, warm_start)
+    request = Request(item, instance, limits, reference, warm_start)
 
     def work(keep: Callable[[Allocation], None]) -> Allocation:
         return _solved(request, parameters, method, own, keep)
 
     if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or _is_ours(request.mechanism):
         return work(lambda _: None)
-    facts: dict[str, Any] = {"mechanism": request.mechanism.id, "not_judged": "not judged: there is no point"}
-    return in_child(work, limits, Allocation(instance, np.full(len(instance.arcs), np.nan), **facts))
+    facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
+    nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
+    if isinstance(item, Edited) and item.cvxpy_edit is not None and not is_large(instance) and isolated.can_ring():
+        with ended_by_alarm(limits) as rung:
+            _compile_here(item.configure(**parameters), instance, method, own, limits)
+        if rung[0]:
+            return replace(nothing, termination="time_limit", message="the edit was not written and compiled at the time limit")
+    return in_child(work, limits, nothing)
+
+
+def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | None, parameters: Mapping[str, Any]) -> None:
+    """Import what the first method needs; whatever is wrong with it is said later."""
+    with suppress(FairallocError):
+        first = None if method is None else find_method(method) if isinstance(method, str) else own_method(method)
+        if first is None and _is_ours(mechanism):
+            first = next(candidates(mechanism.configure(**parameters).settled(instance), instance), None)
+        isolated.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
+
+
+def _compile_here(
+    mechanism: Mechanism, instance: Instance, method: str | Own | None, options: Mapping[str, Any], limits: Limits
+) -> None:
+    """Write and compile an edit for its first method, which keep it; whatever is wrong with it is said later."""
+    with suppress(Exception):
+        item = mechanism.settled(instance)
+        first = next(candidates(item, instance)) if method is None else _chosen(item, method, instance, options)
+        first.compile(item, item.domain(instance), limits)
 
 
 def _solved(

@@ -206,7 +206,9 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
     prove = levels if domain.single_variant else exact_layers
     proof = None if x is None else prove(domain, x)
     if x is None or proof is None:
-        raise Refuted(f"no exact levels have the pattern of the allocation, whose residual is {item.residual(given):.3g}")
+        residual = item.residual(given)
+        start = "not decided: " if residual <= tolerance else ""
+        raise Refuted(f"{start}no exact levels have the pattern of the allocation, whose residual is {residual:.3g}")
     tasks = exact_arcs(domain).tasks(x)
     far = float(max(np.abs(given.tasks - [float(u) for u in tasks]) / given.tasks))
     if not far <= tolerance:

@@ -6,8 +6,6 @@
 3. What a little more or less of each capacity does, for rules whose tasks are unique.
 """
 
-import numpy as np
-
 from fairalloc.analysis.explanations.budgets import explain_budgets
 from fairalloc.analysis.explanations.complaints import explain_complaints
 from fairalloc.analysis.explanations.duals import explain_duals
@@ -27,6 +25,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import infeasibility
+from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.method import now
 
 __all__ = ["explain"]
@@ -87,7 +86,7 @@ def explain(
         raise InstanceError(f"user is {shown(user)}, but it must be the name of a user")
     item = find_mechanism(mechanism or allocation.mechanism)  # 1
     item = item.configure(**allocation.parameters) if mechanism is None else item
-    subject = Subject(allocation, item, user, np.inf if time_limit is None else now() + time_limit)
+    subject = Subject(allocation, item, user, now() + checked_limit(time_limit))
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")

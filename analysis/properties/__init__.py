@@ -13,7 +13,7 @@
 
 from fairalloc.analysis.properties.checks import BASIC, PROPERTIES, check
 from fairalloc.analysis.properties.misreport import Misreport
-from fairalloc.analysis.properties.property import Property
-from fairalloc.analysis.properties.strategyproofness import MECHANISM_PROPERTIES, check_mechanism
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
+from fairalloc.analysis.properties.strategyproofness import check_mechanism
 
 __all__ = ["BASIC", "MECHANISM_PROPERTIES", "PROPERTIES", "Misreport", "Property", "check", "check_mechanism"]

@@ -8,6 +8,7 @@ strategyproofness.py.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
-from fairalloc.analysis.properties.property import Property, as_property
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
@@ -84,6 +85,8 @@ def check(
     """
     if not isinstance(allocation, Allocation):
         raise InstanceError(f"the first argument is {shown(allocation)}, but it must be an Allocation(instance, x)")
+    if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and float(tolerance) >= 0):
+        raise InstanceError(f"tolerance is {shown(tolerance)}, but it must be a number that is not negative")
     asked = _asked(property)
     name = asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
     if exact and not isinstance(asked, Property):
@@ -110,6 +113,9 @@ def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
     if isinstance(property, str):
         names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
         if property not in names:
+            if property in MECHANISM_PROPERTIES:
+                place = "check_mechanism checks it of a mechanism"
+                raise UnknownName(f"there is no property {property!r} of one allocation: {place}")
             raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
         return PROPERTIES.get(property, property)
     if callable(property):

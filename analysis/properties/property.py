@@ -19,7 +19,10 @@ from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 
-__all__ = ["Property", "as_property"]
+__all__ = ["MECHANISM_PROPERTIES", "Property", "as_property"]
+
+MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
+"""What only a mechanism can have, not one allocation."""
 
 
 @dataclass(frozen=True)

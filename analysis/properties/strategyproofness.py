@@ -28,6 +28,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,22 +36,19 @@ import numpy as np
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
-from fairalloc.analysis.properties.property import Property
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, UnknownName, no_such
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
 
-__all__ = ["MECHANISM_PROPERTIES", "check_mechanism", "gains", "leaving", "misreporting", "useful", "without"]
+__all__ = ["check_mechanism", "gains", "leaving", "misreporting", "useful", "without"]
 
 AllocationRule: TypeAlias = Callable[[Instance], Allocation]
-
-MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
-"""What only a mechanism can have, not one allocation."""
 
 FACTORS = tuple(Fraction(v) for v in ("1/2", 2, "9/10", "10/9", "1/10", 10))
 """A simple misreport changes one number by one of these factors."""
@@ -101,6 +99,9 @@ def check_mechanism(
     >>> found.holds, found.witness["misreport"].users
     (False, (0,))
     """
+    for what, number in (("trials", trials), ("coalition", coalition)):
+        if isinstance(number, bool) or not (isinstance(number, Integral) and number >= 1):
+            raise InstanceError(f"{what} is {shown(number)}, but it must be a positive whole number")
     item = find_mechanism(mechanism).configure(**parameters)
     home = item.home(as_instance(instance))
     quick = partial(solve, mechanism=mechanism, method=method, **parameters)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -118,8 +119,17 @@ class CvxpySession(Session):
             self.message = f"proved to a gap of {gap:.1e} by HiGHS' bound"
         return gap
 
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
+
+    def compile(self) -> None:
+        """Write and compile the model; CVXPY keeps what it compiled in the problem."""
+        self.problem = self.mechanism.write_cvxpy(self.instance)
+        self._compile(self._options)
+
     def _run(self) -> None:
-        options = {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
+        options = self._options
         with self.phase("compile"):
             data, chain, inverse = self._compile(options)
         if self.limits.limited and self.solver in TIME_OPTION:
@@ -230,6 +240,11 @@ class CvxpyMethod(Method):
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""
         return CvxpySession(mechanism, instance, limits, self.solver)
+
+    def compile(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        """The problem of an edit is kept, and in it what CVXPY compiled."""
+        limits = replace(limits, options=self.options, solver_options=self.solver_options)
+        CvxpySession(mechanism, instance, limits, self.solver).compile()
 
 
 WHEELS = "pip install fairalloc"

@@ -163,7 +163,11 @@ def check_highs_options(options: Mapping[str, Any]) -> None:
     tried = highspy.Highs()
     tried.setOptionValue("output_flag", False)
     for option, value in options.items():
-        if tried.setOptionValue(option, value) == highspy.HighsStatus.kError:
+        try:
+            taken = tried.setOptionValue(option, value) != highspy.HighsStatus.kError
+        except (TypeError, ValueError):  # a value of a kind that no option has
+            taken = False
+        if not taken:
             raise NotApplicable(f"HiGHS refuses the options {shown(dict(options))}: {option!r} with the value {shown(value)}")
 
 

@@ -344,6 +344,40 @@ COMMANDS = [
     (["matrix", "--jobs", "0"], "the seed is 0 and the jobs are 0, but a seed must not be negative, nor jobs below 1"),
     (["matrix", "--store", "{f}"], "{f} cannot be used as a file of findings: unable to open database file"),
     (["matrix", "--store", "{f}/png.json"], "{f}/png.json cannot be used as a file of findings: file is not a database"),
+    (["show", ""], "there is no file and no published example ''"),
+    (["show", "wang-fig2", "--head", "0"], "--head is 0, but it must be a positive number of rows"),
+    (["show", "wang-fig2", "--head", "x"], "argument --head: invalid int value: 'x'"),
+    (["explain", ""], "there is no file and no published example ''"),
+    (["explain", "wang-fig2", "--user", ""], "there is no user '': the users are u1, u2"),
+    (["explain", "wang-fig2", "--user", "a\x1b[31m"], "there is no user 'a\\x1b[31m': the users are u1, u2"),
+    (["explain", "wang-fig2", "--time-limit", "nan"], "time_limit is nan seconds, but it must be positive"),
+    (["explain", "wang-fig2", "--method", "pdhg"], "method 'pdhg' does not compute 'drfh'"),
+    (["explain", "wang-fig2", "--param", "alpha=3"], "mechanism 'drfh' has no parameter 'alpha': it has none"),
+    (["data", ""], "argument FOLDER: it is '', but it must name a file or a folder"),
+    (["data", "{f}/none"], "the data folder is '{f}/none', but it must be a folder"),
+    (["data", "a\x00b"], "the data folder is 'a\\x00b', but it must be a folder"),
+    (["bench", "report", ""], "argument FILE: it is '', but it must name a file or a folder"),
+    (["bench", "run", "smoke", "--records", ""], "argument --records: it is '', but it must name a file or a folder"),
+    (["bench", "run", "smoke", "--data", "{f}/none"], "--data is '{f}/none', but it must be a folder"),
+    (["bench", "run", "smoke", "--case", "nope"], "there is no case 'nope': the suite 'smoke' has others"),
+    (["bench", "run", "smoke", "--jobs", "0"], "jobs is 0, but it must be positive"),
+    (["export", "wang-fig2", "--output", ""], "argument --output: it is '', but it must name a file or a folder"),
+    (["export", "wang-fig2", "--output", "a\x00b"], "a file cannot be used: no name of a file holds a null character"),
+    (["solve", "wang-fig2", "--option", "x"], "--option is 'x', but it must be name=value"),
+    (["solve", "wang-fig2", "--option", "x=1"], "options x were given, but options are of one method, which must be named"),
+    (["solve", "wang-fig2", "--method", "highs", "--option", "x=\ud800"], "HiGHS refuses the options {'x': '\\ud800'}: 'x'"),
+    (
+        ["solve", "wang-fig2", "--method", "cvxpy:clarabel", "--option", "max_iter=-1"],
+        "CLARABEL refuses the options {'max_iter': -1}: out of range",
+    ),
+    (
+        ["solve", "wang-fig2", "-m", "nb", "--method", "pyomo:ipopt", "--option", "tol=abc"],
+        "Ipopt refuses the options {'tol': 'abc'}: type mismatch",
+    ),
+    (["solve", "wang-fig2", "--option", "judge.nope=1"], "there is no option of the judge 'nope'"),
+    (["solve", "wang-fig2", "--log", "--format", "csv"], "--log is shown in the formats table, json and jsonl"),
+    (["solve", "wang-fig2", "--warm-start", ""], "'' cannot be read: No such file or directory"),
+    (["solve", "wang-fig2", "--warm-start", "{f}/nan.json"], "{f}/nan.json cannot be used: it holds NaN"),
 ]
 
 TEXTS = {
@@ -758,6 +792,25 @@ CALLS = {
         "the instance is 'x', but it must be an Instance",
     ),
     "export of nothing": (lambda: fa.export("x", "drfh"), "the instance is 'x', but it must be an Instance"),
+    "method in a list": (lambda: fa.solve(WANG, "drfh", method=["highs"]), "there is no method ['highs']"),
+    "time as a truth": (lambda: fa.solve(WANG, "drfh", time_limit=True), "time_limit is True seconds"),
+    "solve of nothing": (lambda: fa.solve("x", "drfh"), "the instance is 'x', but it must be an Instance"),
+    "check three": (lambda: fa.check(WANG, [7.5, 3.75], "pareto"), "the first argument is Instance(wang-fig2"),
+    "tolerance as text": (lambda: fa.check(ANSWER, "pareto", "x"), "tolerance is 'x', but it must be a number"),
+    "tolerance nan": (lambda: fa.check(ANSWER, "pareto", float("nan")), "tolerance is nan, but it must be a number"),
+    "of mechanisms": (
+        lambda: fa.check(ANSWER, "strategyproofness"),
+        "there is no property 'strategyproofness' of one allocation: check_mechanism checks it",
+    ),
+    "no trials": (
+        lambda: fa.check_mechanism(WANG, "drfh", "strategyproofness", trials=0),
+        "trials is 0, but it must be a positive whole number",
+    ),
+    "explained in no time": (lambda: fa.explain(ANSWER, time_limit=True), "time_limit is True seconds"),
+    "options of 3": (lambda: fa.options(3), "there is no method 3"),
+    "written nowhere": (lambda: fa.write_instance(WANG, "/nowhere/x"), "'/nowhere/x' cannot be written: No such file"),
+    "written to nothing": (lambda: fa.write_allocation(ANSWER, None), "'None' cannot be written"),
+    "edit without a name": (lambda: fa.mechanism("drfh").edited("", cvxpy=min), "the id of the edit is ''"),
     "edit of nothing": (lambda: fa.mechanism("drfh").edited("x"), "the edit 'x' changes nothing"),
     "edit by a number": (lambda: fa.mechanism("drfh").edited("x", cvxpy=3), "the cvxpy edit of 'x' is 3"),
     "infinite capacity": (lambda: fa.Instance([[1.0]], np.array([[np.inf]])), "the capacity of server 's1' for 'r1' is inf"),
@@ -976,7 +1029,8 @@ def test_tables_are_as_wide_as_the_terminal(monkeypatch, capsys):
 
 def shell(command, **more):
     """A line of the shell, in which `fairalloc` is this package's."""
-    places = os.pathsep.join([str(Path(fairalloc.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    own = [str(Path(fairalloc.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    places = os.pathsep.join([*own, more.pop("PYTHONPATH", "")])
     code = "import sys; from fairalloc.cli import main; sys.exit(main())"
     line = f"fairalloc() {{ '{sys.executable}' -P -c '{code}' \"$@\"; }}; {command}"
     environment = os.environ | {"PYTHONPATH": places} | more
@@ -1004,6 +1058,13 @@ def test_a_stream_that_takes_nothing(command, code, sentence):
     assert done.returncode == code
     assert sentence in done.stderr.decode()
     assert len(done.stderr.decode().splitlines()) == bool(sentence)
+
+
+def test_a_broken_package_takes_nothing_else_with_it(tmp_path):
+    (tmp_path / "highspy.py").write_text("raise RuntimeError('a broken\\ninstall')")
+    done = shell("fairalloc solve wang-fig2", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"drfh by interior-point, optimal" in done.stdout
 
 
 def test_a_terminal_that_knows_ascii_only_gets_escapes(tmp_path):

@@ -11,6 +11,7 @@ import types
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
@@ -217,6 +218,57 @@ def test_a_mechanism_that_hangs_is_ended(place):
     kind = type("Hangs", (Mechanism,), {"id": "hangs", "write_cvxpy": lambda *_: None, place: lambda *_: hang(None)})
     allocation = solve(WANG, kind(), time_limit=0.2)
     assert (allocation.termination, allocation.has_point) == ("time_limit", False)
+
+
+def test_packages_are_imported_before_the_clock_starts(monkeypatch):
+    events, place = [], sys.modules["fairalloc.solvers.solve"]
+    monkeypatch.setattr(place, "now", lambda: events.append("clock") or time.perf_counter())
+    monkeypatch.setattr(isolated, "import_all", lambda names: events.append(tuple(names)))
+    assert solve(WANG, "nb", time_limit=60.0).residual <= RESIDUAL
+    assert events[:2] == [("cvxpy", "clarabel"), "clock"]
+    events.clear()
+    solve(WANG, "drfh", "pyomo:highs", time_limit=60.0)
+    assert events[:2] == [("pyomo.environ", "highspy"), "clock"]
+    events.clear()
+    solve(WANG, "nb")
+    assert events == ["clock"]
+
+
+@forks
+def test_an_edit_is_compiled_once_also_under_limits(monkeypatch):
+    from cvxpy.reductions.solvers.solving_chain import SolvingChain
+
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    most, compiled, apply = cp.Parameter(value=3.0), [], SolvingChain.apply
+    monkeypatch.setattr(SolvingChain, "apply", lambda *given: compiled.append(1) or apply(*given))
+    edited = DRFH.edited("most", cvxpy=lambda p, _: cp.Problem(p.objective, [*p.constraints, p.var_dict["x"][0] <= most]))
+    for value in (3.0, 2.0, 1.0):
+        most.value = value
+        answer = solve(WANG, edited, "cvxpy:clarabel", time_limit=60.0)
+        assert answer.claims_success
+        assert answer.x[0] == pytest.approx(value, rel=SHARES)
+        assert compiled == [1]
+
+
+@forks
+def test_an_edit_that_hangs_is_ended_where_it_is_compiled():
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    allocation = solve(WANG, DRFH.edited("hangs", cvxpy=lambda *_: hang(None)), time_limit=0.2)
+    assert (allocation.termination, allocation.has_point) == ("time_limit", False)
+
+
+def test_after_a_proof_that_there_is_no_allocation_nothing_else_is_tried(monkeypatch):
+    asked, run = [], Method.run
+    monkeypatch.setattr(Method, "run", lambda self, *given: asked.append(self.id) or run(self, *given))
+    edit = {"cvxpy": lambda p, _: cp.Problem(p.objective, [*p.constraints, p.var_dict["x"][0] >= 1000]), "pyomo": _too_much}
+    torn = solve(WANG, DRFH.edited("torn", **edit))
+    assert (torn.termination, torn.has_point) == ("infeasible", False)
+    assert "it alone does" in torn.message
+    assert asked == ["cvxpy:clarabel"]
+
+
+def _too_much(model, _):
+    model.much = pyo.Constraint(expr=next(iter(model.x.values())) >= 1000)
 
 
 @forks
