@@ -11,7 +11,7 @@ from fractions import Fraction
 from keyword import iskeyword
 from typing import Any
 
-from fairalloc.analysis.properties.strategyproofness import MECHANISM_PROPERTIES
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
-from fairalloc.analysis.properties.property import Property
-from fairalloc.analysis.properties.strategyproofness import MECHANISM_PROPERTIES, NOISE
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
+from fairalloc.analysis.properties.strategyproofness import NOISE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations.nb import NashBargaining

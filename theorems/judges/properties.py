@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fairalloc.analysis.properties.checks import check
-from fairalloc.analysis.properties.strategyproofness import MECHANISM_PROPERTIES, AllocationRule, leaving, misreporting
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
+from fairalloc.analysis.properties.strategyproofness import AllocationRule, leaving, misreporting
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import NotApplicable
