@@ -215,7 +215,8 @@ def test_python_code_that_hangs_on_a_small_instance_is_interrupted():
 @forks
 @pytest.mark.parametrize("place", ["settled", "domain", "home", "write_cvxpy"])
 def test_a_mechanism_that_hangs_is_ended(place):
-    kind = type("Hangs", (Mechanism,), {"id": "hangs", "write_cvxpy": lambda *_: None, place: lambda *_: hang(None)})
+    declared = {"id": "hangs", "linear": True, "convex": True, "integer": False, "write_cvxpy": lambda *_: None}
+    kind = type("Hangs", (Mechanism,), {**declared, place: lambda *_: hang(None)})
     allocation = solve(WANG, kind(), time_limit=0.2)
     assert (allocation.termination, allocation.has_point) == ("time_limit", False)
 
