@@ -5,6 +5,7 @@ r"""What stays true near an allocation, as linear equations for the derivatives 
     E_ni = 0 stays:      pull_ni du_n / u_n + sum_r share_nir d log kappa_ir = (pull_ni - 1 / beta_i) theta_ni    for arcs in use
 
 which is the differential of (*) there, because w_nir = gamma_ni d_nr / c_ir has gamma_ni in it and z_ni = x_n / (phi_n gamma_ni).
+Where servers share time (ps-dsf-tdm), w_ni = 1 does not change, and the 1 / beta_i is left out.
 For alpha = infinity (PS-DSF) pull = 1, 1 / beta = 0, and share is 1 at the resource with the highest level and 0 elsewhere: the
 share z_ni of whoever uses a server stays the level of its bottleneck. A user at its limit keeps its tasks; its arcs keep one
 multiplier h_n in common, E_ni + h_n = 0, as long as they are on one server. On several servers the split of its tasks is free
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import monopolies
+from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -64,7 +66,7 @@ def active_set_of_game(
 
     Parameters
     ----------
-    allocation : the equilibrium
+    allocation : the equilibrium, on the mechanism's domain
     item : the game's mechanism, with its parameters
     slopes : gives (2, A, K R) one-sided derivatives of a function of the instance by every capacity
     strict : what counts as 0, dimensionless
@@ -110,7 +112,8 @@ def active_set_of_game(
         equations[k, count + full[i[k] * instance.R + r]] = share[priced[k], r]
         if held[user]:
             equations[k, count + int(rows.sum()) + np.searchsorted(bound, user)] = 1.0
-    inverse = np.where(levels.sharp, 0.0, 1.0 / levels.beta)[i]
+    timed = isinstance(item, TimeShared)
+    inverse = np.where(levels.sharp | timed, 0.0, 1.0 / levels.beta)[i]
     theta = slopes(monopolies)[:, priced] / levels.game.gamma[priced][:, None]
     return ActiveSet(rows.ravel(), open_, held, equations, (pull[priced] - inverse)[:, None] * theta)
 

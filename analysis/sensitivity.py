@@ -21,6 +21,9 @@ next to it (PS-DSF, a user at its limit with several servers, njc apart from its
     the game:        see active_set.py
     nb, fds:         alpha du_n / u_n + sum_r l_ra dp_r / m_n = (1 - alpha) d sigma_n / sigma_n      for every arc a in use
 
+On servers that share time (ps-dsf-tdm) a task takes the part 1 / gamma_na of a server's time, which is the one resource: the
+right side of its row is the time saved, sum_a (x_a / gamma_a) d log gamma_a. Variants are mixed as in the allocation's instance.
+
 m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. Shares are parts of the totals, so the rates
 change with capacities too, with a kink where two resources are equally dominant: then the two sides differ, and so do their
 right-hand sides here.
@@ -33,6 +36,7 @@ signs: raw prices p_r / c_r stay what they are, or change by a little, and every
 
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -50,10 +54,11 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.game.game import monopolies
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
-from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.formulations.ps_dsf_tdm import TimeShared, time_shared
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -85,6 +90,9 @@ STRICT = 1e-7
 
 STRICT_IN_FLOATS = 1e-4
 """The same for nb and fds, whose tasks are known to 1e-6 where a capacity is full at price 0."""
+
+ROUNDED = 1e-12
+"""Levels that differ relatively by less could be the same: shares without rationals are rounded."""
 
 FOLLOWED = 1e-3
 """How far tasks next to the allocation may be from what the derivatives say, relative to the largest: more is another answer."""
@@ -198,7 +206,15 @@ def sensitivity(allocation: Allocation, mechanism: str | Mechanism | None = None
 
 
 def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:
-    """The mechanism itself; for njc at the answer of its market (formulations/njc.py (c)) that market, nb."""
+    """The mechanism itself; for njc at the answer of its market (formulations/njc.py (c)) that market, nb.
+
+    The shares of a rule of one's own without `exact_share` are taken to be the rationals that the floats are.
+    """
+    if isinstance(item, Leximin) and item.exact_share is None:
+        item = copy(item)
+        share = item.share
+        item.exact_share = lambda instance: tuple(Fraction(float(s)) for s in share(instance))
+        return item
     if not isinstance(item, NoJustifiedComplaints) or item.home(allocation.instance) != allocation.instance:
         return item
     market = NashBargaining()
@@ -213,6 +229,7 @@ class _Work:
         self.instance = allocation.instance
         shape = (self.instance.N, self.instance.K, self.instance.R)
         self.sides = np.full((2, *shape), np.nan)
+        self.where = time_shared(self.instance) if isinstance(item, TimeShared) else self.instance
         self.strict = STRICT if isinstance(item, Leximin | Utilitarian) else STRICT_IN_FLOATS
         self.how = np.full(shape[1:], "", dtype="<U12")
         self.reason = ""
@@ -247,11 +264,9 @@ class _Work:
         item = self.item
         if isinstance(item, NoJustifiedComplaints):
             return "njc allows many allocations, and this one is not that of its market (nb), so its tasks have no derivatives"
-        if isinstance(item, TimeShared):
-            return f"the servers of {item.id!r} share time, of which a task uses less where a capacity grows: none are derived"
         if not isinstance(item, Leximin | Utilitarian | NashBargaining | FairDominantShares | Equilibrium):
             return f"the tasks of {item.id!r} are not unique in general, so they have no derivatives"
-        if item.domain(self.instance) != self.instance and not self._one_answer:
+        if item.home(self.instance) != self.instance and not self._one_answer:
             return f"{item.id!r} is written on another instance than that of the allocation"
         return ""
 
@@ -268,7 +283,7 @@ class _Work:
         if active is None or not self._interior(active):
             self.reason = "the active set is not regular"
             return None
-        arcs, rows = self.instance.arcs, np.flatnonzero(active.rows)
+        arcs, rows = self.where.arcs, np.flatnonzero(active.rows)
         count, extra = int(active.arcs.sum()), active.equations.shape[1] - int(active.arcs.sum())
         gamma = arcs.gamma[active.arcs]
         owner = arcs.owner[:, active.arcs].toarray() * gamma
@@ -286,9 +301,8 @@ class _Work:
             return None
         capacities = self.instance.capacities.ravel()
         own = np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0)
-        supply = np.zeros((len(rows), len(own)))
-        supply[np.arange(len(rows)), rows] = own[rows]
         for side, change in enumerate(active.changes):
+            supply = self._supply(side)[rows]
             right = np.vstack([supply, np.zeros((int(active.held.sum()), len(own))), change]) / across
             step = lstsq(matrix / across, right, cond=1e-12, lapack_driver="gelsy")[0]
             lack = np.abs(matrix / across @ step - right).max(axis=0, initial=0.0)
@@ -298,11 +312,21 @@ class _Work:
         self.how[np.isfinite(self.sides).all(axis=(0, 1))] = "active set"
         return active
 
+    def _supply(self, side: int) -> Floats:
+        """(rows of `where`, K R) what each capacity adds to a row, in parts; where time is shared, what tasks save of it."""
+        capacities = self.instance.capacities.ravel()
+        if self.where is self.instance:
+            return np.diag(np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0))
+        arcs = self.where.arcs
+        faster = self._slopes(monopolies)[side] / arcs.gamma[:, None]
+        return np.asarray(arcs.load @ (np.maximum(self.allocation.x, 0.0)[:, None] * faster))
+
     def _active_set(self) -> ActiveSet | None:
         if isinstance(self.item, NashBargaining | FairDominantShares):
             return self._of_prices()
         if isinstance(self.item, Equilibrium):
-            return active_set_of_game(self.allocation, self.item, self._slopes, self.strict)
+            in_units = replace(self.allocation, instance=self.where, prices=None)
+            return active_set_of_game(in_units, self.item, self._slopes, self.strict)
         proof = solve_exactly(self.item, self.item.domain(self.instance), self.limits).proof
         if self.item.domain(self.instance) != self.instance:
             return None
@@ -313,7 +337,7 @@ class _Work:
         assert isinstance(self.item, Leximin)
         arcs, N = self.instance.arcs, self.instance.N
         levels = [part.level for part in rounds]
-        if any(b <= a for a, b in pairwise(levels)):
+        if any(b <= a or float(b - a) <= ROUNDED * float(b) for a, b in pairwise(levels)):
             return None
         rows, open_ = np.zeros(arcs.load.shape[0], bool), np.ones(len(arcs), bool)
         held, group = np.zeros(N, bool), np.zeros(N, int)
@@ -426,7 +450,7 @@ class _Work:
 
     def _interior(self, active: ActiveSet) -> bool:
         """Whether some allocation of the active set with these tasks has everything strict."""
-        instance, arcs = self.instance, self.instance.arcs
+        instance, arcs = self.instance, self.where.arcs
         here = np.flatnonzero(active.arcs)
         load = arcs.load[:, here] @ sp.diags_array(arcs.gamma[here])
         owner = arcs.owner[:, here] @ sp.diags_array(arcs.gamma[here])

@@ -47,8 +47,12 @@ half of server 1 for each and nothing on server 2 would do, though user 1 could 
 2/5), each of them would need 4/5 of server 1, or all of it.
 (c) *e_i of a bottleneck on every server of its own* is, without limits, D's model on each server alone, which njc computes for
 that server as an instance. With limits the request on one server depends on what the others grant, and is not given.
-Where every user has one server only, each resource of each server is a resource of D: such an instance can be written as one pool
-of K R resources with zero demands elsewhere.
+*One server for each user.* Then D's model holds on each server alone, with entitlements that add up to 1 among the users of that
+server, and an answer is one of each, side by side. That is not one instance of D: on the pool of all K R resources the e_i add up
+to 1 over all servers. With all weights 1, two users of server 1 have e = 1/2 there, but 1/3 on that pool if a third user is alone
+on server 2, and (1/3, 2/3) would be no reason for complaint on server 1. No weights mend that. An allocation lives on one domain,
+from whose weights requests, methods, residual, certificate and solution set take e_i = weight_i / sum of weights, and `objective`
+is about all users. So the servers are refused together, and solved one by one as instances of their own.
 
 None of these needs the assumptions of D 5.1: a resource that cannot be filled is in no I, a user who asks for less than its
 entitlement of everything has l_i = 1, and a dominated resource may be full with others and justify a user.
@@ -420,7 +424,10 @@ class NoJustifiedComplaints(Mechanism):
 
 @lru_cache(maxsize=8)
 def _pool(instance: Instance) -> Instance:
-    """The pool, the same object for the same instance; InstanceError where servers or variants cannot be pooled."""
+    """The pool, the same object for the same instance; NotApplicable where servers or variants cannot be pooled."""
+    if instance.K > 1 and np.all(instance.placement.sum(axis=1) == 1):
+        why = "entitlements are among the users of one server, so each server is an instance of its own"
+        raise NotApplicable(f"njc is for one pool, but every user may use one server only: {why}")
     result = pooled(instance)
     global_dominant_share(result)
     return result

@@ -199,10 +199,38 @@ def test_a_user_at_its_limit_with_a_choice_of_servers_leaves_the_others_free():
     assert np.isnan(found.up).all()
 
 
-def test_time_shared_servers_have_no_derivatives_yet():
-    found = fa.sensitivity(solve(generators.generic(3, 2, 2), "ps-dsf-tdm"))
-    assert np.isnan(found.up).all()
-    assert "share time" in found.reason
+@pytest.mark.parametrize("family", FAMILIES)
+def test_time_shared_servers(family):
+    """By levels on the instance whose one resource is time, against answers next to it."""
+    for seed in range(2):
+        allocation = solve(getattr(generators, family)(4, 2, 2, seed), "ps-dsf-tdm", accuracy="high")
+        found = fa.sensitivity(allocation)
+        worst, compared = largest_error(allocation, found, accuracy="high", step=Fraction(1, 10**4), follow=True)
+        assert worst <= ROUGH
+        assert compared >= 4 or found.reason
+
+
+def test_time_shared_servers_by_hand():
+    """Half of the time each, whatever a task takes: only what is dominant moves its user."""
+    found = fa.sensitivity(solve(Instance([[1, 2], [3, 1]], [[6, 6]]), "ps-dsf-tdm", accuracy="high"))
+    np.testing.assert_allclose(found.up[:, 0], [[0, 1 / 4], [1 / 6, 0]], atol=ROUGH)
+    np.testing.assert_allclose(found.down, found.up, atol=ROUGH)
+
+
+# ---- rules of one's own -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["drfh", "tsf", "lmmf"])
+def test_a_rule_of_ones_own_needs_no_rational_shares(name):
+    """Floats are rationals too: the same derivatives as those of the rule that has exact shares."""
+    rule = fa.mechanism(name)
+    own = fa.Leximin("own", rule.share)
+    for family in ("generic", "tied", "finite"):
+        allocation = solve(getattr(generators, family)(4, 2, 2, 1), name)
+        given, found = fa.sensitivity(allocation), fa.sensitivity(allocation, own)
+        np.testing.assert_allclose(found.up, given.up, atol=ROUGH * np.abs(given.up).max())
+        np.testing.assert_allclose(found.down, given.down, atol=ROUGH * np.abs(given.down).max())
+    assert own.exact_share is None
 
 
 # ---- no justified complaints ------------------------------------------------------------------------------------------

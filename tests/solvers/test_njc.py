@@ -797,6 +797,17 @@ def test_several_servers_are_one_pool():
         solve(instance.replace(eligible=[[0, 1, 1, 1], *[[1] * 4] * 4]), "njc")
 
 
+def test_where_every_user_has_one_server_each_is_an_instance_of_its_own():
+    """Alone, users 1 and 2 have an entitlement of 1/2 on their server; on a pool of all three (1/3, 2/3) would be fair too."""
+    two = Instance([[1], [1], [1]], [[1], [1]], eligible=[[1, 0], [1, 0], [0, 1]])
+    with pytest.raises(NotApplicable, match="each server is an instance of its own"):
+        solve(two, "njc")
+    alone, pool = Instance([[1], [1]], [[1]]), Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]])
+    assert NJC.residual(Allocation(alone, [1 / 3, 2 / 3])) == pytest.approx(1 / 3)
+    assert NJC.residual(Allocation(pool, [1 / 3, 2 / 3, 1])) == pytest.approx(0, abs=EXACT)
+    assert solve(alone, "njc").tasks_exact == (Fraction(1, 2), Fraction(1, 2))
+
+
 def test_the_objective_is_kept_when_an_allocation_is_judged_again():
     allocation = solve(example("dolev-segment").instance, "njc", objective="sum")
     assert allocation.values == pytest.approx({"utilisation": 1.0, "sum": 1.5, "min": 0.5})
