@@ -34,6 +34,9 @@ __all__ = ["Setting", "measure"]
 BUILD_SECONDS = 120.0
 """How long it may take to build an instance and to ask the methods whether they compute its mechanism."""
 
+CLOCKS = 0.05, 0.1
+"""The clock in a child may show less than the one outside by this part of it, and by this many seconds."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -268,10 +271,23 @@ def _task(plan: Plan, job: Job) -> Task:
 def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
     """What the worker measured, or the termination and the message of a process that was ended."""
     if not isinstance(answer, NoAnswer):
-        return answer
+        return _checked(answer)
     if answer.cause == "time":
         return {"termination": "time_limit", "message": f"ended from outside: over the time limit of {job.time_limit:g} s"}
     return {"termination": answer.cause, "message": answer.sentence}
+
+
+def _checked(answer: Document) -> Document:
+    """What the worker measured; where the server's clocks say that the whole call took longer, these count, and are named."""
+    outside = zip(("wall", "cpu"), ("call", "busy"), answer["outside"], strict=True)
+    found = {name: value for name, value in answer.items() if name not in ("busy", "outside")}
+    for name, inside, seconds in outside:
+        if seconds > (1 + CLOCKS[0]) * max(answer[inside], 0.0) + CLOCKS[1]:
+            shown = f"showed {answer[inside]:.3g} s, ours outside it {seconds:.3g} s, which counts"
+            told = f"{name}: the clock in its process {shown}"
+            found |= {name: seconds, "message": "; ".join(filter(None, (found["message"], told)))}
+            found["call"] = max(found["call"], found["wall"])
+    return found
 
 
 # ---- the records ----------------------------------------------------------------------------------------------------

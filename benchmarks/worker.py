@@ -6,7 +6,8 @@ the mechanism there. Solved:
 1. the server builds the instance, once, before children are forked
 2. a child warms the method up on a tiny instance: first calls import packages and set them up
 3. the clock of the time limit starts again
-4. the child solves the case, and answers what it measured
+4. the child solves the case, and the clock starts once more: the server knows how long that took
+5. the child answers what it measured itself
 """
 
 import contextlib
@@ -31,6 +32,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.isolated import be_watched
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.own import own_method
+from fairalloc.solvers.processor import processor_seconds
 from fairalloc.solvers.registry import find_method
 
 __all__ = ["answer", "prepare"]
@@ -89,7 +91,7 @@ def _solved(job: Document, instance: Instance, restart: Callable[[], object]) ->
     asked = partial(solve, mechanism=case.mechanism, method=_method(job["method"]), **options, **case.parameters)
     _warm_up(asked)
     restart()
-    return _measured(case, asked, instance)
+    return _measured(case, asked, instance, restart)
 
 
 def _accuracy(text: str) -> str | float:
@@ -107,10 +109,13 @@ def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
         asked(tiny)
 
 
-def _measured(case: SuiteCase, asked: Callable[[Instance], Allocation], instance: Instance) -> Document:
-    start = time.perf_counter()
+def _measured(
+    case: SuiteCase, asked: Callable[[Instance], Allocation], instance: Instance, restart: Callable[[], object]
+) -> Document:
+    start, busy = time.perf_counter(), processor_seconds()
     allocation = asked(instance)
-    call = time.perf_counter() - start
+    call, busy = time.perf_counter() - start, processor_seconds() - busy
+    restart()
     if allocation.termination == "error" and MemoryError.__name__ in allocation.message:
         raise MemoryError  # which the server says better
     times = allocation.times
@@ -126,6 +131,7 @@ def _measured(case: SuiteCase, asked: Callable[[Instance], Allocation], instance
         "solve": times.solve,
         "read": times.read,
         "call": call,
+        "busy": busy,
         "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
         "iterations": allocation.iterations,
         "message": allocation.message,

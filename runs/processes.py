@@ -7,6 +7,9 @@ A request is a JSON document, and so is an answer. A handler is a module with tw
     prepare(request)          in the server, before the fork: what later requests need too, such as imports and instances
     answer(request, restart)  in the child; restart() sets the clock of the time limit back to 0, as after a warm-up
 
+Where a handler restarts the clock twice or more, its answer gets "outside": the seconds between the first and the last time, and
+those of the processors, by the clocks of the server, which nothing in the child can change.
+
 Where a child exceeds its time or its memory, raises, dies or writes what is no answer, its request gets a `NoAnswer`, and the
 next request is answered. Children end when the caller ends, also where it is killed.
 """

@@ -5,7 +5,7 @@ ended with all that it started, the caller's script is never run a second time, 
 here too, so that later children need not.
 
     1. prepare what the request needs, here
-    2. fork a child; it gets a session, a limit on its address space and no way to the pool
+    2. fork a child; it gets a session, a limit on its address space and no way to the pool; it adopts as this process does
     3. wait for the child's answer, its end, its time limit or the end of the caller
     4. end the child with all that it started, and write the answer, or why there is none
 
@@ -31,12 +31,15 @@ from types import ModuleType
 from typing import IO
 
 from fairalloc.runs.processes import PREPARATION, Document, last_line, no_answer, parsed
+from fairalloc.solvers.processor import adopt, processor_seconds
 
 __all__ = ["serve"]
 
+_Mark = tuple[float, float]
+"""The seconds of this process's clock, and those of the processors that a child and all below it have used."""
+
 _RESTART = b"."
 _PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 _GENERATIONS = 100  # of processes that start others before they end
 _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_error", "Cannot allocate memory")
 
@@ -68,10 +71,9 @@ def _end_with_caller() -> None:
     """Adopt what loses its parent below this process, and end with all of it when the caller ends."""
     if sys.platform != "linux":
         return
-    control = ctypes.CDLL(None).prctl
-    control(_PR_SET_CHILD_SUBREAPER, 1)
+    adopt()
     signal.signal(signal.SIGTERM, _end_all)
-    control(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end_all(*_: object) -> None:
@@ -124,14 +126,22 @@ def _outcome(module: ModuleType, task: Document, log: IO[bytes], answers: IO[str
         os.close(answers.fileno())
         _child(module, task, writing, log)
     os.close(writing)
-    received = _watch(pid, reading, task["seconds"])
+    marks: list[_Mark] = []
+    received = _watch(pid, reading, task["seconds"], marks)
     os.close(reading)
     _, status = os.waitpid(pid, 0)
     _end_descendants()
     if received is None:
         return no_answer("time", "it took too long")
     written = received.lstrip(_RESTART)
-    return parsed(written) if written else _post_mortem(status, log)
+    return _with_clock(parsed(written), marks) if written else _post_mortem(status, log)
+
+
+def _with_clock(outcome: Document, marks: list[_Mark]) -> Document:
+    """The outcome, and in its answer as "outside" what passed between the first and the last restart of the clock."""
+    if len(marks) > 1 and isinstance(outcome.get("answer"), dict):
+        outcome["answer"]["outside"] = [last - first for first, last in zip(marks[0], marks[-1], strict=True)]
+    return outcome
 
 
 def _prepare(module: ModuleType, request: Document) -> None:
@@ -143,8 +153,16 @@ def _prepare(module: ModuleType, request: Document) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _watch(pid: int, pipe: int, seconds: float) -> bytes | None:
-    """What the child writes until it has answered or ended, or None where it takes longer; _RESTART sets the clock back."""
+def _watch(pid: int, pipe: int, seconds: float, marks: list[_Mark]) -> bytes | None:
+    """What the child writes until it has answered or ended, or None where it takes longer; _RESTART sets the clock back.
+
+    Parameters
+    ----------
+    pid : of the child
+    pipe : from it
+    seconds : that it may take
+    marks : gets the clocks at each restart
+    """
     received = b""
     deadline = time.monotonic() + seconds
     while not received.endswith(b"\n"):
@@ -159,9 +177,11 @@ def _watch(pid: int, pipe: int, seconds: float) -> bytes | None:
         chunk = os.read(pipe, 1 << 16)
         if not chunk:
             break
-        if chunk == _RESTART:
-            deadline = time.monotonic() + seconds
         received += chunk
+        if (restarts := len(received) - len(received.lstrip(_RESTART))) > len(marks):
+            now = time.monotonic()
+            deadline = now + seconds
+            marks.extend([(now, processor_seconds(pid))] * (restarts - len(marks)))
     _end(pid)  # the child has answered or ended, but perhaps not what it started
     return received
 
@@ -197,6 +217,7 @@ def _child(module: ModuleType, task: Document, pipe: int, log: IO[bytes]) -> Non
         _own_files(log)
         _limit_memory(task["memory_mb"])
         _end_with_parent()
+        adopt()
         _write(pipe, json.dumps(_answered(module, task, pipe)).encode() + b"\n")
         code = 0
     finally:

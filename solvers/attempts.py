@@ -13,8 +13,6 @@ second, with the best point that arrived.
 where there is none.
 """
 
-import os
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -34,6 +32,7 @@ from fairalloc.solvers import isolated
 from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.own import OwnFunction, failure
+from fairalloc.solvers.processor import processor_seconds
 from fairalloc.solvers.registry import METHODS
 from fairalloc.solvers.start import equal_partition, scaled_down, start_on
 
@@ -329,15 +328,9 @@ def _own_answer(mechanism: Mechanism, method: Method, instance: Instance, limits
 def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
     ours = METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc.")
-    start, cpu = limits.clock(), _processor_seconds()
+    start, cpu = limits.clock(), processor_seconds()
     answer = (_own_answer if ours else _foreign_answer)(mechanism, method, instance, limits)
-    return replace(answer, times=replace(answer.times, wall=limits.clock() - start, cpu=_processor_seconds() - cpu))
-
-
-def _processor_seconds() -> float:
-    """Of all threads of this process so far, and of its child processes that have ended."""
-    times = os.times()
-    return time.process_time() + times.children_user + times.children_system
+    return replace(answer, times=replace(answer.times, wall=limits.clock() - start, cpu=processor_seconds() - cpu))
 
 
 def _foreign_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:

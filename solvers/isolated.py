@@ -36,6 +36,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fairalloc.models.errors import FairallocError, InstanceError, shown
+from fairalloc.solvers.processor import adopt
 
 __all__ = [
     "AVAILABLE",
@@ -220,6 +221,7 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides
         signal.signal(signal.SIGTERM, _end)
         _end_with_parent()
+        adopt()
         be_watched()
         work(lambda message: _send(pipe, message))
         _send(pipe, _Imported(tuple(name for name in sys.modules if name not in known)))

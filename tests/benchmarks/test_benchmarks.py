@@ -4,6 +4,7 @@ This file is also the fake package of methods and the fake suite that the runs b
 """
 
 import ast
+import ctypes
 import io
 import math
 import os
@@ -75,6 +76,9 @@ _NAMES = (
     "naps",
     "sleeps",
     "forks",
+    "spins",
+    "winds",
+    "freezes",
     "hogs",
     "aborts",
     "exits",
@@ -92,6 +96,15 @@ def _misbehave(method: str) -> None:
         time.sleep(60)
     elif method == "forks":  # what it starts leaves the session, and its parent ends
         subprocess.run(["setsid", "--fork", "sleep", os.environ["FAKE_SLEEP"]], check=True)
+    elif method == "spins":  # a process that has lost its parent and its session computes, and another one when that has ended
+        for _ in range(2):
+            _wait_for(_spun_in_another_session)
+    elif method == "winds":
+        time.perf_counter = lambda: 0.0
+        time.sleep(0.3)
+    elif method == "freezes":
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        ctypes.CDLL(None).pause()
     elif method == "naps":
         time.sleep(0.2)
     elif method == "hogs":
@@ -104,6 +117,20 @@ def _misbehave(method: str) -> None:
         raise ValueError("the fake & its <error>")
     elif method == "chats":
         print('{"termination": "optimal"}', flush=True)
+
+
+def _spun_in_another_session() -> bool:
+    """Start a process that computes for 0.2 s and lives on; whether it has said that it is done."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os.setsid()
+            while time.process_time() < 0.2:
+                pass
+            os.write(writing, b"done")
+            time.sleep(60)
+        os._exit(0)
+    return os.read(reading, 4) == b"done"
 
 
 def _two_variants() -> Instance:
@@ -351,6 +378,24 @@ def test_a_method_that_naps_and_reports_no_time_pays_for_it(tmp_path: Path) -> N
     assert found.rows[1].mean >= 0.2
     assert all(r.cpu < r.wall for r in summary.records if r.method == "naps")
     assert all(r.solve == pytest.approx(r.wall, rel=0.1, abs=0.01) for r in summary.records), "invented phases are not believed"
+
+
+def test_processor_seconds_in_other_processes_are_counted(tmp_path: Path) -> None:
+    found = one(fake_run(tmp_path / "r", "spins"))
+    assert found.cpu >= 0.35, "two times 0.2 s, in ticks"
+    assert found.message == "", "the clocks inside and outside agree"
+
+
+def test_who_changes_the_clock_of_its_process_pays_by_ours(tmp_path: Path) -> None:
+    found = one(fake_run(tmp_path / "r", "winds"))
+    assert found.wall >= 0.3
+    assert found.call >= found.wall
+    assert re.search(r"^wall: the clock in its process showed \S+ s, ours outside it 0\.\d+ s, which counts", found.message)
+
+
+def test_a_hang_in_native_code_that_takes_no_signal_is_ended(tmp_path: Path) -> None:
+    found = one(fake_run(tmp_path / "r", "freezes", time_limit=0.2))
+    assert (found.termination, found.claims, found.residual) == ("time_limit", False, math.inf)
 
 
 def test_what_left_its_session_is_ended_too(tmp_path: Path) -> None:
