@@ -12,9 +12,9 @@ from typing import Any
 
 from fairalloc.solvers.method import Method
 
-__all__ = ["describe_machine", "describe_run", "machine_id"]
+__all__ = ["describe_machine", "describe_run", "describe_software", "joined", "machine_id"]
 
-_NOT_MEASURED = ("completion", "dev", "plots", "test")
+_NOT_MEASURED = ("cluster", "completion", "dev", "plots", "test")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -27,6 +27,17 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def joined(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The description of several machines: that of each where they are alike, else what differs side by side."""
+    described = sorted((dict(machine) for machine in machines), key=lambda machine: json.dumps(machine, sort_keys=True))
+    return {name: _side_by_side([machine[name] for machine in described]) for name in described[0]}
+
+
+def _side_by_side(values: list[Any]) -> Any:
+    different = list(dict.fromkeys(values))
+    return different[0] if len(different) == 1 else " and ".join(map(str, different))
+
+
 def machine_id(details: Mapping[str, Any]) -> str:
     """Short hash of the description."""
     return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()[:12]
@@ -34,12 +45,13 @@ def machine_id(details: Mapping[str, Any]) -> str:
 
 def describe_run(methods: Iterable[Method]) -> dict[str, Any]:
     """Versions, and for each method its kind, what it lacks and its first sentence."""
-    return {
-        "fairalloc": _version("fairalloc"),
-        "python": platform.python_version(),
-        "packages": _packages(),
-        "methods": {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m)} for m in methods},
-    }
+    about = {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m)} for m in methods}
+    return describe_software() | {"methods": about}
+
+
+def describe_software() -> dict[str, Any]:
+    """The versions of this package, of Python, and of the packages that compute."""
+    return {"fairalloc": _version("fairalloc"), "python": platform.python_version(), "packages": _packages()}
 
 
 def _packages() -> dict[str, str]:

@@ -6,6 +6,7 @@
 4. solve each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.runs.cluster import Cluster
 from fairalloc.runs.objects import is_in_file, packed
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers import METHODS
@@ -30,6 +32,9 @@ from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.own import own_method
 
 __all__ = ["Setting", "measure"]
+
+WORKER = "fairalloc.benchmarks.worker"
+"""Describes and solves cases."""
 
 BUILD_SECONDS = 120.0
 """How long it may take to build an instance and to ask the methods whether they compute its mechanism."""
@@ -49,6 +54,7 @@ class Setting:
     memory_mb : how far the address space of one solve may grow
     repeats : solves of each case by each method at each accuracy; None = those of the suite
     jobs : solves at the same time, each on a core of its own
+    scheduler : "tcp://HOST:PORT" of a cluster of dask, whose workers solve instead of this machine; "" = none
     """
 
     accuracies: tuple[Accuracy, ...] = ()
@@ -56,6 +62,7 @@ class Setting:
     memory_mb: int = 4096
     repeats: int | None = None
     jobs: int = 1
+    scheduler: str = ""
 
     def __post_init__(self) -> None:
         for accuracy in self.accuracies:
@@ -124,8 +131,8 @@ def measure(
     if missing := isolation_missing():
         raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
     plan = _plan(asked, methods, cases, setting)
-    details = machine.describe_machine()
-    with BenchmarkStore(records) as store, Pool("fairalloc.benchmarks.worker", setting.jobs, pinned=setting.jobs > 1) as pool:
+    with _pool(setting) as pool, BenchmarkStore(records) as store:
+        plan, details = _placed(plan, pool)
         described = _described(pool, plan, progress)
         jobs = list(_jobs(plan, described, machine.machine_id(details)))
         _check_use(plan, described, named=bool(methods))
@@ -241,10 +248,43 @@ def _details(plan: Plan, here: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+# ---- where it is solved -------------------------------------------------------------------------------------------
+
+
+def _pool(setting: Setting) -> Pool | Cluster:
+    if setting.scheduler and setting.jobs != 1:
+        raise BenchmarkError(f"jobs is {setting.jobs}, but with a scheduler its workers say how many solves run at a time")
+    if setting.scheduler:
+        return Cluster(setting.scheduler, WORKER)
+    return Pool(WORKER, setting.jobs, pinned=setting.jobs > 1)
+
+
+def _placed(plan: Plan, pool: Pool | Cluster) -> tuple[Plan, dict[str, Any]]:
+    """The plan with the number of solves at the same time on one machine, and the description of the machines."""
+    if isinstance(pool, Pool):
+        return plan, machine.describe_machine()
+    here = machine.describe_software()
+    for worker, there in pool.told(machine.describe_software).items():
+        for name in ("python", "packages"):
+            if there[name] != here[name]:
+                has = f"{_other(name, there, here)}, but here is {_other(name, here, there)}"
+                raise BenchmarkError(f"the worker {worker} of {pool.address!r} is refused, because it has {has}")
+    machines = list(pool.told(machine.describe_machine).values())
+    jobs = max(Counter(found["node"] for found in machines).values())
+    return replace(plan, setting=replace(plan.setting, jobs=jobs)), machine.joined(machines)
+
+
+def _other(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """The versions of one that are not those of the other."""
+    if not isinstance(one[name], dict):
+        return f"{name} {one[name]}"
+    return ", ".join(f"{key} {value}" for key, value in one[name].items() if other[name].get(key) != value)
+
+
 # ---- the processes --------------------------------------------------------------------------------------------------
 
 
-def _described(pool: Pool, plan: Plan, progress: Progress) -> dict[str, Described]:
+def _described(pool: Pool | Cluster, plan: Plan, progress: Progress) -> dict[str, Described]:
     """Step 1."""
     asked = {key: plan.packed.get(key, key) for key in plan.methods}
     setting, found = plan.setting, {}

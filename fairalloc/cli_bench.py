@@ -40,6 +40,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
     command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
+    text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
+    command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
     command.set_defaults(run=_run)
     command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
     command.add_argument("records", type=a_path, metavar="FILE")
@@ -72,6 +74,7 @@ def _run(options: argparse.Namespace) -> int:
         memory_mb=options.memory,
         repeats=options.repeats,
         jobs=options.jobs,
+        scheduler=options.scheduler,
     )
     summary = benchmarks.run(
         suite,

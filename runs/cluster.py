@@ -1,0 +1,204 @@
+"""Requests that are answered on the workers of a dask cluster, as `processes.Pool` answers them here (extra `cluster`).
+
+1. At the start every worker says which fairalloc it has, its version and a hash of its source; a worker with another one is
+   refused with a sentence.
+2. As many tasks as there are workers are with the scheduler at a time. A worker hands each to a pool of its own of one server,
+   so that limits on time and memory hold there as here, and solves one at a time however many threads it has.
+3. What was with a worker that dies is given to another one, by dask. Workers that join later are not used.
+4. At the end the workers end their pools.
+
+Files that requests name must be on the workers under the same path.
+"""
+
+import contextlib
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fairalloc.models.errors import FairallocError, NotInstalled
+from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
+
+__all__ = ["Cluster", "cluster_missing"]
+
+CONNECT = 20.0
+"""Seconds to wait for the scheduler and its first worker."""
+
+GLANCE = 5.0
+"""Seconds after which it is looked again whether any worker is left."""
+
+_POOLS: dict[str, Pool] = {}
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def cluster_missing() -> str:
+    """What to install, as a sentence; "" where nothing is missing."""
+    return "" if find_spec("distributed") else "a cluster needs distributed: pip install fairalloc[cluster]"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The fairalloc of a process: its version, a hash of its source, and what its system lacks for processes with limits."""
+
+    version: str
+    source: str
+    lacks: str
+
+
+@cache
+def installed() -> Installed:
+    """That of this process."""
+    root, digest = Path(__file__).parents[1], hashlib.sha256()
+    for file in sorted(root.glob("*.py")) + sorted(file for room in root.glob("*/") for file in room.rglob("*.py")):
+        digest.update(str(file.relative_to(root)).encode() + file.read_bytes())
+    return Installed(_version(), digest.hexdigest()[:16], isolation_missing())
+
+
+def _version() -> str:
+    try:
+        return version("fairalloc")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+class Cluster:
+    """The workers of a scheduler; use it in a `with` statement, which ends what they started.
+
+    Parameters
+    ----------
+    address : of the scheduler, "tcp://HOST:PORT"
+    handler : name of the module with `prepare` and `answer`
+
+    Raises
+    ------
+    NotInstalled : distributed is not there
+    FairallocError : no scheduler answers, it has no workers, or one of them has another fairalloc
+    """
+
+    def __init__(self, address: str, handler: str) -> None:
+        if missing := cluster_missing():
+            raise NotInstalled(missing)
+        import distributed
+
+        self.address, self._handler = address, handler
+        try:
+            self._client = distributed.Client(address, timeout=CONNECT)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise FairallocError(f"no scheduler of dask answers at {address!r}: {error}") from None
+        try:
+            self.workers = self._checked_workers()
+        except BaseException:
+            self._client.close()
+            raise
+
+    def _checked_workers(self) -> list[str]:
+        """Step 1: the addresses of the workers."""
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECT)
+        except TimeoutError:
+            raise FairallocError(f"the scheduler at {self.address!r} has no workers") from None
+        here = installed()
+        for worker, there in self._client.run(_told, on_error="return").items():
+            what = f"the worker {worker} of {self.address!r}"
+            if isinstance(there, BaseException):
+                raise FairallocError(f"{what} is refused, because it cannot import this fairalloc {here.version}: {there}")
+            if (there["version"], there["source"]) != (here.version, here.source):
+                has = f"fairalloc {there['version']} with source {there['source']}"
+                own = f"{here.version} with source {here.source}"
+                raise FairallocError(f"{what} is refused, because it has {has}, but here is {own}")
+            if there["lacks"]:
+                raise FairallocError(f"{what} is refused: {there['lacks']}")
+        return sorted(self._present())
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(Exception):  # a worker may be gone
+            self._client.run(_end, self._handler, on_error="ignore")
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=CONNECT)
+
+    def told(self, ask: Callable[[], Document]) -> dict[str, Document]:
+        """What a function of a module that workers have returns on each of them, by worker."""
+        return dict(self._client.run(ask, workers=self.workers))
+
+    def answers(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Document | NoAnswer]]:
+        """Each task with its answer, in the order in which they are answered; no more are taken than there are workers.
+
+        Raises
+        ------
+        FairallocError : no worker is left, or the scheduler is gone
+        """
+        waiting, sent = iter(tasks), dict[Any, Task]()
+        try:
+            while True:
+                while len(sent) < len(self.workers) and (task := next(waiting, None)) is not None:
+                    sent[self._send(task)] = task
+                if not sent:
+                    return
+                for future in self._done(list(sent)):
+                    yield sent.pop(future), _result(future)
+        except OSError as error:
+            raise FairallocError(f"the scheduler of dask at {self.address!r} is gone: {error}") from None
+        finally:
+            with contextlib.suppress(Exception):
+                self._client.cancel(list(sent), force=True)
+
+    def _send(self, task: Task) -> Any:
+        given = json.dumps(asdict(task))
+        return self._client.submit(_answer, self._handler, given, workers=self.workers, pure=False)
+
+    def _done(self, futures: list[Any]) -> list[Any]:
+        """Those that have ended, once some have."""
+        import distributed
+
+        while True:
+            with contextlib.suppress(TimeoutError):
+                done = list(distributed.wait(futures, timeout=GLANCE, return_when="FIRST_COMPLETED").done)
+                if any(future.cancelled() for future in done):
+                    raise FairallocError(f"the scheduler of dask at {self.address!r} is gone")
+                return done
+            if not set(self.workers) & self._present():
+                raise FairallocError(f"no worker of the scheduler at {self.address!r} is left")
+
+    def _present(self) -> set[str]:
+        """The addresses of the workers that there are now."""
+        return set(self._client.scheduler_info(n_workers=-1)["workers"])
+
+
+def _result(future: Any) -> Document | NoAnswer:
+    """What a worker returned; a task whose workers died again and again is an error, as in a pool."""
+    error = future.exception()
+    if error is not None:
+        return NoAnswer("error", f"its worker failed: {type(error).__name__}: {error}")
+    found: Document = json.loads(future.result())
+    return found["answer"] if "answer" in found else NoAnswer(found["cause"], found["sentence"])
+
+
+# ---- on a worker ----------------------------------------------------------------------------------------------------
+
+
+def _told() -> Document:
+    return asdict(installed())
+
+
+def _answer(handler: str, given: str) -> str:
+    """The answer of this worker's own pool, as JSON."""
+    with _ONE_AT_A_TIME:
+        if handler not in _POOLS:
+            _POOLS[handler] = Pool(handler)
+        answer = _POOLS[handler].ask(Task(**json.loads(given)))
+    return json.dumps(asdict(answer) if isinstance(answer, NoAnswer) else {"answer": answer})
+
+
+def _end(handler: str) -> None:
+    """End this worker's pool, also while it answers: nobody waits for that any more."""
+    if (pool := _POOLS.pop(handler, None)) is not None:
+        pool.__exit__()

@@ -1,0 +1,108 @@
+"""A run on two workers of dask on this machine, one of which is killed half-way, has the records of a run without a cluster."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fairalloc.benchmarks import BenchmarkError, Setting, machine, run
+from fairalloc.benchmarks.records import BenchmarkStore
+from fairalloc.models.errors import FairallocError, NotInstalled
+from fairalloc.runs import cluster
+
+pytestmark = pytest.mark.skipif(bool(cluster.cluster_missing()), reason=cluster.cluster_missing())
+REPEATS = 2
+
+
+@pytest.fixture(scope="module")
+def workers():
+    import distributed
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as made:
+        yield made
+
+
+def measured(records, **setting):
+    """A suite of two cases by two methods, one of which fails on one case."""
+    options = {"repeats": REPEATS, "time_limit": 5.0, "memory_mb": 2048} | setting
+    summary = run("smoke", records, ["highs:leximin", own], ["*/drfh"], Setting(**options), progress=False)
+    return summary.records
+
+
+def own(instance, mechanism, limits):
+    """A method of one's own: nobody gets anything, slowly."""
+    time.sleep(0.2)
+    return [0.0] * len(instance.arcs)
+
+
+def facts(records):
+    """What does not depend on where and when a record was made."""
+    return sorted((r.case, r.method, r.repeat, r.code, r.termination, r.claims, r.definition, r.quantities) for r in records)
+
+
+def kill_after(rows, path, worker):
+    """Kill a worker once the file has so many rows."""
+    while not path.exists() or len(BenchmarkStore(path).keys()) < rows:
+        time.sleep(0.05)
+    os.kill(worker, signal.SIGKILL)
+
+
+def test_two_workers_one_killed_half_way(workers, tmp_path):
+    here = measured(tmp_path / "here.sqlite")
+    path = tmp_path / "there.sqlite"
+    with cluster.Cluster(workers.scheduler_address, "fairalloc.benchmarks.worker") as there:
+        assert len(there.workers) == 2
+        first, _ = sorted(there.told(os.getpid).values())
+    killer = threading.Thread(target=kill_after, args=(2, path, first), daemon=True)
+    killer.start()
+    found = measured(path, scheduler=workers.scheduler_address)
+    killer.join(timeout=60)
+    assert not Path(f"/proc/{first}").exists(), "it was killed in the middle"
+    assert facts(found) == facts(here)
+    assert {record.jobs for record in found} == {2}
+    assert {record.machine for record in found} == {record.machine for record in here}
+
+
+def test_a_worker_with_other_code_or_packages_is_refused(workers, tmp_path, monkeypatch):
+    address = workers.scheduler_address
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster, "installed", lambda: cluster.Installed("0.0", "another", ""))
+        with pytest.raises(FairallocError, match=r"is refused, because it has fairalloc \S+ with source \w+, but here is 0\.0"):
+            measured(tmp_path / "r", scheduler=address)
+    with monkeypatch.context() as patch:
+        patch.setattr(machine, "describe_software", _Local(machine.describe_software() | {"python": "9.9"}))
+        with pytest.raises(BenchmarkError, match=r"is refused, because it has python 3\S+, but here is python 9\.9"):
+            measured(tmp_path / "r", scheduler=address)
+
+
+class _Local:
+    """A function that returns something else here than on a worker, where the true one is called."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def __call__(self):
+        return self.told
+
+    def __reduce__(self):
+        return getattr, (machine, "describe_software")
+
+
+def test_what_is_wrong_is_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    with pytest.raises(FairallocError, match="no scheduler of dask answers at 'tcp://127"):
+        measured(tmp_path / "r", scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(BenchmarkError, match="jobs is 2, but with a scheduler its workers say"):
+        measured(tmp_path / "r", jobs=2, scheduler="tcp://127.0.0.1:1")
+    monkeypatch.setattr(cluster, "cluster_missing", lambda: "a cluster needs distributed: pip install fairalloc[cluster]")
+    with pytest.raises(NotInstalled, match=r"pip install fairalloc\[cluster\]"):
+        measured(tmp_path / "r", scheduler="tcp://127.0.0.1:1")
+
+
+def test_different_machines_are_described_side_by_side():
+    one, other = ({"cpu": "A", "cores": 2, "node": node} for node in ("x", "y"))
+    assert machine.joined([one, one]) == one
+    assert machine.joined([other, one]) == {"cpu": "A", "cores": 2, "node": "x and y"}
