@@ -1,8 +1,9 @@
-"""The commands `bench run` and `bench report`, which compare solvers on a suite, and `data`, which finds real workloads."""
+"""The commands `bench run`, `report` and `compare`, which compare solvers on a suite, and `data`, which finds real workloads."""
 
 import argparse
 import glob
 import io
+import json
 import os
 import sys
 from collections.abc import Iterable
@@ -47,6 +48,14 @@ def add_commands(commands: Any) -> None:
     command.add_argument("records", type=a_path, metavar="FILE")
     command.add_argument("--html", type=a_path, metavar="FILE", help="default: beside the records")
     command.set_defaults(run=_report)
+    command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
+    command.add_argument("before", type=Path, metavar="A")
+    command.add_argument("now", type=Path, metavar="B", help="may be A: then its last two runs are compared")
+    text = "a ratio of times beyond which a change counts, if its interval excludes 1; default: 1.2"
+    command.add_argument("--threshold", type=float, default=1.2, metavar="RATIO", help=text)
+    command.add_argument("--suite", metavar="ID", help="the newest runs of this suite; default: of any")
+    command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
+    command.set_defaults(run=_compare)
     command = commands.add_parser("data", help="where the samples of real workloads are")
     command.add_argument("folder", type=a_path, nargs="?", metavar="FOLDER", help="remember this folder")
     command.set_defaults(run=_data)
@@ -122,6 +131,17 @@ def _report(options: argparse.Namespace) -> int:
     _show(benchmarks.report(options.records, html=page))
     emit(printable(f"report:  {page}\n"))
     return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from fairalloc import benchmarks
+
+    changes = benchmarks.compare(options.before, options.now, options.threshold, options.suite)
+    if options.format == "json":
+        emit(json.dumps(changes.to_dict(), indent=2) + "\n")
+    else:
+        emit("\n".join(grid.text() if options.format == "text" else grid.markdown() for grid in changes.grids()))
+    return 1 if changes.regressed else 0
 
 
 def _show(summary: Any) -> None:

@@ -1,0 +1,270 @@
+"""Two record files compared: what one method takes on one case now, in units of what it took before.
+
+1. Of each file the newest run counts, or the newest of a suite.
+2. A pair is what both have of one case's instance (by its fingerprint), mechanism, method and accuracy. Case names, code,
+   versions and machines may differ; the versions and machines are stated.
+3. The ratio of a pair is the median cost now over the median cost before, both shifted as in means; a failure costs PENALTY times
+   the larger of the two time limits. Its interval is a bootstrap over the repeats of both.
+4. A method of a mechanism has the ratio of its two shifted geometric means over all its pairs, with a bootstrap interval over
+   cases and repeats.
+5. A ratio above the threshold whose interval lies above 1 is a loss, one below 1 / threshold whose interval lies below 1 a gain.
+   A pair that was solved before and is not now is a loss whatever its cost, the opposite a gain.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
+from fairalloc.benchmarks.suites.suite import BenchmarkError
+from fairalloc.models.tables import Grid
+
+__all__ = ["Change", "Changes", "compare"]
+
+Key = tuple[str, str, str, str]
+"""Fingerprint, mechanism, method and accuracy."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a method takes now in units of what it took before.
+
+    Attributes
+    ----------
+    mechanism, method, accuracy : of which; the accuracy is "" for all together
+    case : its name in the newer file, "" for all together
+    cases : how many there are
+    before, now : seconds, the median of the repeats or the shifted geometric mean over the cases; failures at what they cost
+    solved_before, solved_now : on how many of the cases the median repeat succeeds
+    ratio, low, high : now over before, and its interval
+    verdict : "loss", "gain" or ""
+    """
+
+    mechanism: str
+    method: str
+    accuracy: str
+    case: str
+    cases: int
+    before: float
+    now: float
+    solved_before: int
+    solved_now: int
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The comparison of two files.
+
+    Attributes
+    ----------
+    files : the older and the newer
+    runs : of each the run that counts
+    threshold : of gains and losses
+    by_method : a change for each method of each mechanism, over its pairs
+    by_case : a change for each pair
+    unpaired : how many keys only one of the files has
+    """
+
+    files: tuple[str, str]
+    runs: tuple[RecordedRun, RecordedRun]
+    threshold: float
+    by_method: tuple[Change, ...]
+    by_case: tuple[Change, ...]
+    unpaired: tuple[int, int]
+
+    @property
+    def regressed(self) -> bool:
+        """Whether something is a loss."""
+        return any(change.verdict == "loss" for change in (*self.by_method, *self.by_case))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is compared, on which machines, with which versions."""
+        where = [
+            f"{name} is {file}, run {run.number} of {run.started}, suite {run.suite}: {_place(run)}"
+            for name, file, run in zip("AB", self.files, self.runs, strict=True)
+        ]
+        differ = _differences(*(run.details for run in self.runs))
+        what = (
+            f"ratio: wall time of B in units of A, shifted by {1e3 * metrics.SHIFT:g} ms; a failure costs {metrics.PENALTY:g} "
+            f"times the limit; intervals: 95 % bootstrap over cases and repeats; a loss is a ratio above {self.threshold:g} whose "
+            "interval lies above 1, or a case that is no longer solved."
+        )
+        pairs = f"{len(self.by_case)} pairs; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
+        return (*where, f"different: {differ}" if differ else "The machines and all versions are the same.", what, pairs)
+
+    def grids(self) -> tuple[Grid, Grid]:
+        """By method, and the cases that are gains or losses."""
+        cases = sorted((c for c in self.by_case if c.verdict), key=lambda c: -c.ratio)
+        named = [[c.mechanism, c.method, c.accuracy, c.case, *_cells(c)] for c in cases]
+        every = [[c.mechanism, c.method, str(c.cases), f"{c.solved_before} / {c.solved_now}", *_cells(c)] for c in self.by_method]
+        heads = ("A ms", "B ms", "B / A", "interval", "verdict")
+        return (
+            Grid("By method", ("mechanism", "method", "cases", "solved A / B", *heads), every, self.notes, right=(2, 3, 4, 5, 6)),
+            Grid("Gains and losses by case", ("mechanism", "method", "accuracy", "case", *heads), named, right=(4, 5, 6)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as names and numbers."""
+        return {
+            "files": list(self.files),
+            "runs": [{"started": run.started, "suite": run.suite, "details": dict(run.details)} for run in self.runs],
+            "threshold": self.threshold,
+            "by_method": [asdict(change) for change in self.by_method],
+            "by_case": [asdict(change) for change in self.by_case],
+            "unpaired": list(self.unpaired),
+            "regressed": self.regressed,
+        }
+
+
+def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: str | None = None) -> Changes:
+    """Compare the newest runs of two record files.
+
+    Parameters
+    ----------
+    before, now : the files; they may be one, of which the last two runs are compared
+    threshold : a ratio above 1
+    suite : whose newest runs are compared; None = any
+
+    Raises
+    ------
+    BenchmarkError : a threshold that is not above 1, a file that is not there or has no such run, or runs with nothing in common
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold > 1:
+        raise BenchmarkError(f"threshold is {threshold!r}, but it must be above 1")
+    same = Path(before).resolve() == Path(now).resolve()
+    (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
+    sides = _grouped(first), _grouped(second)
+    keys = [key for key in sides[1] if key in sides[0]]
+    if not keys:
+        raise BenchmarkError(f"{before} and {now} have no case, mechanism, method and accuracy in common")
+    pairs = {key: _costs(sides[0][key], sides[1][key]) for key in keys}
+    by_case = tuple(_of_case(sides[1][key][0], *pairs[key], threshold) for key in keys)
+    methods: dict[tuple[str, str], list[Key]] = defaultdict(list)
+    for key in keys:
+        methods[key[1], key[2]].append(key)
+    by_method = tuple(_of_method(name, [pairs[key] for key in own], threshold) for name, own in methods.items())
+    unpaired = len(sides[0]) - len(keys), len(sides[1]) - len(keys)
+    return Changes((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired)
+
+
+def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record]]:
+    """Step 1: the newest run but `back`, and its rows about solves."""
+    if not Path(path).exists():
+        raise BenchmarkError(f"there is no records file {path}")
+    with BenchmarkStore(path) as store:
+        runs = [run for run in store.runs() if suite in (None, run.suite)]
+        if len(runs) <= back:
+            of = f" of the suite {suite!r}" if suite else ""
+            raise BenchmarkError(f"{path} holds {len(runs)} runs{of}, but {back + 1} are needed")
+        run = runs[-1 - back]
+        wanted = set(run.keys)
+        return run, metrics.solves(record for record in store.records() if record.key in wanted)
+
+
+def _grouped(records: Iterable[Record]) -> dict[Key, list[Record]]:
+    """Step 2: the repeats by what pairs them."""
+    groups: dict[Key, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.fingerprint, record.mechanism, record.method, record.accuracy].append(record)
+    return groups
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """Seconds of the repeats of one pair on one side; a failure costs `failure`."""
+
+    seconds: list[float]
+    failure: float
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def solved(self) -> bool:
+        return self.median < self.failure
+
+
+def _costs(before: Sequence[Record], now: Sequence[Record]) -> tuple[_Costs, _Costs]:
+    failure = metrics.PENALTY * max(record.time_limit for record in (*before, *now))
+    one, other = ([min(metrics.cost(record), failure) for record in side] for side in (before, now))
+    return _Costs(one, failure), _Costs(other, failure)
+
+
+def _of_case(record: Record, before: _Costs, now: _Costs, threshold: float) -> Change:
+    """Step 3."""
+    name = record.mechanism, record.method, record.accuracy, record.case
+    return _change(name, [(before, now)], threshold)
+
+
+def _of_method(name: tuple[str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> Change:
+    """Step 4."""
+    return _change((*name, "", ""), pairs, threshold)
+
+
+def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> Change:
+    """Steps 3 to 5.
+
+    Parameters
+    ----------
+    name : mechanism, method, accuracy, case
+    pairs : of which
+    threshold : of gains and losses
+    """
+    before, now = ([pair[side] for pair in pairs] for side in (0, 1))
+    means = [metrics.shifted_geometric_mean(cost.median for cost in side) for side in (before, now)]
+    solved = [sum(cost.solved for cost in side) for side in (before, now)]
+    ratio = _ratio(*means)
+    low, high = _interval(before, now)
+    lost, won = solved[1] < solved[0], solved[1] > solved[0]
+    if lost != won:
+        verdict = "loss" if lost else "gain"
+    elif ratio > threshold and low > 1:
+        verdict = "loss"
+    else:
+        verdict = "gain" if ratio < 1 / threshold and high < 1 else ""
+    return Change(*name, len(pairs), *means, *solved, ratio, low, high, verdict)
+
+
+def _ratio(before: float, now: float) -> float:
+    """Of two means, shifted: below the shift differences are noise."""
+    return (now + metrics.SHIFT) / (before + metrics.SHIFT)
+
+
+def _interval(before: Sequence[_Costs], now: Sequence[_Costs]) -> tuple[float, float]:
+    """Of the ratio of the shifted means, which is that of the shifted costs."""
+    shifted = [[[value + metrics.SHIFT for value in cost.seconds] for cost in side] for side in (now, before)]
+    return metrics.interval(shifted, shift=0.0)
+
+
+def _place(run: RecordedRun) -> str:
+    here, details = run.details.get("machine", {}), run.details
+    known = [str(here[name]) for name in ("cpu", "system") if name in here]
+    return ", ".join([*known, *(f"{name} {details[name]}" for name in ("fairalloc", "python") if name in details)])
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What of machines, versions and settings is not the same, as a text."""
+    told = []
+    for part in ("machine", "packages", "setting"):
+        one, other = before.get(part, {}), now.get(part, {})
+        told += [f"{name} {one.get(name)} and {other.get(name)}" for name in {**one, **other} if one.get(name) != other.get(name)]
+    told += [f"{k} {before.get(k)} and {now.get(k)}" for k in ("fairalloc", "python") if before.get(k) != now.get(k)]
+    return ", ".join(told)
+
+
+def _cells(change: Change) -> list[str]:
+    seconds = [f"{1e3 * value:.4g}" for value in (change.before, change.now)]
+    ends = "-" if math.isnan(change.low) else f"{change.low:.3g} to {change.high:.3g}"
+    return [*seconds, f"{change.ratio:.3g}", ends, change.verdict]

@@ -1,0 +1,127 @@
+"""Two record files compared: pairs, ratios, gains and losses, and what is wrong with files in one sentence."""
+
+import json
+import math
+
+import pytest
+
+from fairalloc.benchmarks import BenchmarkError, compare
+from fairalloc.benchmarks.metrics import PENALTY, SHIFT
+from fairalloc.benchmarks.records import BenchmarkStore, Record
+from fairalloc.cli import main
+
+DETAILS = {"machine": {"cpu": "C", "system": "S"}, "fairalloc": "1", "python": "3", "packages": {"numpy": "2"}, "setting": {}}
+
+
+def row(walls, case="a", method="m", **changes):
+    """A row for each wall time, a success; None fails."""
+    asked = {"suite": "s", "case": case, "fingerprint": f"f{case}", "mechanism": "drfh", "method": method, "accuracy": "mid"}
+    limits = {"code": "c", "time_limit": 10.0, "memory_mb": 100, "jobs": 1, "machine": "e"}
+    outcome = {"started": "2026", "tolerance": 1e-6, "termination": "optimal", "feasibility": 0.0, "definition": 0.0}
+    return [
+        Record(**asked | limits | outcome | changes, repeat=k, wall=wall or 0.0, claims=wall is not None)
+        for k, wall in enumerate(walls)
+    ]
+
+
+def file(path, *rows, **details):
+    with BenchmarkStore(path) as store:
+        records = [record for some in rows for record in some]
+        for record in records:
+            store.add(record)
+        store.add_run("2026", "s", DETAILS | details, [record.key for record in records])
+    return path
+
+
+def compared(tmp_path, before, now, **options):
+    return compare(file(tmp_path / "a", *before), file(tmp_path / "b", *now), **options)
+
+
+STEADY = [0.100, 0.101, 0.099]
+
+
+def test_a_ratio_by_hand(tmp_path):
+    before, now = row([0.09]), row([0.19], code="another", machine="other", suite="renamed", case="a")
+    found = compared(tmp_path, [before], [now])
+    (change,) = found.by_case
+    assert change.ratio == pytest.approx((0.19 + SHIFT) / (0.09 + SHIFT)) == pytest.approx(2.0)
+    assert (change.low, change.high) == pytest.approx((2.0, 2.0))
+    assert change.verdict == "loss"
+    assert found.regressed
+    assert found.unpaired == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("now", "verdict"),
+    [
+        ([0.2, 0.201, 0.199], "loss"),
+        ([0.05, 0.051, 0.049], "gain"),
+        ([0.11, 0.111, 0.109], ""),  # below the threshold
+        ([0.3, 0.04, 0.35], ""),  # the interval holds 1
+        ([None, None, 0.1], "loss"),
+    ],
+)
+def test_a_change_counts_beyond_the_threshold_and_with_an_interval_that_excludes_1(tmp_path, now, verdict):
+    (change,) = compared(tmp_path, [row(STEADY)], [row(now)]).by_case
+    assert change.verdict == verdict
+    assert change.low <= change.ratio <= change.high
+
+
+def test_a_failure_costs_a_multiple_of_the_limit_and_both_failing_is_no_change(tmp_path):
+    change, same = compared(tmp_path, [row([0.1]), row([None], "b")], [row([None]), row([None], "b")]).by_case
+    assert change.now == pytest.approx(PENALTY * 10.0)
+    assert (change.solved_before, change.solved_now, change.verdict) == (1, 0, "loss")
+    assert (same.ratio, same.verdict) == (1.0, "")
+
+
+def test_pairs_are_by_instance_mechanism_method_and_accuracy(tmp_path):
+    before = [row(STEADY), row(STEADY, "b"), row(STEADY, "c", fingerprint="changed")]
+    now = [row(STEADY, "renamed", fingerprint="fa"), row(STEADY, "b", accuracy="high"), row(STEADY, "c", method="other")]
+    found = compared(tmp_path, before, now)
+    assert [change.case for change in found.by_case] == ["renamed"]
+    assert found.unpaired == (2, 2)
+    assert not found.regressed
+
+
+def test_a_method_is_compared_over_all_its_cases(tmp_path):
+    before, now = ([row([wall * k for k in (1, 1.01)], case) for case in "abcdef"] for wall in (0.1, 0.13))
+    (change,) = compared(tmp_path, before, now).by_method
+    assert (change.cases, change.solved_before, change.solved_now) == (6, 6, 6)
+    assert change.verdict == "loss"
+    assert 1.2 < change.low < change.high < 1.35
+
+
+def test_one_file_is_compared_with_its_run_before(tmp_path):
+    file(tmp_path / "a", row(STEADY))
+    file(tmp_path / "a", row([2 * wall for wall in STEADY], code="slower"))
+    assert compare(tmp_path / "a", tmp_path / "a").regressed
+
+
+def test_the_command_says_what_differs_and_exits_with_1_on_a_loss(tmp_path, capsys):
+    a = file(tmp_path / "a", row(STEADY))
+    b = file(tmp_path / "b", row([2 * wall for wall in STEADY]), python="4", packages={"numpy": "3"})
+    assert main(["bench", "compare", str(a), str(b)]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "different: numpy 2 and 3, python 3 and 4" in said
+    assert main(["bench", "compare", str(b), str(a), "--format", "markdown"]) == 0
+    assert "| gain |" in capsys.readouterr().out
+    assert main(["bench", "compare", str(a), str(b), "--threshold", "3", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["by_case"][0]["ratio"] > 1.9
+    assert document["regressed"] is False
+
+
+def test_what_cannot_be_compared_is_one_sentence(tmp_path):
+    a = file(tmp_path / "a", row(STEADY))
+    b = file(tmp_path / "b", row(STEADY, "b"))
+    for files, options, says in [
+        ((a, b), {}, "have no case, mechanism, method and accuracy in common"),
+        ((a, tmp_path / "none"), {}, "there is no records file"),
+        ((a, a), {}, "holds 1 runs, but 2 are needed"),
+        ((a, b), {"suite": "x"}, "holds 0 runs of the suite 'x', but 1 are needed"),
+        ((a, b), {"threshold": 1.0}, "threshold is 1.0, but it must be above 1"),
+        ((a, b), {"threshold": math.nan}, "threshold is nan, but it must be above 1"),
+    ]:
+        with pytest.raises(BenchmarkError, match=says):
+            compare(*files, **options)
+    assert not (tmp_path / "none").exists()
