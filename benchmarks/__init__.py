@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.benchmarks.compare import Change, Changes, compare
+from fairalloc.benchmarks.compare import Comparisons, CostChange, compare
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.page import write_page
 from fairalloc.benchmarks.progress import Progress
@@ -23,8 +23,8 @@ from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, Sui
 __all__ = [
     "SUITES",
     "BenchmarkError",
-    "Change",
-    "Changes",
+    "Comparisons",
+    "CostChange",
     "Setting",
     "Suite",
     "SuiteCase",

@@ -25,14 +25,14 @@ from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.tables import Grid
 
-__all__ = ["Change", "Changes", "compare"]
+__all__ = ["Comparisons", "CostChange", "compare"]
 
 Key = tuple[str, str, str, str]
 """Fingerprint, mechanism, method and accuracy."""
 
 
 @dataclass(frozen=True)
-class Change:
+class CostChange:
     """What a method takes now in units of what it took before.
 
     Attributes
@@ -62,7 +62,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes:
+class Comparisons:
     """The comparison of two files.
 
     Attributes
@@ -78,8 +78,8 @@ class Changes:
     files: tuple[str, str]
     runs: tuple[RecordedRun, RecordedRun]
     threshold: float
-    by_method: tuple[Change, ...]
-    by_case: tuple[Change, ...]
+    by_method: tuple[CostChange, ...]
+    by_case: tuple[CostChange, ...]
     unpaired: tuple[int, int]
 
     @property
@@ -97,8 +97,8 @@ class Changes:
         differ = _differences(*(run.details for run in self.runs))
         what = (
             f"ratio: wall time of B in units of A, shifted by {1e3 * metrics.SHIFT:g} ms; a failure costs {metrics.PENALTY:g} "
-            f"times the limit; intervals: 95 % bootstrap over cases and repeats; a loss is a ratio above {self.threshold:g} whose "
-            "interval lies above 1, or a case that is no longer solved."
+            f"times the limit; intervals: 95 % bootstrap over cases and repeats; a loss is a ratio above {self.threshold:g} "
+            "whose interval lies above 1, or a case that is no longer solved."
         )
         pairs = f"{len(self.by_case)} pairs; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
         return (*where, f"different: {differ}" if differ else "The machines and all versions are the same.", what, pairs)
@@ -127,7 +127,7 @@ class Changes:
         }
 
 
-def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: str | None = None) -> Changes:
+def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: str | None = None) -> Comparisons:
     """Compare the newest runs of two record files.
 
     Parameters
@@ -155,7 +155,7 @@ def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: 
         methods[key[1], key[2]].append(key)
     by_method = tuple(_of_method(name, [pairs[key] for key in own], threshold) for name, own in methods.items())
     unpaired = len(sides[0]) - len(keys), len(sides[1]) - len(keys)
-    return Changes((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired)
+    return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired)
 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record]]:
@@ -202,18 +202,18 @@ def _costs(before: Sequence[Record], now: Sequence[Record]) -> tuple[_Costs, _Co
     return _Costs(one, failure), _Costs(other, failure)
 
 
-def _of_case(record: Record, before: _Costs, now: _Costs, threshold: float) -> Change:
+def _of_case(record: Record, before: _Costs, now: _Costs, threshold: float) -> CostChange:
     """Step 3."""
     name = record.mechanism, record.method, record.accuracy, record.case
     return _change(name, [(before, now)], threshold)
 
 
-def _of_method(name: tuple[str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> Change:
+def _of_method(name: tuple[str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> CostChange:
     """Step 4."""
     return _change((*name, "", ""), pairs, threshold)
 
 
-def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> Change:
+def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> CostChange:
     """Steps 3 to 5.
 
     Parameters
@@ -223,18 +223,17 @@ def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Cost
     threshold : of gains and losses
     """
     before, now = ([pair[side] for pair in pairs] for side in (0, 1))
-    means = [metrics.shifted_geometric_mean(cost.median for cost in side) for side in (before, now)]
-    solved = [sum(cost.solved for cost in side) for side in (before, now)]
-    ratio = _ratio(*means)
+    old, new = (metrics.shifted_geometric_mean(cost.median for cost in side) for side in (before, now))
+    first, second = (sum(cost.solved for cost in side) for side in (before, now))
+    ratio = _ratio(old, new)
     low, high = _interval(before, now)
-    lost, won = solved[1] < solved[0], solved[1] > solved[0]
-    if lost != won:
-        verdict = "loss" if lost else "gain"
+    if first != second:
+        verdict = "loss" if second < first else "gain"
     elif ratio > threshold and low > 1:
         verdict = "loss"
     else:
         verdict = "gain" if ratio < 1 / threshold and high < 1 else ""
-    return Change(*name, len(pairs), *means, *solved, ratio, low, high, verdict)
+    return CostChange(*name, len(pairs), old, new, first, second, ratio, low, high, verdict)
 
 
 def _ratio(before: float, now: float) -> float:
@@ -264,7 +263,7 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _cells(change: Change) -> list[str]:
+def _cells(change: CostChange) -> list[str]:
     seconds = [f"{1e3 * value:.4g}" for value in (change.before, change.now)]
     ends = "-" if math.isnan(change.low) else f"{change.low:.3g} to {change.high:.3g}"
     return [*seconds, f"{change.ratio:.3g}", ends, change.verdict]

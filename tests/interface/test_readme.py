@@ -2,12 +2,17 @@
 
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
 from math import inf
 from pathlib import Path
 
 from tolerances import SHARES
 
+from fairalloc.benchmarks.metrics import succeeded
+from fairalloc.benchmarks.records import BenchmarkStore
 from fairalloc.coverage import MARK, coverage
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
@@ -49,6 +54,22 @@ def test_several_ways_are_for_the_mechanisms_that_are_named():
             assert solve(instance, name).residual < SHARES
             solved.append(name)
     assert sorted(solved) == re.findall(r"`([^`]+)`", named)
+
+
+def test_the_benchmark_example_runs_in_an_empty_folder(tmp_path):
+    (block,) = re.findall(r"```sh\n(mkdir cases\n.*?)```", README, re.DOTALL)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(["sh", "-e", "-c", block], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    with BenchmarkStore(tmp_path / "results" / "files.sqlite") as store:
+        solved = {(record.method, record.case) for record in store.records() if succeeded(record)}
+        claimed = {(record.method, record.case) for record in store.records() if record.claims}
+    by_method = {method: {case for key, case in solved if key == method} for method in ("equal_split", "one_program")}
+    assert len(solved & {("highs:leximin", case) for _, case in claimed}) == 10
+    assert len([case for method, case in claimed if method == "equal_split"]) == 10 > len(by_method["equal_split"]) == 0
+    assert {case.partition("-")[0] for case in by_method["one_program"]} == {"everywhere", "placement"}
+    assert len(by_method["one_program"]) == 7
+    assert (tmp_path / "results" / "files.html").exists()
 
 
 def test_every_notebook_has_a_line():
