@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.numbers import Floats
 
@@ -32,9 +31,6 @@ def explain_effects(subject: Subject) -> list[Sentence]:
     if len(instance.arcs) > ARCS or instance.K * instance.R > CAPACITIES:
         text = "What a little more of a capacity does is told on small instances only: fa.sensitivity(allocation)."
         return [Sentence(text, "note", "instance", {"arcs": len(instance.arcs), "capacities": instance.K * instance.R})]
-    if isinstance(subject.item, Leximin) and subject.item.exact_share is None:
-        text = f"What a little more of a capacity does is not known: {subject.item.id!r} has no exact_share."
-        return [Sentence(text, "note", "instance", {})]
     found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
     idle: list[tuple[int, int]] = []
     result: list[Sentence] = []

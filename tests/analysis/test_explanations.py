@@ -530,7 +530,7 @@ def test_a_rule_of_ones_own_by_its_prices():
     explanation = fa.explain(solve(fa.example("khamse-fig1").instance, item), item)
     levels = [s.facts["level"] for s in explanation.sentences if s.kind == "round"]
     np.testing.assert_allclose(levels, [3, 8], rtol=SHARES)
-    assert explanation.sentences[-1].kind == "note"
+    assert explanation.sentences[-1].kind == "effect"  # it has derivatives without rational shares
 
 
 # ---- all mechanisms, forms and errors ---------------------------------------------------------------------------------
