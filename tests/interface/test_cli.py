@@ -224,7 +224,9 @@ def test_options_accuracies_logs_and_starts_are_taken(run, tmp_path):
     _, table, _ = run("solve", "wang-fig2", "--method", "highs", "--log")
     assert "log:" in table.splitlines()
     assert "HiGHS" in table
-    hidden = run(*command, "--option", "max_iterations=40", "--option", "judge.reference_arcs=0")
+    (tmp_path / "own.py").write_text("def blind(instance, mechanism, limits):\n    return [0.001] * len(instance.arcs)\n")
+    own = ("solve", "zarchy-nb", "-m", "nb", "--method", f"{tmp_path / 'own.py'}:blind", "--format", "json")
+    hidden = run(*own, "--option", "judge.reference_arcs=0")  # it has no prices
     assert json.loads(hidden[1])["residuals"]["definition"] is None
 
 
