@@ -1,6 +1,6 @@
 """Compare methods: suites of cases, each solve in its own process, records that are only added to, and a report.
 
-    suite -> runner -> worker (a process for each solve) -> records -> metrics -> report, page
+    suite -> runner -> worker (a process for each solve) -> records -> metrics -> report, page, figures
 
 Start at `run` and `report`.
 """
@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from fairalloc.benchmarks.compare import Comparisons, CostChange, compare
+from fairalloc.benchmarks.figures import FIGURES, write_figure
+from fairalloc.benchmarks.formats import FORMATS, report_text, write_report
 from fairalloc.benchmarks.metrics import succeeded
-from fairalloc.benchmarks.page import write_page
 from fairalloc.benchmarks.progress import Progress
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import Setting, measure
 from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, SuiteCase, find_suite, suite_of
 
 __all__ = [
+    "FIGURES",
+    "FORMATS",
     "SUITES",
     "BenchmarkError",
     "Comparisons",
@@ -33,10 +36,12 @@ __all__ = [
     "find_suite",
     "print_summary",
     "report",
+    "report_text",
     "run",
     "succeeded",
     "suite_of",
-    "write_page",
+    "write_figure",
+    "write_report",
 ]
 
 
@@ -90,5 +95,5 @@ def report(records: str | Path, html: str | Path | None = None, suite: str | Non
     """
     summary = summarize(records, suite=suite, number=number)
     if html is not None:
-        write_page(summary, html)
+        write_report(summary, html)
     return summary

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairalloc.runs.objects import place_of
 from fairalloc.solvers.method import Method
 
 __all__ = ["describe_machine", "describe_run", "describe_software", "joined", "machine_id"]
@@ -44,8 +45,8 @@ def machine_id(details: Mapping[str, Any]) -> str:
 
 
 def describe_run(methods: Iterable[Method]) -> dict[str, Any]:
-    """Versions, and for each method its kind, what it lacks and its first sentence."""
-    about = {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m)} for m in methods}
+    """Versions, and for each method its kind, what it lacks, its first sentence, and FILE.py:NAME where it is from a file."""
+    about = {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m), "place": place_of(m)} for m in methods}
     return describe_software() | {"methods": about}
 
 

@@ -5,6 +5,7 @@
     cost         wall seconds around the method, taken outside it; PENALTY times the time limit for a failure
     time to e    the least cost, over the accuracies a method was asked for, at which our residual is at most e: a method is
                  judged by what it achieves, not by what it was asked for
+    traced time  seconds until the algorithm's own measure in a trace is at most e; inf where it never is
 
 A run without a finite point does not pass; it is honest if it does not claim success. All numbers of the report are defined here.
 """
@@ -27,6 +28,7 @@ __all__ = [
     "TARGETS",
     "cost",
     "costs_to",
+    "data_profile",
     "honest",
     "interval",
     "layer_ratios",
@@ -38,6 +40,7 @@ __all__ = [
     "solves",
     "split_badly",
     "succeeded",
+    "traced_time",
 ]
 
 SHIFT = 0.010
@@ -96,17 +99,25 @@ def cost(record: Record, target: float | None = None) -> float:
     return record.wall if good else math.inf
 
 
-def costs_to(records: Iterable[Record], target: float | None) -> dict[str, list[float]]:
+def traced_time(record: Record, target: float | None) -> float:
+    """Seconds until the trace is at most the target, by the algorithm's own measure; inf where it never is."""
+    return next((at for at, value in record.trace if target is not None and value <= target), math.inf)
+
+
+def costs_to(
+    records: Iterable[Record], target: float | None, of: Callable[[Record, float | None], float] = cost
+) -> dict[str, list[float]]:
     """For each case the costs of the repeats at the accuracy whose median cost is least; inf for a failure.
 
     Parameters
     ----------
     records : of one method
     target : the residual; None = what each accuracy promises, claimed
+    of : gives the cost of a record, `cost` or `traced_time`
     """
     groups: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        groups[record.case][record.accuracy].append(cost(record, target))
+        groups[record.case][record.accuracy].append(of(record, target))
     return {case: min(by_accuracy.values(), key=median) for case, by_accuracy in groups.items()}
 
 
@@ -180,12 +191,26 @@ def profile(records: Iterable[Record], target: float | None = None) -> dict[str,
 
     A case is failed where the median repeat is, and it counts for every method, so give records of one mechanism.
     """
+    costs = _median_costs(records, target)
+    return {method: [_ratio(case, own, costs) for case in _cases(costs)] for method, own in costs.items()}
+
+
+def data_profile(records: Iterable[Record], target: float | None = None) -> dict[str, list[float]]:
+    """Data profile (More and Wild 2009): for each method its cost on each case in seconds; inf for a failure, as in `profile`."""
+    costs = _median_costs(records, target)
+    return {method: [own.get(case, math.inf) for case in _cases(costs)] for method, own in costs.items()}
+
+
+def _median_costs(records: Iterable[Record], target: float | None) -> dict[str, dict[str, float]]:
+    """For each method and case the median cost of the repeats."""
     by_method: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_method[record.method].append(record)
-    costs = {key: {case: median(values) for case, values in costs_to(group, target).items()} for key, group in by_method.items()}
-    cases = dict.fromkeys(case for own in costs.values() for case in own)
-    return {method: [_ratio(case, own, costs) for case in cases] for method, own in costs.items()}
+    return {key: {case: median(values) for case, values in costs_to(group, target).items()} for key, group in by_method.items()}
+
+
+def _cases(costs: Mapping[str, Mapping[str, float]]) -> list[str]:
+    return list(dict.fromkeys(case for own in costs.values() for case in own))
 
 
 def _ratio(case: str, own: Mapping[str, float], costs: Mapping[str, Mapping[str, float]]) -> float:

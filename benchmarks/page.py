@@ -1,28 +1,52 @@
-"""The report as one HTML page: no scripts, no outside references, the same bytes for the same records."""
+"""What stands in a report: the sections of its page, the same for the same records."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
+from statistics import median
 
-from fairalloc.analysis.plots.profiles import performance_profiles, size, svg_element
-from fairalloc.analysis.plots.style import new_figure
-from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.report import MethodRow, Summary, percent, rank_table, times
+from fairalloc.benchmarks import figures, metrics
+from fairalloc.benchmarks.ranking import Comparison, Pairwise, Rank, Ranking, pairwise
+from fairalloc.benchmarks.records import Record
+from fairalloc.benchmarks.report import (
+    MethodRow,
+    Summary,
+    advice,
+    factor,
+    milliseconds,
+    partial_sentence,
+    partial_table,
+    percent,
+    rank_table,
+    times,
+)
 from fairalloc.models.tables import Grid
-from fairalloc.runs.pages import Section, page
+from fairalloc.runs.pages import Section
 
-__all__ = ["write_page"]
+__all__ = ["sections", "title"]
 
 _TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
 
-def write_page(summary: Summary, path: str | Path) -> None:
-    """Write the report of a summary."""
-    parts = (_facts, _methods, _layers, _mechanisms, _profile, _references, _failures, _missing, _definitions, _limitations)
-    sections = [section for part in parts for section in part(summary)]
-    text = page(f"fairalloc benchmark: suite {summary.run.suite}", sections)
-    Path(path).write_text(text, encoding="utf-8")
+def title(summary: Summary) -> str:
+    """The heading of the report."""
+    return f"fairalloc benchmark: suite {summary.run.suite}"
+
+
+def sections(summary: Summary, drawn: bool = True) -> list[Section]:
+    """The report of a summary; `drawn` says whether with figures."""
+    drawn = drawn and find_spec("matplotlib") is not None
+    before = (_facts, _choice, _methods)
+    after = (_pairs, _layers, _references, _failures, _undefined, _missing, _definitions, _limitations)
+    return [
+        *(section for part in before for section in part(summary)),
+        *_mechanisms(summary, drawn),
+        *_histories(summary, drawn),
+        *_memory(summary, drawn),
+        *(section for part in after for section in part(summary)),
+    ]
 
 
 # ---- sections ----------------------------------------------------------------------------------------------------
@@ -43,6 +67,24 @@ def _facts(summary: Summary) -> list[Section]:
     return [Section("", table=Grid("", ("", ""), facts, notes))]
 
 
+def _choice(summary: Summary) -> list[Section]:
+    """One row for each mechanism: what to use."""
+    text = (
+        "On the cases that the compared methods of a mechanism have in common: the method with the least mean time, in which a "
+        f"failure costs {metrics.PENALTY:g} times the limit, and the one with the least mean time of those that solve every case."
+    )
+    columns = ("mechanism", "cases", "fastest", "ms", "solves", "fastest that solves all", "ms")
+    rows = [_choice_cells(item) for item in summary.rankings(summary.target)]
+    return [Section("Which method", [text], Grid("", columns, rows, right=(1, 3, 4, 6)))]
+
+
+def _choice_cells(item: Ranking) -> Sequence[str]:
+    first, safe = item.fastest, item.safest
+    fast = (first.method, milliseconds(first.mean), str(first.solved)) if first else ("none", "-", "0")
+    sure = (safe.method, milliseconds(safe.mean)) if safe else ("none", "-")
+    return (item.mechanism, str(item.cases), *fast, *sure)
+
+
 def _methods(summary: Summary) -> list[Section]:
     titles = ("method", "cases", "solves", "success", "honesty", *(f"{name}, ms" for name in _TIMES), "peak MB", "split")
     text = (
@@ -59,6 +101,163 @@ def _method_cells(row: MethodRow) -> Sequence[str]:
     return (*counts, *times(row), f"{row.peak_mb:,.0f}", str(row.split_badly))
 
 
+def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
+    """For each mechanism its ranking, the times to achieved accuracies, and its figures."""
+    about = (
+        "Methods of one mechanism are compared on the same cases; under each table stands what it compares. Figures need two "
+        "cases and two methods. In the front, lower and further left is better, in profiles higher; the numbers of a line are "
+        "shown where one points at it."
+    )
+    found = [Section("By mechanism", [about])]
+    by_target = [summary.rankings(target) for target in metrics.TARGETS]
+    for k, item in enumerate(summary.rankings(summary.target)):
+        found.append(Section(item.mechanism, [advice(item)], rank_table(item), anchor=_anchor(k)))
+        found.append(Section("", [item.sentence]))
+        if item.partial:
+            found.append(Section("", table=partial_table(item)))
+            found.append(Section("", [partial_sentence(item)]))
+        found += _achieved(summary, [rankings[k] for rankings in by_target])
+        if drawn and min(item.total, len(item.rows)) > 1:
+            found.append(_figures(summary, item.mechanism))
+    return found
+
+
+def _anchor(k: int) -> str:
+    return f"mechanism-{k + 1}"
+
+
+def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
+    """The times to each of TARGETS, in one table."""
+    order = [rank.method for rank in rankings[1].rows]
+    ranks = [{rank.method: rank for rank in item.rows} for item in rankings]
+    rows = [(name, *(cell for own in ranks for cell in _achieved_cells(own[name]))) for name in order]
+    heads = [(f"{_power(target)}: solved", "ms", "to best") for target in metrics.TARGETS]
+    columns = ("achieved residual", *(head for three in heads for head in three))
+    asked = ", ".join(summary.accuracies)
+    only = (
+        f" Every method was asked for the accuracy {asked} alone: one that could stop earlier for less is shown slower than it "
+        "could be, and one that could go on for more counts as failed."
+    )
+    least = f" Of the accuracies asked for ({asked}) the one that takes least counts."
+    text = (
+        f"{rankings[0].mechanism}: time to a residual that was achieved, as computed from the instance, whatever the method "
+        f"claims, on the cases and with the means of the table above.{least if len(summary.accuracies) > 1 else only}"
+    )
+    return [Section("", table=_grid(columns, rows)), Section("", [text])]
+
+
+def _power(target: float) -> str:
+    """1e-3 and not 0.001."""
+    return f"{target:.0e}".replace("e-0", "e-")
+
+
+def _achieved_cells(rank: Rank) -> Sequence[str]:
+    return (str(rank.solved), milliseconds(rank.mean), factor(rank.to_best.ratio))
+
+
+def _figures(summary: Summary, mechanism: str) -> Section:
+    """The profiles and the front of a mechanism, each with its title, and one legend."""
+    panels = [
+        replace(panel, title=heading)
+        for name, heading in _HEADINGS.items()
+        for panel in figures.panels_of(summary, name, mechanism)
+    ]
+    drawn = "\n".join(map(figures.element, panels))
+    return Section("", figure=drawn, legend=figures.legend(summary, panels))
+
+
+_HEADINGS = {"profile": "Performance profile", "data-profile": "Data profile", "pareto": "Time and accuracy, with the front"}
+
+
+def _histories(summary: Summary, drawn: bool) -> list[Section]:
+    """Times to accuracies from traces."""
+    rows = [
+        (mechanism, *cells)
+        for mechanism, records in summary.by_mechanism.items()
+        for cells in _traced(r for r in records if r.trace)
+    ]
+    if not rows:
+        return []
+    text = (
+        "Time until the trace of an iterative method first falls to a value, read off what the algorithm itself measures: its "
+        "residual, merit or change, the first that it keeps. This is the algorithm's word, not ours, and the measures of two "
+        "algorithms need not be the same. Medians over the traced cases of the mechanism, after the number of cases in which it "
+        "gets there; - where it does in less than half of them. Verified: our largest residual of what it returned at its end."
+    )
+    heads = [head for target in metrics.TARGETS for head in (f"{_power(target)}: reached", "ms")]
+    columns = ("mechanism", "method", "cases", *heads, "verified")
+    found = [Section("Accuracy against time", [text], _grid(columns, rows, words=2))]
+    if drawn:
+        panels = figures.panels_of(summary, "traces")
+        shown = "\n".join(map(figures.element, panels))
+        found.append(Section("", [_TRACES], figure=shown, legend=figures.legend(summary, panels)))
+    return found
+
+
+_TRACES = "For each mechanism the traces on one case, that with the traces of the most methods; its name stands above."
+
+
+def _traced(records: Iterable[Record]) -> list[Sequence[str]]:
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.method].append(record)
+    rows: list[Sequence[str]] = []
+    for method, own in sorted(groups.items()):
+        cells = [method, str(len({r.case for r in own}))]
+        for target in metrics.TARGETS:
+            seconds = [median(values) for values in metrics.costs_to(own, target, metrics.traced_time).values()]
+            middle = median(seconds)
+            cells += [str(sum(map(math.isfinite, seconds))), milliseconds(middle) if math.isfinite(middle) else "-"]
+        rows.append([*cells, _residual(max(r.residual for r in own))])
+    return rows
+
+
+def _residual(value: float) -> str:
+    return f"{value:.1e}" if math.isfinite(value) else "no point"
+
+
+def _memory(summary: Summary, drawn: bool) -> list[Section]:
+    panels = figures.panels_of(summary, "memory") if drawn else []
+    if not panels:
+        return []
+    text = (
+        "Peak resident memory of the process of a solve, imported packages and instance included: median and largest over the "
+        "solves that lived to tell, on the cases that each method has. Look at differences: processes share what they start with."
+    )
+    return [Section("Memory", [text], figure=figures.element(panels[0]))]
+
+
+def _pairs(summary: Summary) -> list[Section]:
+    """For each mechanism the matrix of ratios."""
+    at = "the accuracy that was asked for" if summary.target is None else f"a verified residual of {summary.target:g}"
+    text = (
+        f"The mean time of the method of the row in units of that of the column, to {at}, on the cases of both (their number in "
+        "parentheses where it is not all), with a 95 % bootstrap interval over cases and repeats; * where it leaves out 1. Below "
+        "1 the method of the row is faster. Mechanisms with one case are left out."
+    )
+    found = [Section("Pairwise comparisons", [text])]
+    for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
+        item = pairwise(mechanism, records, summary.target)
+        most = max((one.cases for one in item.table.values()), default=0)
+        if most > 1:
+            found.append(Section(f"{mechanism}, {most} cases", table=_matrix(item, most), anchor=f"pairs-{k + 1}"))
+    return found if len(found) > 1 else []
+
+
+def _matrix(item: Pairwise, most: int) -> Grid:
+    rows = [
+        (one, *("" if one == other else _pair(item.table[one, other], most) for other in item.methods)) for one in item.methods
+    ]
+    return _grid(("row / column", *item.methods), rows)
+
+
+def _pair(found: Comparison, most: int) -> str:
+    if not found.cases:
+        return "-"
+    count = f" ({found.cases})" if found.cases < most else ""
+    return f"{factor(found.ratio)}{'*' if found.differs else ''} [{factor(found.low)}, {factor(found.high)}]{count}"
+
+
 def _layers(summary: Summary) -> list[Section]:
     if not any(row.method == "highs" for row in summary.rows):
         return []
@@ -71,45 +270,45 @@ def _layers(summary: Summary) -> list[Section]:
     return [Section("Modelling layers", [text], table)]
 
 
-def _mechanisms(summary: Summary) -> list[Section]:
-    sections = []
-    for k, item in enumerate(summary.rankings()):
-        sections.append(Section("" if k else "By mechanism", [item.sentence], rank_table(item)))
-    return sections
-
-
-def _profile(summary: Summary) -> list[Section]:
-    title = "Performance profile"
-    if find_spec("matplotlib") is None:
-        return [Section(title, ['Not drawn: it needs matplotlib, pip install "fairalloc[plots]".'])]
-    text = (
-        "The fraction of the cases of a mechanism that a method solves within a factor of the fastest method on that case. "
-        "Higher is better; the right end is the fraction solved at all."
-    )
-    mechanisms = sorted({r.mechanism for r in summary.records})
-    panels = {name: metrics.profile(r for r in summary.records if r.mechanism == name) for name in mechanisms}
-    width, height = size(panels)
-    figure = new_figure(width * len(panels), height)
-    performance_profiles(panels, figure.subplots(1, len(panels), squeeze=False)[0])
-    return [Section(title, [text], figure=svg_element(figure))]
-
-
 def _references(summary: Summary) -> list[Section]:
     """How far each method's answers are from the reference, in what is unique."""
     known = summary.references
     if not known:
         return []
-    distances: dict[str, list[float]] = defaultdict(list)
+    by_method: dict[str, list[float]] = defaultdict(list)
+    by_case: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for record in summary.records:
         if record.case in known:
-            distances[record.method].append(summary.distance(record))
-    rows = [(method, str(len(values)), f"{max(values):.1e}") for method, values in sorted(distances.items())]
-    kinds = Counter(item.provenance.partition(",")[0].partition(" of ")[0] for item in known.values())
+            distance = summary.distance(record)
+            by_method[record.method].append(distance)
+            if metrics.succeeded(record):
+                by_case[record.case].append((distance, record.method))
+    kinds = Counter(item.kind for item in known.values())
     text = (
-        f"The reference of a case is {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. Largest distance "
-        "of a method's answers from it in what is unique of an answer (shares, totals or the objective), relative; inf: no point."
+        f"References: {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. The distance is the "
+        "largest difference in what is unique of an answer (shares, totals, or the objective), relative to the largest number of "
+        "the reference. Games and njc have many answers, so they have none."
     )
-    return [Section("Reference answers", [text], _grid(("method", "solves", "largest distance"), rows))]
+    rows = [(method, *_distances(values)) for method, values in sorted(by_method.items())]
+    found = _grid(("method", "solves", "without a point", "median distance", "largest distance"), rows)
+    cells = [(case, item.provenance, *_farthest(by_case[case])) for case, item in known.items()]
+    table = Grid("", ("case", "reference", "farthest success", "its distance"), cells, right=(3,))
+    return [Section("Reference answers", [text], found), Section("", table=table)]
+
+
+def _distances(values: Sequence[float]) -> Sequence[str]:
+    """How many, how many without a point, and the median and the largest of the others."""
+    there = [value for value in values if math.isfinite(value)]
+    numbers = [f"{of(there):.1e}" for of in (median, max)] if there else ["-", "-"]
+    return (str(len(values)), str(len(values) - len(there)), *numbers)
+
+
+def _farthest(found: Sequence[tuple[float, str]]) -> Sequence[str]:
+    """The method that succeeded farthest from the reference."""
+    if not found:
+        return ("none", "-")
+    distance, method = max(found)
+    return (method, f"{distance:.1e}")
 
 
 def _failures(summary: Summary) -> list[Section]:
@@ -121,6 +320,14 @@ def _failures(summary: Summary) -> list[Section]:
     ]
     text = "Every case that a method did not solve in some repeat, or solved without claiming so, and what solves it again."
     return [Section("Failures", [text], Grid("", ("method", "case", "repeats", "what", "message", "command"), rows))]
+
+
+def _undefined(summary: Summary) -> list[Section]:
+    if not summary.undefined:
+        return []
+    rows = [(r.case, r.mechanism, r.message) for r in summary.undefined]
+    text = "These cannot be built here, or their mechanism is not defined on them; they count nowhere."
+    return [Section("Cases without solves", [text], Grid("", ("case", "mechanism", "why"), rows))]
 
 
 def _missing(summary: Summary) -> list[Section]:

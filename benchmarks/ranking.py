@@ -3,19 +3,26 @@
 1. Of one mechanism, the methods that were asked for all of its cases are ranked on these (`Ranking.rows`).
 2. A method that computes only some of the cases is in a block of its own: its number of cases, and there its mean beside that
    of the best of step 1 on the same cases (`Ranking.partial`).
-3. Any two methods are compared on the cases of both (`compared`).
+3. Any two methods are compared on the cases of both (`pairwise`).
+4. Methods that were asked for several accuracies have a point (time, verified residual) for each (`pareto`).
+
+Where no method was asked for all cases, those of the method with the most cases take their place in step 1.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import median
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import Record
 
-__all__ = ["Comparison", "Rank", "Ranking", "compared", "ranking"]
+__all__ = ["Comparison", "Pairwise", "Point", "Rank", "Ranking", "compared", "pairwise", "pareto", "ranking"]
+
+_LEAST = 1e-12
+"""What stands for a mean of 0 seconds, or a ratio of 0, below a fraction line."""
 
 Costs = Mapping[str, Sequence[float]]
 """For each case the costs of its repeats; a failure costs PENALTY times the limit."""
@@ -29,6 +36,17 @@ class Comparison:
     low: float
     high: float
     cases: int
+
+    @property
+    def turned(self) -> "Comparison":
+        """The other against the one."""
+        ratio, low, high = (1 / max(value, _LEAST) for value in (self.ratio, self.high, self.low))
+        return Comparison(ratio, low, high, self.cases) if self.cases else self
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves out 1."""
+        return not self.low <= 1 <= self.high
 
 
 @dataclass(frozen=True)
@@ -46,24 +64,73 @@ class Rank:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The methods of one mechanism at one target; `cases` is the number of the mechanism's cases."""
+    """The methods of one mechanism at one target.
+
+    Attributes
+    ----------
+    mechanism : its name in records
+    target : the residual that must be achieved; None = what the accuracy promises, claimed
+    cases, total : how many cases are compared, and how many of the mechanism are on record
+    rows : the methods that were asked for all that are compared, best first
+    partial : the others, best first
+    """
 
     mechanism: str
     target: float | None
     cases: int
+    total: int
     rows: tuple[Rank, ...]
     partial: tuple[Rank, ...]
 
     @property
     def sentence(self) -> str:
         """What is compared."""
-        to = "to the accuracy each was asked for" if self.target is None else f"to a verified residual of {self.target:g}"
-        cases = f"the same {self.cases} cases" if self.cases > 1 else "the same case"
+        to = "to the accuracy that was asked for" if self.target is None else f"to a verified residual of {self.target:g}"
+        of = f" of {self.total}" if self.cases < self.total else ""
+        cases = f"the same {self.cases}{of} cases" if self.cases > 1 else "the same case"
         return (
             f"{self.mechanism}: wall time {to} on {cases}; shifted geometric mean over cases of the median repeat, shift "
             f"{1e3 * metrics.SHIFT:g} ms, a failure costs {metrics.PENALTY:g} times the limit; 95 % bootstrap intervals over "
             "cases and repeats."
         )
+
+    @property
+    def fastest(self) -> Rank | None:
+        """The least mean; None where no method solves anything."""
+        return next((rank for rank in self.rows if rank.solved), None)
+
+    @property
+    def safest(self) -> Rank | None:
+        """The least mean of those that solve all cases; None where no method does."""
+        return next((rank for rank in self.rows if rank.solved == self.cases), None)
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """Any two methods of one mechanism on the cases of both: `table[one, other]` has the ratio of the means of one and other."""
+
+    mechanism: str
+    methods: tuple[str, ...]
+    table: Mapping[tuple[str, str], Comparison]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A method at an accuracy on all cases of a mechanism.
+
+    Attributes
+    ----------
+    method, accuracy : what was asked
+    seconds : shifted geometric mean of the wall time, whatever was achieved; PENALTY times the limit without a point
+    residual : the largest verified residual of the median repeats, inf where a case has no point
+    best : whether it is on the front: no other is at least as fast and as accurate, and better in one of the two
+    """
+
+    method: str
+    accuracy: str
+    seconds: float
+    residual: float
+    best: bool
 
 
 def ranking(mechanism: str, records: Iterable[Record], target: float | None = None) -> Ranking:
@@ -75,18 +142,31 @@ def ranking(mechanism: str, records: Iterable[Record], target: float | None = No
     records : of its solves
     target : a residual that must be achieved; None = what each accuracy promises, claimed
     """
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.method].append(record)
-    limits = {r.case: r.time_limit for group in groups.values() for r in group}
-    costs = {method: _finite(metrics.costs_to(group, target), limits) for method, group in groups.items()}
-    full = {method: own for method, own in costs.items() if len(own) == len(limits)}
-    best = min(full, key=lambda method: _mean(full[method]), default=None)
+    costs, limits = _costs(records, target)
+    common = max(map(set, costs.values()), key=len, default=set[str]())
+    full = {method: own for method, own in costs.items() if set(own) == common}
+    best = min(full, key=lambda method: (_mean(full[method]), method), default=None)
     ranks = {method: _rank(method, own, limits, costs[best] if best else own) for method, own in costs.items()}
     in_order = sorted(ranks.values(), key=lambda rank: (rank.mean, rank.method))
     rows = tuple(rank for rank in in_order if rank.method in full)
     partial = tuple(rank for rank in in_order if rank.method not in full)
-    return Ranking(mechanism, target, len(limits), rows, partial)
+    return Ranking(mechanism, target, len(common), len(limits), rows, partial)
+
+
+def pairwise(mechanism: str, records: Iterable[Record], target: float | None = None) -> Pairwise:
+    """Every method against every other.
+
+    Parameters
+    ----------
+    mechanism : its name in records
+    records : of its solves
+    target : a residual that must be achieved; None = what each accuracy promises, claimed
+    """
+    costs, _ = _costs(records, target)
+    in_order = sorted(costs, key=lambda method: (-len(costs[method]), _mean(costs[method]), method))
+    half = {(one, other): compared(costs[one], costs[other]) for one, other in combinations(in_order, 2)}
+    turned = {(other, one): found.turned for (one, other), found in half.items()}
+    return Pairwise(mechanism, tuple(in_order), half | turned)
 
 
 def compared(one: Costs, other: Costs) -> Comparison:
@@ -94,7 +174,43 @@ def compared(one: Costs, other: Costs) -> Comparison:
     common = sorted(set(one) & set(other))
     pair = [[method[case] for case in common] for method in (one, other)]
     means = [_mean({case: method[case] for case in common}) for method in (one, other)]
-    return Comparison(means[0] / max(means[1], 1e-12) if common else math.nan, *metrics.interval(pair), len(common))
+    return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *metrics.interval(pair), len(common))
+
+
+def pareto(records: Iterable[Record]) -> list[Point]:
+    """For each method and accuracy on all cases of a mechanism the time and the verified residual, and which are best.
+
+    Give the records of one mechanism. A method that was not asked for every case has no point.
+    """
+    groups: dict[tuple[str, str], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        groups[record.method, record.accuracy][record.case].append(record)
+    most = max(map(len, groups.values()), default=0)
+    found = {key: _time_and_residual(cases.values()) for key, cases in groups.items() if len(cases) == most}
+    return [Point(*key, *own, not _is_beaten(own, found.values())) for key, own in sorted(found.items())]
+
+
+def _time_and_residual(cases: Iterable[Sequence[Record]]) -> tuple[float, float]:
+    seconds, residuals = [], []
+    for repeats in cases:
+        wall = [r.wall if math.isfinite(r.residual) else metrics.PENALTY * r.time_limit for r in repeats]
+        seconds.append(median(wall))
+        residuals.append(median(r.residual for r in repeats))
+    return metrics.shifted_geometric_mean(seconds), max(residuals)
+
+
+def _is_beaten(own: tuple[float, float], others: Iterable[tuple[float, float]]) -> bool:
+    """Whether another is at least as good in both, and better in one; or there is no point in some case."""
+    return math.isinf(own[1]) or any(other[0] <= own[0] and other[1] <= own[1] and other != own for other in others)
+
+
+def _costs(records: Iterable[Record], target: float | None) -> tuple[dict[str, dict[str, list[float]]], dict[str, float]]:
+    """For each method its costs, and for each case its time limit."""
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.method].append(record)
+    limits = {r.case: r.time_limit for group in groups.values() for r in group}
+    return {method: _finite(metrics.costs_to(group, target), limits) for method, group in groups.items()}, limits
 
 
 def _finite(costs: Mapping[str, Sequence[float]], limits: Mapping[str, float]) -> dict[str, list[float]]:

@@ -1,8 +1,8 @@
 """Reference answers, and how far an answer is from one in what is unique.
 
 1. What is unique of an answer, as a vector of numbers (`unique_quantities`): the weighted shares of a lexicographic rule (of
-   the max-min rule only the least), the users' totals of `nb` and `fds`, the objective of any other single program; nothing for
-   games and njc, which may have many answers.
+   the max-min rule only the least), the users' totals of `nb`, `fds` and `drf-per-server`, the objective of any other single
+   program; nothing for games and njc, which may have many answers.
 2. The reference of a case (`references`) is the answer that a paper prints, in rationals; else the answer in rationals of a
    method that solved it; else the best verified one, whose residual is the least of all.
 3. The distance is the largest difference from it, relative to the largest number of the reference.
@@ -22,18 +22,21 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["Reference", "distance_to", "references", "unique_quantities"]
 
+EXACT = "the answer of a method in rationals"
+
 MOST = 5000
 """Answers with more users than this are not kept in the records."""
 
-TOTALS = ("nb", "fds")
-"""Mechanisms whose objective is strictly concave in the users' totals, which are therefore unique."""
+TOTALS = ("nb", "fds", "drf-per-server")
+"""Mechanisms whose users' totals are unique: the objective is strictly concave in them, or they follow from unique shares."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What is unique of the answer of a case, and how it is known."""
+    """What is unique of the answer of a case, how it is known in general, and in this case."""
 
     quantities: tuple[float, ...]
+    kind: str
     provenance: str
 
 
@@ -57,11 +60,13 @@ def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocatio
 
 def _of_tasks(item: Mechanism, home: Instance, tasks: Floats) -> list[float] | None:
     """What is unique and follows from the users' totals on the instance that is allocated; None where nothing does."""
+    if item.id in TOTALS:
+        return [float(total) for total in tasks]
     if isinstance(item, MaxMin):
         return [float((item.rate(home) * tasks).min())]
     if isinstance(item, Leximin):
         return [float(share) for share in item.rate(home) * tasks]
-    return [float(total) for total in tasks] if item.id in TOTALS else None
+    return None
 
 
 def references(suite: Suite | None, records: Iterable[Record]) -> dict[str, Reference]:
@@ -74,10 +79,12 @@ def references(suite: Suite | None, records: Iterable[Record]) -> dict[str, Refe
     """
     found: dict[str, Reference] = {}
     for record in sorted((r for r in records if r.quantities), key=lambda r: (not r.rational, r.residual)):
-        verified = f"best verified, residual {record.residual:.0e} by {record.method}"
-        found.setdefault(
-            record.case, Reference(record.quantities, f"rationals of {record.method}" if record.rational else verified)
-        )
+        if record.rational:
+            known = Reference(record.quantities, EXACT, f"rationals of {record.method}")
+        else:
+            how = f"best verified, residual {record.residual:.0e} by {record.method}"
+            known = Reference(record.quantities, "the best verified answer", how)
+        found.setdefault(record.case, known)
     return found | (_printed(suite) if suite is not None else {})
 
 
@@ -91,7 +98,7 @@ def _printed(suite: Suite) -> dict[str, Reference]:
         item = item.settled(instance)
         found = _of_tasks(item, item.home(instance), np.array([float(total) for total in case.answer]))
         if found is not None:
-            printed[case.name] = Reference(tuple(found), "exact, from the paper")
+            printed[case.name] = Reference(tuple(found), "the answer that a paper prints", "printed in the paper")
     return printed
 
 

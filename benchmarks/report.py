@@ -3,7 +3,9 @@
 One summary is about one run: its suite under its setting on its machine; the other rows of the file are counted and left out.
 """
 
+import glob
 import math
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,15 +20,36 @@ from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
 from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.references import Reference, distance_to, references
-from fairalloc.benchmarks.suites.suite import BenchmarkError, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, find_suite
 from fairalloc.models import Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid, width
-from fairalloc.runs.objects import unpacked
+from fairalloc.runs.objects import is_packed, unpacked
+from fairalloc.solvers import METHODS
+from fairalloc.solvers.installed import other_method
 
-__all__ = ["FailedCase", "MethodRow", "Summary", "milliseconds", "percent", "print_summary", "rank_cells", "summarize"]
+__all__ = [
+    "FEWEST",
+    "FailedCase",
+    "MethodRow",
+    "Summary",
+    "advice",
+    "factor",
+    "milliseconds",
+    "partial_sentence",
+    "partial_table",
+    "percent",
+    "print_summary",
+    "rank_table",
+    "summarize",
+    "times",
+]
 
 _SHOWN = 8
+
+FEWEST = 3
+"""On fewer cases an interval over cases says nothing."""
+
 _READING = (
     "success: claimed solved, and our residual passes; honest: the claim equals the truth. Times in ms: wall and cpu are taken "
     "around the method, the phases are its own report; medians."
@@ -99,6 +122,24 @@ class Summary:
         return tuple(r for r in self.rows_of_run if r.method == UNDEFINED)
 
     @cached_property
+    def methods(self) -> tuple[str, ...]:
+        """The ids of the methods by name."""
+        return tuple(sorted({r.method for r in self.records}))
+
+    @cached_property
+    def accuracies(self) -> tuple[str, ...]:
+        """What the methods were asked for."""
+        return tuple(dict.fromkeys(r.accuracy for r in self.records))
+
+    @property
+    def target(self) -> float | None:
+        """At which residual methods are ranked: the middle of TARGETS where they were asked for several accuracies.
+
+        None stands for what the one accuracy promises, claimed.
+        """
+        return metrics.TARGETS[1] if len(self.accuracies) > 1 else None
+
+    @cached_property
     def rows(self) -> list[MethodRow]:
         """The methods by name."""
         return [_row(name, group) for name, group in sorted(_grouped(self.records, "method").items())]
@@ -108,7 +149,7 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """For notebooks: the comparison that `print_summary` prints."""
-        tables = [replace(_method_table(self.rows), title=repr(self).strip("<>")), *map(rank_table, self.rankings())]
+        tables = [replace(_method_table(self.rows), title=repr(self).strip("<>")), *map(rank_table, self.rankings(self.target))]
         return "".join(table._repr_html_() for table in tables)
 
     @cached_property
@@ -137,11 +178,15 @@ class Summary:
     @cached_property
     def references(self) -> dict[str, Reference]:
         """The reference answer of each case of which anything unique is known."""
+        return references(self.suite, self.records)
+
+    @cached_property
+    def suite(self) -> Suite | None:
+        """The suite; None where its file has gone since."""
         try:
-            suite = find_suite(unpacked(self.run.details["place"]))
-        except FairallocError:  # its file has gone since
-            suite = None
-        return references(suite, self.records)
+            return find_suite(unpacked(self.run.details["place"]))
+        except FairallocError:
+            return None
 
     def distance(self, record: Record) -> float:
         """From the reference of its case, in what is unique; inf where either is not known."""
@@ -149,9 +194,28 @@ class Summary:
         return distance_to(known, record) if known else math.inf
 
     def command(self, record: Record) -> str:
-        """What solves a failed case again, with this accuracy and these limits."""
+        """What solves a failed case again, with this accuracy and these limits, and leaves these records alone.
+
+        It holds in any folder. Suites and methods that are in no file, such as those that were typed in, have no command.
+        """
+        where, method = self._where(record), self._method(record.method)
+        if where is None or method is None:
+            return "-"
         setting = f"--accuracy {record.accuracy} --time-limit {record.time_limit:g} --memory {record.memory_mb} --repeats 1"
-        return f"fairalloc bench run {record.suite} --case '{record.case}' --method '{record.method}' {setting}"
+        return f"fairalloc bench run {where} --method {shlex.quote(method)} {setting} --records again.sqlite"
+
+    def _where(self, record: Record) -> str | None:
+        """The suite and the case as words of the command line."""
+        place = self.run.details["place"]
+        if not is_packed(place):
+            return f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}"
+        found = [case.words for case in self.suite.cases if case.name == record.case] if self.suite else []
+        return found[0] if found and found[0] else None
+
+    def _method(self, name: str) -> str | None:
+        """A method as a word of the command line."""
+        told = self.run.details["methods"].get(name, {})
+        return told.get("place") or (name if name in METHODS or other_method(name) else None)
 
     @property
     def missing(self) -> dict[str, str]:
@@ -214,9 +278,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     console.print(f"[bold]suite {summary.run.suite}[/]: {summary.counts}; {summary.limits}")
     console.print(_method_table(summary.rows))
     console.print(_READING)
-    for item in summary.rankings():
-        console.print(rank_table(item))
-        console.print(item.sentence)
+    for item in summary.rankings(summary.target):
+        _print_ranking(item, console)
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
         console.print(f"Modelling layers, build + compile in units of that of highs: {ratios}")
@@ -238,12 +301,27 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(summary.note)
 
 
+def _print_ranking(item: Ranking, console: Console) -> None:
+    console.print()
+    console.print(escape(advice(item)), style="bold")
+    console.print(rank_table(item))
+    console.print(escape(item.sentence))
+    if item.partial:
+        console.print(partial_table(item))
+        console.print(escape(partial_sentence(item)))
+
+
 def milliseconds(seconds: float | None) -> str:
     """Seconds as milliseconds with three digits or so."""
     if seconds is None or math.isnan(seconds):
         return "-"
     value = 1e3 * seconds
     return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
+
+
+def factor(ratio: float) -> str:
+    """A ratio with two digits or so."""
+    return f"{ratio:,.0f}" if ratio >= 99.5 else f"{ratio:.2g}"
 
 
 def percent(fraction: float) -> str:
@@ -268,17 +346,59 @@ def times(row: MethodRow) -> list[str]:
     return [milliseconds(getattr(row.times, name, None)) for name in _TIMES]
 
 
+_RANK_COLUMNS = ("cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
+
+
 def rank_table(item: Ranking) -> Grid:
-    """The methods on all cases of a mechanism, then those on some of them."""
-    columns = (item.mechanism, "cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
-    return Grid("", columns, [rank_cells(rank) for rank in (*item.rows, *item.partial)], right=range(1, len(columns)))
+    """The methods that are compared on all cases."""
+    columns = (item.mechanism, *_RANK_COLUMNS)
+    return Grid("", columns, [rank_cells(rank) for rank in item.rows], right=range(1, len(columns)))
+
+
+def partial_table(item: Ranking) -> Grid:
+    """The methods that compute some of the cases."""
+    columns = (f"{item.mechanism}, some cases", *_RANK_COLUMNS)
+    return Grid("", columns, [rank_cells(rank) for rank in item.partial], right=range(1, len(columns)))
+
+
+def partial_sentence(item: Ranking) -> str:
+    """What the block of partial methods compares."""
+    best = item.rows[0].method
+    return (
+        "These compute only as many of the cases as stand beside them, which may be the easy ones: their means are not to be "
+        f"compared with those above. The ratio is to {best} on the same cases."
+    )
+
+
+def advice(item: Ranking) -> str:
+    """Which method to use: the fastest on these cases, the fastest that solves all, and what cannot be told apart from it."""
+    cases = f"these {item.cases} cases" if item.cases > 1 else "this one case"
+    first, safe = item.fastest, item.safest
+    if first is None:
+        return f"{item.mechanism}: no method solves any of {cases}."
+    if first is safe:
+        return f"{item.mechanism}: fastest on {cases}, and of those that solve all: {_named(first)}{_alike(item)}."
+    text = f"{item.mechanism}: fastest on {cases}: {_named(first)}, which solves {first.solved}"
+    return f"{text}; {f'fastest that solves all: {_named(safe)}' if safe else 'no method solves all'}."
+
+
+def _named(rank: Rank) -> str:
+    return f"{rank.method} ({milliseconds(rank.mean)} ms)"
+
+
+def _alike(item: Ranking) -> str:
+    """The other methods that solve all, whose ratio to the best has an interval that holds 1."""
+    if item.cases < FEWEST:
+        return "; too few cases to tell methods apart"
+    close = [rank.method for rank in item.rows[1:] if rank.solved == item.cases and not rank.to_best.differs]
+    return f"; not told apart from it: {', '.join(close)}" if close else ""
 
 
 def rank_cells(rank: Rank) -> tuple[str, ...]:
     """A row of a ranking as text."""
     best = rank.to_best
     spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}"
-    ratio = (f"{best.ratio:.2g}", f"{best.low:.2g}-{best.high:.2g}") if best.cases else ("-", "-")
+    ratio = (factor(best.ratio), f"{factor(best.low)}-{factor(best.high)}") if best.cases else ("-", "-")
     return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, *ratio)
 
 

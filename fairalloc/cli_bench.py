@@ -2,21 +2,18 @@
 
 import argparse
 import glob
-import io
 import json
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from fairalloc.cli_arguments import DEFAULT, a_path, add_accuracy, completed, mechanism_named, mechanism_names, method_named
+from fairalloc.cli_bench_report import add_report, show
 from fairalloc.cli_output import emit
 from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.tables import printable, width
+from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
 
@@ -44,10 +41,7 @@ def add_commands(commands: Any) -> None:
     text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
     command.set_defaults(run=_run)
-    command = bench.add_parser("report", help="the table and the HTML page of recorded runs")
-    command.add_argument("records", type=a_path, metavar="FILE")
-    command.add_argument("--html", type=a_path, metavar="FILE", help="default: beside the records")
-    command.set_defaults(run=_report)
+    add_report(bench)
     command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
     command.add_argument("before", type=Path, metavar="A")
     command.add_argument("now", type=Path, metavar="B", help="may be A: then its last two runs are compared")
@@ -93,8 +87,8 @@ def _run(options: argparse.Namespace) -> int:
         setting=setting,
     )
     page = records.with_suffix(".html")
-    _show(summary)
-    benchmarks.write_page(summary, page)
+    show(summary)
+    benchmarks.write_report(summary, page)
     emit(printable(f"records: {records}\nreport:  {page}\n"))
     return 0 if any(map(benchmarks.succeeded, summary.records)) else 1
 
@@ -106,6 +100,8 @@ def _suite(options: argparse.Namespace) -> Any:
     place = options.suite
     if os.path.isdir(place):
         files = sorted(Path(place).glob("*.json"))
+    elif place.endswith(".json") and os.path.exists(place):
+        files = [Path(place)]
     elif glob.has_magic(place) or place.endswith(".json"):
         files = sorted(map(Path, glob.glob(place)))
     elif options.mechanism:
@@ -124,15 +120,6 @@ def _data(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(options: argparse.Namespace) -> int:
-    from fairalloc import benchmarks
-
-    page = options.html or options.records.with_suffix(".html")
-    _show(benchmarks.report(options.records, html=page))
-    emit(printable(f"report:  {page}\n"))
-    return 0
-
-
 def _compare(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
 
@@ -142,11 +129,3 @@ def _compare(options: argparse.Namespace) -> int:
     else:
         emit("\n".join(grid.text() if options.format == "text" else grid.markdown() for grid in changes.grids()))
     return 1 if changes.regressed else 0
-
-
-def _show(summary: Any) -> None:
-    from fairalloc import benchmarks
-
-    out = io.StringIO()
-    benchmarks.print_summary(summary, Console(file=out, width=width(), highlight=False, force_terminal=sys.stdout.isatty()))
-    emit(out.getvalue())

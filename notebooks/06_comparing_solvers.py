@@ -265,7 +265,7 @@ _ = ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 # ```sh
 # fairalloc bench run first                                   # published examples, generated families, real workloads
 # fairalloc bench run 'cases/*.json' -m drfh --method mine.py:one_program --method highs:leximin
-# fairalloc bench report results/first.sqlite --html first.html
+# fairalloc bench report results/first.sqlite --format html --output first.html
 # ```
 #
 # ## Checks

@@ -36,11 +36,13 @@ __all__ = [
     "load_object",
     "load_objects",
     "packed",
+    "place_of",
     "unpacked",
 ]
 
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 _PICKLED = "pickled:"
+_LOADED = "_fairalloc_"
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,17 @@ def load_objects(text: str, kind: ObjectKind) -> dict[str, Any]:
     return {key: item for key, item in _own(module).items() if kind.read(item) is not None and not key.startswith("_")}
 
 
+def place_of(item: Any) -> str:
+    """FILE.py:NAME of an object that was loaded from a file, of its class, or of a function that it holds; "" for any other."""
+    wanted = [item, type(item), *(value for value in getattr(item, "__dict__", {}).values() if isfunction(value))]
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_LOADED):
+            for key, value in _own(module).items():
+                if any(value is one for one in wanted):
+                    return f"{module.__file__}:{key}"
+    return ""
+
+
 def _own(module: ModuleType) -> dict[str, Any]:
     """What the file made itself: no modules, no functions and classes of other modules; each object under its first name."""
     made: dict[int, tuple[str, Any]] = {}
@@ -125,7 +138,7 @@ def _module(file: str) -> ModuleType:
 @cache
 def _loaded(path: Path) -> ModuleType:
     """Run the file as a module; what goes wrong is said with the line of the file."""
-    name = f"_fairalloc_{path.stem}_{hashlib.sha256(bytes(path)).hexdigest()[:12]}"
+    name = f"{_LOADED}{path.stem}_{hashlib.sha256(bytes(path)).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""Pages of HTML: sections of text, tables, code and figures, written by the templates in templates/ and all in one style."""
+"""Pages: sections of text, tables, code and figures as HTML by the template in templates/, as Markdown, or as tables in LaTeX."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from fairalloc.models.tables import Grid
 
-__all__ = ["Section", "page", "table_section"]
+__all__ = ["Section", "latex", "markdown", "page", "table_section"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Section:
     table : shown without its own title
     code : shown as it is
     points : items of a list
-    figure : an svg element, which is not escaped
+    figure : svg elements, which are not escaped; at most three stand in a row
+    legend : (svg element, name) of what the figure shows
     anchor : the name to which cells of tables lead; such a section has a smaller heading
     """
 
@@ -35,6 +36,7 @@ class Section:
     code: str = ""
     points: Sequence[str] = ()
     figure: str = ""
+    legend: Sequence[tuple[str, str]] = ()
     anchor: str = ""
 
 
@@ -43,10 +45,42 @@ def table_section(grid: Grid) -> Section:
     return Section(grid.title, table=grid)
 
 
-def page(title: str, sections: Iterable[Section]) -> str:
-    """The text of a page that opens without a network; the same sections give the same text."""
-    text: str = _templates().get_template("page.html").render(title=title, sections=list(sections))
+def page(title: str, sections: Iterable[Section], contents: bool = False) -> str:
+    """The text of a page that opens without a network; the same sections give the same text.
+
+    Parameters
+    ----------
+    title : of the page
+    sections : in their order
+    contents : whether a table of contents stands before them
+    """
+    template = _templates().get_template("page.html")
+    text: str = template.render(title=title, sections=list(sections), contents=contents)
     return text + "\n"
+
+
+def markdown(title: str, sections: Iterable[Section]) -> str:
+    """The same as Markdown, without figures."""
+    parts = [f"# {title}\n"]
+    for section in sections:
+        if section.title:
+            parts.append(f"{'###' if section.anchor else '##'} {section.title}\n")
+        parts += [f"{paragraph}\n" for paragraph in section.text]
+        parts += [section.table.markdown()] if section.table else []
+        parts += [f"```\n{section.code}\n```\n"] if section.code else []
+        parts += ["".join(f"- {point}\n" for point in section.points)] if section.points else []
+    return "\n".join(parts)
+
+
+def latex(title: str, sections: Iterable[Section]) -> str:
+    """The tables as LaTeX, with their headings and texts as comments."""
+    parts = [f"% {title}\n"]
+    heading = ""
+    for section in sections:
+        heading = section.title or heading
+        if section.table:
+            parts.append("".join(f"% {line}\n" for line in (heading, *section.text) if line) + section.table.latex())
+    return "\n".join(parts)
 
 
 @cache

@@ -22,7 +22,7 @@ from hypothesis import settings
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-HELPERS = ("changed_certificates", "plain_judges", "planted_games", "strategies", "tolerances")
+HELPERS = ("changed_certificates", "figure_texts", "hand_made", "plain_judges", "planted_games", "strategies", "tolerances")
 BETWEEN = {"_pytest", "pluggy"}
 """The packages whose frames stand between an assertion and the hook that reports it."""
 

@@ -11,13 +11,15 @@ no layout engine, it gets Matplotlib's "constrained" one, so that legends and na
 | tradeoff.py | `sweep` over alpha; `server_shares` (K Fig. 3); `frontier`, utilisation against deviation (K Figs. 9 and 10) |
 | progress.py | `convergence` of a method; `rounds` of a lexicographic mechanism |
 | maps.py | `prices` of servers' resources; `eligibility` |
-| profiles.py | `performance_profiles` of solvers (Dolan and More 2002) |
+| profiles.py | `performance_profiles` and `data_profiles` of solvers (Dolan and More 2002, More and Wild 2009) |
+| measured.py | `front` of time and accuracy, `histories` of residuals, `memory` of solvers |
 | style.py | colours, hatches, lines, names and legends of all figures |
 """
 
 from fairalloc.analysis.plots.bars import allocation
 from fairalloc.analysis.plots.maps import eligibility, prices
-from fairalloc.analysis.plots.profiles import performance_profiles
+from fairalloc.analysis.plots.measured import front, histories, memory
+from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.analysis.plots.progress import convergence, rounds
 from fairalloc.analysis.plots.sets import feasible_region, solution_set
 from fairalloc.analysis.plots.shares import dominant_shares
@@ -27,10 +29,14 @@ from fairalloc.models.allocation import Allocation
 __all__ = [
     "allocation",
     "convergence",
+    "data_profiles",
     "dominant_shares",
     "eligibility",
     "feasible_region",
+    "front",
     "frontier",
+    "histories",
+    "memory",
     "performance_profiles",
     "prices",
     "rounds",

@@ -1,13 +1,15 @@
-"""Performance profiles (Dolan and More 2002): the fraction of cases that a method solves within a factor of the fastest one.
+"""Profiles: the fraction of cases that a method solves within a factor of the fastest one, or within a time.
 
-For ratios r_c = t_c / (smallest t_c of all methods) on n cases, inf where the method fails, the curve is
+For times t_c on n cases, inf where the method fails, and ratios r_c = t_c / (smallest t_c of all methods), the curves are
 
-    rho(f) = |{c : r_c <= f}| / n,    f >= 1
+    rho(f)   = |{c : r_c <= f}| / n,    f >= 1      performance profile (Dolan and More 2002)
+    delta(t) = |{c : t_c <= t}| / n,    t > 0       data profile (More and Wild 2009), here in seconds
 """
 
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,64 +22,151 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["performance_profiles", "size", "steps", "svg_element"]
+__all__ = ["data_profiles", "hint", "performance_profiles", "size", "steps", "svg_element", "svg_text"]
 
 # What makes the same figure the same bytes, with text as text.
 _SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}
 
+_HINT = "hint: "
+
 
 def performance_profiles(
-    panels: Mapping[str, Mapping[str, Sequence[float]]], ax: "Sequence[Axes] | NDArray[Any] | None" = None
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    ax: "Sequence[Axes] | NDArray[Any] | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
 ) -> NDArray[Any]:
-    """One panel for each title, with a curve for each method: `panels[title][method]` holds the ratios r_c, inf for a failure."""
+    """How often a method is how close to the fastest: one panel for each title, with a curve for each method.
+
+    Parameters
+    ----------
+    panels : `panels[title][method]` holds the ratios r_c, inf for a failure
+    ax : as many Axes, or None = a new figure
+    order : all methods in the order of the 24 styles; () = those of the panels by name
+    key : whether each panel has a legend beside it
+
+    Returns
+    -------
+    The Axes of the panels
+    """
+    return _curves(panels, ax, order, key, _RATIOS)
+
+
+def data_profiles(
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    ax: "Sequence[Axes] | NDArray[Any] | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
+) -> NDArray[Any]:
+    """How many cases a method solves in how many seconds: one panel for each title, with a curve for each method.
+
+    Parameters
+    ----------
+    panels : `panels[title][method]` holds the seconds t_c, inf for a failure
+    ax : as many Axes, or None = a new figure
+    order : all methods in the order of the 24 styles; () = those of the panels by name
+    key : whether each panel has a legend beside it
+
+    Returns
+    -------
+    The Axes of the panels
+    """
+    return _curves(panels, ax, order, key, _SECONDS)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The horizontal axis: its label, how its values are written in hints, and where it begins, None = at the least value."""
+
+    label: str
+    written: str
+    begin: float | None
+
+
+_RATIOS = _Axis("factor of the fastest", "{:.3g} times the fastest", 1.0)
+_SECONDS = _Axis("seconds", "{:.3g} s", None)
+
+
+def _curves(panels: Mapping[str, Any], ax: Any, order: Sequence[str], key: bool, axis: _Axis) -> NDArray[Any]:
     axes = style.several_axes(ax, len(panels), *size(panels))
-    methods = sorted({method for ratios in panels.values() for method in ratios})
-    styles = {method: style.line(k) for k, method in enumerate(methods)}
-    for one, (title, ratios) in zip(axes, panels.items(), strict=True):
+    styles = style.lines(order or sorted({method for values in panels.values() for method in values}))
+    for one, (title, values) in zip(axes, panels.items(), strict=True):
         one.set_title(title, fontsize=style.LABEL)
         one.set(xscale="log", ylim=(-0.02, 1.02))
-        one.set_xlabel("factor of the fastest", fontsize=style.LABEL)
+        one.set_xlabel(axis.label, fontsize=style.LABEL)
         one.set_ylabel("cases solved", fontsize=style.LABEL)
-        _draw(one, ratios, styles)
+        handles = _draw(one, values, styles, axis)
+        if key:
+            style.legend(one, handles, sorted(values))
     return axes
 
 
 def size(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[float, float]:
-    """Width and height of a panel in inches."""
+    """Width and height of a panel with its legend in inches."""
     return style.size_beside(4.0, max(map(sorted, panels.values()), key=len))
 
 
-def _draw(ax: Any, ratios: Mapping[str, Sequence[float]], styles: Mapping[str, Mapping[str, Any]]) -> None:
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
-
-    largest = max((r for values in ratios.values() for r in values if np.isfinite(r)), default=1.0)
+def _draw(ax: Any, panel: Mapping[str, Sequence[float]], styles: Mapping[str, Mapping[str, Any]], axis: _Axis) -> list[Any]:
+    finite = [v for values in panel.values() for v in values if np.isfinite(v)]
+    begin = axis.begin or 0.8 * min(finite, default=1.0)
+    end = 1.2 * max(finite, default=begin)
     handles = []
-    for k, (method, values) in enumerate(sorted(ratios.items())):
-        factors, solved = steps(values, 1.2 * largest)
-        look = {**styles[method], "markevery": (k / len(ratios) / 5, 0.2)}
-        handles += ax.plot(factors, solved, drawstyle="steps-post", label=method, **look)
+    for k, (method, values) in enumerate(sorted(panel.items())):
+        at, solved = steps(values, end, begin)
+        look = {**styles[method], "markevery": (k / len(panel) / 5, 0.2)}
+        handles += ax.plot(at, solved, drawstyle="steps-post", label=method, gid=hint(_told(method, values, axis)), **look)
     style.tidy(ax)
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if largest < 100 else (1.0,)))
-    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    style.legend(ax, handles, sorted(ratios))
+    style.decades(ax.xaxis, begin, end)
+    return handles
 
 
-def steps(ratios: Iterable[float], end: float) -> tuple[Floats, Floats]:
-    """The factors at which rho rises, from 1 to `end`, and its values from there on."""
-    values = np.sort(np.array(list(ratios), dtype=float))
-    finite = values[np.isfinite(values)]
-    solved = np.arange(len(finite) + 1) / len(values)
-    return np.concatenate([[1.0], finite, [end]]), np.append(solved, solved[-1])
+def _told(method: str, values: Sequence[float], axis: _Axis) -> str:
+    """What a curve says, in numbers."""
+    solved = np.sort([v for v in values if np.isfinite(v)])
+    if not len(solved):
+        return f"{method}: solves none of {len(values)}"
+    half, most = (axis.written.format(solved[k]) for k in ((len(solved) - 1) // 2, -1))
+    return f"{method}: solves {len(solved)} of {len(values)}; half of these within {half}, all within {most}"
 
 
-def svg_element(figure: "Figure") -> str:
-    """The bare svg element of a figure: in HTML it needs no declarations, which would name outside addresses."""
+def steps(values: Iterable[float], end: float, begin: float = 1.0) -> tuple[Floats, Floats]:
+    """A curve.
+
+    Parameters
+    ----------
+    values : ratios or seconds, inf for a failure
+    end, begin : where the curve ends and begins
+
+    Returns
+    -------
+    The values at which it rises, from `begin` to `end`, and the part of all that is solved from there on
+    """
+    everything = np.sort(np.array(list(values), dtype=float))
+    finite = everything[np.isfinite(everything)]
+    solved = np.arange(len(finite) + 1) / len(everything)
+    return np.concatenate([[begin], finite, [end]]), np.append(solved, solved[-1])
+
+
+def hint(text: str) -> str:
+    """The id of what is drawn from which `svg_text` makes the text that a browser shows where one points at it."""
+    return _HINT + text
+
+
+def svg_text(figure: "Figure") -> str:
+    """A figure as an SVG document, the same text for the same figure, with hints as title elements."""
     import matplotlib
 
     file = io.StringIO()
     with matplotlib.rc_context(_SVG):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    svg = file.getvalue()
+    svg = re.sub(rf'<g id="{_HINT}([^"]*)">', r"<g><title>\1</title>", file.getvalue())
+    return re.sub(r'<g id="[^"]*">', "<g>", svg)
+
+
+def svg_element(figure: "Figure") -> str:
+    """The bare svg element of a figure: in HTML it needs no declarations, which would name outside addresses."""
+    svg = svg_text(figure)
     element = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     return re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", element)

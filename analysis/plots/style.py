@@ -4,7 +4,7 @@ Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart
 pattern and a marker, so that STYLES of them differ without colour.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "BESIDE",
     "DARK",
     "GREY",
     "LABEL",
@@ -25,14 +26,17 @@ __all__ = [
     "WIDEST",
     "area",
     "axes_given",
+    "decades",
     "fitted",
     "headings",
     "legend",
     "line",
+    "lines",
     "name_ticks",
     "new_figure",
     "one_axes",
     "one_axes_beside",
+    "panels",
     "plain",
     "several_axes",
     "size_beside",
@@ -43,6 +47,9 @@ __all__ = [
 
 STYLES = 24
 """So many areas, or lines, are told apart in one figure."""
+
+BESIDE = 3
+"""So many panels stand in a row."""
 
 SMALL, LABEL = 10.5, 11.5
 """Sizes of the letters of names and numbers, and of the labels of axes, in points: they can be read at half the size."""
@@ -71,11 +78,16 @@ def area(k: int) -> dict[str, Any]:
 
 
 def line(k: int) -> dict[str, Any]:
-    """Colour, dash pattern and marker of the line number k."""
+    """Colour, dash pattern and marker of the line number k; dashes and markers together differ for 40 of them."""
     number = len(INKS)
     ink = INKS[(k + k // number) % number]
     marker = {"marker": MARKERS[k % len(MARKERS)], "markersize": 4.5, "markerfacecolor": "white"}
     return {"color": ink, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6, **marker}
+
+
+def lines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The style of each line by its name, in this order."""
+    return {name: line(k) for k, name in enumerate(names)}
 
 
 # ---- where to draw ---------------------------------------------------------------------------------------------------
@@ -133,7 +145,7 @@ def size_beside(width: float, names: list[str]) -> tuple[float, float]:
 
 
 def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[Any]:
-    """(count,) the Axes given, or those of a new figure, side by side.
+    """(count,) the Axes given, or those of a new figure, at most three side by side.
 
     Parameters
     ----------
@@ -142,15 +154,31 @@ def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[An
     width, height : of a panel of a new figure, in inches
     """
     if ax is None:
-        figure = _pyplot().figure(figsize=(count * width, height), layout="constrained")
-        result: NDArray[Any] = figure.subplots(1, count, squeeze=False)[0]
-        return result
+        return panels(lambda *size: _pyplot().figure(figsize=size, layout="constrained"), count, width, height)
     given = np.ravel(np.array(ax, dtype=object))
     if len(given) != count:
         raise InstanceError(f"ax holds {len(given)} Axes, but the figure has {count} panels")
     for one in given:
         axes_given(one)
     return given
+
+
+def panels(new: Callable[[float, float], "Figure"], count: int, width: float, height: float) -> NDArray[Any]:
+    """(count,) Axes of a new figure, at most BESIDE of them in a row.
+
+    Parameters
+    ----------
+    new : makes a figure of a width and height in inches
+    count : the number of panels
+    width, height : of a panel, in inches
+    """
+    columns = min(count, BESIDE)
+    rows = -(-count // BESIDE)
+    every = new(columns * width, rows * height).subplots(rows, columns, squeeze=False).ravel()
+    for ax in every[count:]:
+        ax.set_axis_off()
+    result: NDArray[Any] = every[:count]
+    return result
 
 
 def axes_given(ax: Any, solid: bool = False) -> "Axes":
@@ -175,6 +203,28 @@ def tidy(ax: Any, grid: str = "y") -> None:
     ax.set_axisbelow(True)
     ax.grid(axis=grid, color=GREY, linewidth=0.6)
     ax.tick_params(labelsize=SMALL)
+
+
+def decades(axis: Any, low: float, high: float) -> None:
+    """Numbers on a logarithmic axis: powers of ten, and 1, 2 and 5 times these where there are few.
+
+    Parameters
+    ----------
+    axis : of Matplotlib
+    low, high : its ends
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,), numticks=8))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _power(value: float) -> str:
+    """A round number, short: 0.002, 50, 1e-4."""
+    if 1e-3 <= value < 1e4:
+        return f"{value:g}"
+    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
 
 
 def size_of(ax: "Axes") -> tuple[float, float]:

@@ -3,6 +3,7 @@
 import importlib
 import json
 import pkgutil
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.jsonio import read_instance
 from fairalloc.models.registry import Registry
-from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy
 
 __all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "register", "suite_of"]
@@ -37,6 +38,7 @@ class SuiteCase:
     build : makes the instance; it is called where the case is solved
     parameters : of the mechanism
     answer : the exact tasks of each user, where a paper prints them; a reference for the report
+    words : what `fairalloc bench run` needs to solve it, where the name of its suite and its own are not enough
     """
 
     name: str
@@ -44,6 +46,7 @@ class SuiteCase:
     build: Callable[[], Instance]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     answer: tuple[Fraction, ...] | None = None
+    words: str = ""
 
     @property
     def label(self) -> str:
@@ -144,7 +147,9 @@ def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism])
         for item in mechanisms:
             label = item if isinstance(item, str) else item.id
             name = Path(path).stem + (f"-{label}" if len(mechanisms) > 1 else "")
-            cases.append(SuiteCase(name, item, partial(read_instance, Path(path).resolve())))
+            file = Path(path).resolve()
+            words = shlex.join([str(file), "--mechanism", item if isinstance(item, str) else place_of(item) or item.id])
+            cases.append(SuiteCase(name, item, partial(read_instance, file), words=words))
     return Suite("files", f"{len(paths)} instances in files", tuple(cases))
 
 

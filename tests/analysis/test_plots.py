@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from figure_texts import crowded
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 from tolerances import EXACT, ROUNDING
@@ -348,26 +349,6 @@ def test_a_thousand_users_are_named_by_class():
 # ---- what every figure keeps -----------------------------------------------------------------------------------------
 
 
-def texts(figure):
-    """(text, its box) of every text that is drawn."""
-    figure.canvas.draw()
-    found = [item for item in figure.findobj(plt.Text) if item.get_visible() and item.get_text().strip()]
-    every = [axis for ax in figure.findobj(plt.Axes) for axis in ax._axis_map.values()]
-    ticks = {label for axis in every for label in axis.get_ticklabels(which="both")}
-    flat = [axis for axis in every if axis.axes.name != "3d"]  # in space, ticks have their places only while they are drawn
-    shown = [tick for axis in flat for tick in axis._update_ticks()]
-    drawn = {label for tick in shown for label in (tick.label1, tick.label2) if label.get_visible()}
-    return [(item.get_text(), item.get_window_extent()) for item in found if item not in ticks or item in drawn]
-
-
-def crowded(figure):
-    """What is cut off at the edge of the figure, and what overlaps by more than a pixel."""
-    boxes = texts(figure)
-    width, height = figure.bbox.width, figure.bbox.height
-    cut = [text for text, box in boxes if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1]
-    return cut + [(one, two) for (one, a), (two, b) in combinations(boxes, 2) if a.padded(-1).overlaps(b.padded(-1))]
-
-
 def test_crowded_texts_are_seen():
     figure, ax = plt.subplots()
     ax.set_axis_off()
@@ -420,6 +401,10 @@ FIGURES = {
     "eligibility of forty": lambda: fa.plots.eligibility(generators.placement(40, 8, 3, 2)),
     "eligibility of a thousand": lambda: fa.plots.eligibility(many(1000, 200, kinds=12)),
     "profiles": lambda: fa.plots.performance_profiles({"p": {f"{LONG} {k}": [1.0 + k, 2.0, 5.0] for k in range(24)}})[0],
+    "data profiles": lambda: fa.plots.data_profiles({"p": {f"{LONG} {k}": [1.0 + k, 2e-4, 5e4] for k in range(24)}})[0],
+    "front": lambda: fa.plots.front({f"{LONG} {k}": [(10.0**-k, 10.0**-j) for j in range(k)] for k in range(1, 8)}),
+    "histories": lambda: fa.plots.histories({f"{LONG} {k}": [(0.1 * k, 0.1), (k, 0.0)] for k in range(1, 24)}),
+    "memory": lambda: fa.plots.memory({f"{LONG} {k}": (90.0 * k, 1000.0 * k) for k in range(24)}),
 }
 
 
@@ -487,8 +472,12 @@ DRAWN = {
     "rounds": DRFH,
     "prices": DRFH,
     "eligibility": WANG,
+    "front": {"m": [(1.0, 1e-6)]},
+    "histories": {"m": [(0.1, 1.0), (0.2, 1e-6)]},
+    "memory": {"m": (100.0, 120.0)},
 }
-PANELS = {"frontier": (SWEEP, 2), "performance_profiles": ({"one": {"m": [1.0]}, "two": {"m": [1.0]}}, 2)}
+TWO = {"one": {"m": [1.0]}, "two": {"m": [1.0]}}
+PANELS = {"frontier": (SWEEP, 2), "performance_profiles": (TWO, 2), "data_profiles": (TWO, 2)}
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hand_made import record
 from rich.console import Console
 
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, identity, metrics, print_summary, report, run
@@ -153,16 +154,6 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def fake_run(records: Path, *methods: str, **options: Any) -> Any:
     setting = Setting(**{"memory_mb": 1024, "repeats": 1} | options)
     return run(FAKES, records, methods=[FAKE[name] for name in methods or ("highs",)], setting=setting, progress=False)
-
-
-def record(**changes: Any) -> Record:
-    """A success of 0.1 s but for the changes."""
-    job = {"suite": "s", "case": "a", "fingerprint": "f", "mechanism": "drfh", "method": "m", "accuracy": "mid", "code": "c"}
-    limits = {"time_limit": 10.0, "memory_mb": 100, "repeat": 0, "jobs": 1, "machine": "e"}
-    outcome = {"started": "2026-01-01", "tolerance": 1e-6, "termination": "optimal", "claims": True}
-    residuals = {"feasibility": 0.0, "definition": 1e-9, "solve": 0.1, "wall": 0.1}
-    values: dict[str, Any] = job | limits | outcome | residuals | changes
-    return Record(**values)
 
 
 # ---- metrics, by hand ---------------------------------------------------------------------------------------------
@@ -320,7 +311,8 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 
 def _start_run(path: Path, **arguments: Any) -> subprocess.Popen[bytes]:
     """`fake_run` in a process of its own, in another folder."""
-    start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import {FAKES} as fakes; from pathlib import Path"
+    folders = [str(Path(__file__).parents[k]) for k in (0, 1)]
+    start = f"import sys; sys.path[:0] = {folders}; import {FAKES} as fakes; from pathlib import Path"
     call = f"fakes.fake_run(Path({str(path)!r}), *{arguments.pop('methods', ())!r}, **{arguments!r})"
     return subprocess.Popen([sys.executable, "-c", f"{start}; {call}"], cwd=path.parent)
 
@@ -494,7 +486,7 @@ def test_a_case_that_cannot_be_solved_is_a_record_and_the_others_run(tmp_path: P
     cases = (
         SUITE.cases[0],
         SuiteCase("unbuilt", "drfh", partial(_instance, 0)),
-        SuiteCase("undefined", "ps-dsf-tdm", _two_variants),
+        SuiteCase("undefined", "drf-per-server", _two_variants),
     )
     summary = run(Suite("odd", "", cases), tmp_path / "r", methods=[FAKE["highs"]], setting=Setting(repeats=1), progress=False)
     assert [r.case for r in summary.records] == ["a"]

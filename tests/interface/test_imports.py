@@ -45,7 +45,7 @@ PARTS = {
     ),
     "benchmarks": (
         *("suites", "machine", "identity", "records", "references", "worker", "progress", "*"),
-        *("runner", "metrics", "ranking", "compare", "report", "page", "__init__"),
+        *("runner", "metrics", "ranking", "compare", "report", "figures", "page", "formats", "__init__"),
     ),
     "fairalloc": ("__init__", "*", "cli", "__main__"),
 }

@@ -1,0 +1,167 @@
+"""What was measured of solvers: time and verified accuracy, residuals over time, and memory. Plain numbers in, Axes out."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.profiles import hint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["front", "histories", "memory", "swatch"]
+
+EXACT = 1e-17
+"""Where a residual of 0 stands on a logarithmic axis."""
+
+
+def front(
+    points: Mapping[str, Sequence[tuple[float, float]]],
+    ax: "Axes | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
+) -> "Axes":
+    """Time against verified residual, and the Pareto front: the points than which none is both faster and more accurate.
+
+    Parameters
+    ----------
+    points : for each method (seconds, residual) of each accuracy it was asked for; without a finite residual it is left out
+    ax : Axes to draw on, None = a new figure
+    order : all methods in the order of the 24 styles; () = those given by name
+    key : whether there is a legend beside it
+
+    Returns
+    -------
+    Axes; a residual of 0 is drawn at 1e-17
+
+    Examples
+    --------
+    >>> axes = front({"fast": [(0.01, 1e-4)], "slow": [(0.1, 1e-9)], "neither": [(0.2, 1e-3)]})
+    >>> axes.lines[-1].get_xdata().tolist()
+    [0.01, 0.1]
+    """
+    shown = {method: sorted(p for p in own if np.isfinite(p[1])) for method, own in sorted(points.items())}
+    shown = {method: own for method, own in shown.items() if own}
+    ax = style.one_axes_beside(ax, 4.0, [*shown, ""]) if key else style.one_axes(ax, 4.0, 3.2)
+    styles, handles = style.lines(order or list(shown)), []
+    for method, own in shown.items():
+        told = ", ".join(f"{seconds:.3g} s to {residual:.1e}" for seconds, residual in own)
+        look = {**styles[method], "markersize": 6.5, "linewidth": 0.8, "zorder": 3}
+        seconds, residuals = np.maximum(np.array(own).T, [[0.0], [EXACT]])
+        handles += ax.plot(seconds, residuals, label=method, gid=hint(f"{method}: {told}"), **look)
+    best = _front([point for own in shown.values() for point in own])
+    if best:
+        seconds, residuals = np.maximum(np.array(best).T, [[0.0], [EXACT]])
+        ax.plot(seconds, residuals, drawstyle="steps-post", color=style.GREY, linewidth=3.0, zorder=1, gid=hint("Pareto front"))
+    style.tidy(ax, "both")
+    _scale(ax)
+    ax.set_ylabel("largest residual", fontsize=style.LABEL)
+    if key and handles:
+        style.legend(ax, handles, list(shown))
+    return ax
+
+
+def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points that no other beats, by time."""
+    found: list[tuple[float, float]] = []
+    for seconds, residual in sorted(points):
+        if not found or residual < found[-1][1]:
+            found.append((seconds, residual))
+    return found
+
+
+def histories(
+    traces: Mapping[str, Sequence[tuple[float, float]]],
+    ax: "Axes | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
+) -> "Axes":
+    """How what an algorithm measures falls with time.
+
+    Parameters
+    ----------
+    traces : for each method (seconds, measure) of its iterations
+    ax : Axes to draw on, None = a new figure
+    order : all methods in the order of the 24 styles; () = those given by name
+    key : whether there is a legend beside it
+
+    Returns
+    -------
+    Axes; a measure of 0 is drawn at 1e-17
+
+    Examples
+    --------
+    >>> axes = histories({"one": [(0.1, 1e-2), (0.2, 1e-5)]})
+    >>> axes.lines[0].get_ydata().tolist()
+    [0.01, 1e-05]
+    """
+    ax = style.one_axes_beside(ax, 4.0, list(traces)) if key else style.one_axes(ax, 4.0, 3.2)
+    styles, handles = style.lines(order or sorted(traces)), []
+    for method, trace in sorted(traces.items()):
+        seconds, measures = np.maximum(np.array(trace).T, [[1e-6], [EXACT]])
+        told = f"{method}: {measures[-1]:.1e} after {seconds[-1]:.3g} s"
+        handles += ax.plot(seconds, measures, label=method, gid=hint(told), **styles[method], markevery=0.15)
+    style.tidy(ax, "both")
+    _scale(ax)
+    ax.set_ylabel("its own measure", fontsize=style.LABEL)
+    if key:
+        style.legend(ax, handles, sorted(traces))
+    return ax
+
+
+def _scale(ax: "Axes") -> None:
+    """Seconds to the right and what is to be small upwards, both logarithmic."""
+    ax.set(xscale="log", yscale="log")
+    ax.set_xlabel("seconds", fontsize=style.LABEL)
+    style.decades(ax.xaxis, *ax.get_xlim())
+    style.decades(ax.yaxis, *ax.get_ylim())
+
+
+def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -> "Axes":
+    """The memory that methods take: a bar to the largest peak, and a mark at the median one.
+
+    Parameters
+    ----------
+    peaks : (median, largest) peak of each method, in MB
+    ax : Axes to draw on, None = a new figure
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> axes = memory({"one": (120.0, 200.0), "two": (90.0, 91.0)})
+    >>> [float(bar.get_width()) for bar in axes.patches]
+    [91.0, 200.0]
+    """
+    names = sorted(peaks, key=lambda name: (peaks[name][1], name))
+    ax = style.one_axes(ax, 6.4, 1.0 + 0.24 * len(names))
+    at = np.arange(len(names))
+    for k, name in enumerate(names):
+        half, most = peaks[name]
+        told = hint(f"{name}: median {half:,.0f} MB, largest {most:,.0f} MB")
+        ax.barh(k, most, 0.7, color=style.COLOURS[5], gid=told)
+        ax.plot([half, half], [k - 0.35, k + 0.35], color=style.DARK, linewidth=2.0)
+    style.tidy(ax, "x")
+    ax.set_yticks(at, style.fitted(names, style.WIDEST), fontsize=style.SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    ax.set_xlabel("peak memory, MB (bar: largest, mark: median)", fontsize=style.LABEL)
+    return ax
+
+
+def swatch(k: int) -> "Figure":
+    """A small figure of the line number k, for legends outside of figures."""
+    figure = style.new_figure(0.5, 0.16)
+    figure.set_layout_engine("none")
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    ax.set_axis_off()
+    ax.set(xlim=(0, 2), ylim=(-1, 1))
+    ax.plot([0.05, 1.0, 1.95], [0, 0, 0], markevery=[1], **style.line(k))
+    return figure

@@ -1,0 +1,94 @@
+"""A report, or its records, as text: an HTML page, Markdown, tables in LaTeX, records as CSV or JSON."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from fairalloc.benchmarks.page import sections, title
+from fairalloc.benchmarks.records import Record
+from fairalloc.benchmarks.report import Summary
+from fairalloc.benchmarks.suites.suite import BenchmarkError
+from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.runs.pages import latex, markdown, page
+
+__all__ = ["FORMATS", "report_text", "write_report"]
+
+LISTS = ("trace", "quantities")
+"""What is in JSON and not in CSV."""
+
+
+def _html(summary: Summary) -> str:
+    return page(title(summary), sections(summary), contents=True)
+
+
+def _markdown(summary: Summary) -> str:
+    return markdown(title(summary), sections(summary, drawn=False))
+
+
+def _latex(summary: Summary) -> str:
+    return latex(title(summary), sections(summary, drawn=False))
+
+
+def _csv(summary: Summary) -> str:
+    """A row for each record: all it has but its lists, and the residual that decides."""
+    names = [field.name for field in fields(Record) if field.name not in LISTS]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*names, "residual"])
+    writer.writerows([*(getattr(r, name) for name in names), r.residual] for r in summary.rows_of_run)
+    return out.getvalue()
+
+
+def _json(summary: Summary) -> str:
+    """What was asked, and every record; null stands for numbers that are not finite."""
+    details = {key: value for key, value in summary.run.details.items() if key != "place"}
+    records = [_finite(asdict(r) | {"residual": r.residual}) for r in summary.rows_of_run]
+    document = {"suite": summary.run.suite, "started": summary.run.started, **details, "records": records}
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _finite(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}
+
+
+FORMATS: Mapping[str, Callable[[Summary], str]] = {
+    "html": _html,
+    "markdown": _markdown,
+    "latex": _latex,
+    "csv": _csv,
+    "json": _json,
+}
+"""What a report is written as: html, markdown and latex are its tables, csv and json its records."""
+
+
+def report_text(summary: Summary, format: str = "html") -> str:  # noqa: A002 (as on the command line)
+    """The report in one of FORMATS; UnknownName for any other."""
+    if format not in FORMATS:
+        raise UnknownName(no_such("format", format, FORMATS))
+    return FORMATS[format](summary)
+
+
+def write_report(summary: Summary, path: str | Path, format: str = "html") -> None:  # noqa: A002 (as on the command line)
+    """Write the report into a file.
+
+    Parameters
+    ----------
+    summary : of a run
+    path : the file
+    format : one of FORMATS
+
+    Raises
+    ------
+    UnknownName : there is no such format
+    BenchmarkError : the file cannot be written
+    """
+    text = report_text(summary, format)
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be written: {error.strerror or error}") from None

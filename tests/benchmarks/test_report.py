@@ -1,0 +1,377 @@
+"""What reports say: comparisons, references, commands, tables, pages and figures, from records made by hand."""
+
+import csv
+import io
+import json
+import math
+import re
+import shlex
+from functools import partial
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from figure_texts import crowded
+from hand_made import record, summary_of
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from rich.console import Console
+from tolerances import SHARES
+
+import fairalloc as fa
+from fairalloc import benchmarks
+from fairalloc.analysis.plots import style
+from fairalloc.benchmarks import FIGURES, FORMATS, SUITES, BenchmarkError, SuiteCase, figures, metrics, page, print_summary
+from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
+from fairalloc.benchmarks.records import UNDEFINED
+from fairalloc.benchmarks.references import Reference, distance_to, references, unique_quantities
+from fairalloc.benchmarks.report import advice
+from fairalloc.cli import main
+from fairalloc.models.errors import NotApplicable, UnknownName
+from fairalloc.models.jsonio import write_instance
+
+
+def cases(method, walls, **changes):
+    """A success on the cases a, b, .. with these times; None for a failure."""
+    return [
+        record(method=method, case=case, wall=wall or 10.0, definition=1e-9 if wall else 1.0, claims=bool(wall), **changes)
+        for case, wall in zip("abcdefgh", walls, strict=False)
+    ]
+
+
+# ---- comparisons -----------------------------------------------------------------------------------------------------
+
+
+def test_pairs_are_compared_on_the_cases_of_both():
+    records = [*cases("one", [0.09, 0.09, 0.09]), *cases("two", [0.19, 0.19, 0.19]), *cases("some", [0.39, 0.39])]
+    found = pairwise("drfh", records)
+    assert found.methods == ("one", "two", "some"), "most cases first, then the faster"
+    assert found.table["two", "one"].ratio == pytest.approx(0.19 / 0.09)
+    assert found.table["two", "one"].cases == 3
+    assert found.table["some", "two"].ratio == pytest.approx(0.39 / 0.19)
+    assert found.table["some", "two"].cases == 2
+    assert found.table["one", "two"].ratio * found.table["two", "one"].ratio == pytest.approx(1.0)
+    assert found.table["one", "two"].differs
+    mixed = pairwise("drfh", [*cases("one", [0.1, 0.3, 0.1, 0.3]), *cases("two", [0.3, 0.1, 0.3, 0.1])])
+    assert not mixed.table["one", "two"].differs
+
+
+def test_the_front_is_what_no_other_beats_in_time_and_accuracy():
+    records = [
+        record(method="fast", accuracy="low", wall=0.1, definition=1e-4),
+        record(method="fast", accuracy="mid", wall=0.2, definition=1e-7),
+        record(method="late", accuracy="mid", wall=0.3, definition=1e-7),
+        record(method="sure", accuracy="mid", wall=0.9, definition=1e-12),
+        record(method="lost", accuracy="mid", wall=0.01, definition=math.inf),
+    ]
+    found = {(point.method, point.accuracy): point for point in pareto(records)}
+    assert {key for key, point in found.items() if point.best} == {("fast", "low"), ("fast", "mid"), ("sure", "mid")}
+    assert found["fast", "mid"].residual == 1e-7
+    assert found["fast", "mid"].seconds == pytest.approx(0.2)
+    assert found["lost", "mid"].seconds == pytest.approx(metrics.PENALTY * 10.0)
+    assert [point.method for point in pareto([*cases("all", [0.1, 0.1]), *cases("part", [0.1])])] == ["all"]
+
+
+def test_methods_are_compared_at_what_they_achieve_and_claims_do_not_count():
+    early = [record(method="early", accuracy="low", wall=0.1, definition=1e-4), record(method="early", wall=0.5, definition=1e-7)]
+    modest = record(method="modest", wall=0.3, claims=False, definition=1e-8)
+    means = {t: {rank.method: rank.mean for rank in ranking("drfh", [*early, modest], t).rows} for t in metrics.TARGETS}
+    assert means[1e-3] == pytest.approx({"early": 0.1, "modest": 0.3})
+    assert means[1e-6] == pytest.approx({"early": 0.5, "modest": 0.3})
+    assert means[1e-8] == pytest.approx({"early": 30.0, "modest": 0.3})
+
+
+def test_the_report_says_where_one_accuracy_was_asked_for():
+    one = summary_of([record(), record(method="n")])
+    two = summary_of([record(), record(method="n"), record(accuracy="high"), record(method="n", accuracy="high")])
+    assert (one.target, two.target) == (None, 1e-6)
+    assert "Every method was asked for the accuracy mid alone" in benchmarks.report_text(one, "markdown")
+    assert "Of the accuracies asked for (mid, high) the one that takes least counts." in benchmarks.report_text(two, "markdown")
+    assert "wall time to a verified residual of 1e-06" in benchmarks.report_text(two, "markdown")
+
+
+def test_traces_tell_the_time_to_a_value_and_failures_none():
+    traced = record(trace=((0.1, 1.0), (0.2, 1e-4), (0.3, 1e-2), (0.4, 1e-7)))
+    assert [metrics.traced_time(traced, target) for target in metrics.TARGETS] == [0.2, 0.4, math.inf]
+    assert metrics.data_profile([*cases("m", [0.1, None]), *cases("n", [0.3])]) == {"m": [0.1, math.inf], "n": [0.3, math.inf]}
+
+
+ADVICE = [
+    ({"m": [0.1] * 3, "n": [0.5] * 3}, "drfh: fastest on these 3 cases, and of those that solve all: m (100 ms)."),
+    ({"m": [0.1] * 8, "n": [None] * 8}, "drfh: fastest on these 8 cases, and of those that solve all: m (100 ms)."),
+    (
+        {"m": [0.1, 0.3] * 2, "n": [0.3, 0.1] * 2},
+        "drfh: fastest on these 4 cases, and of those that solve all: m (175 ms); not told apart from it: n.",
+    ),
+    (
+        {"m": [0.001] * 7 + [None], "n": [5.0] * 8},
+        "drfh: fastest on these 8 cases: m (19.6 ms), which solves 7; fastest that solves all: n (5,000 ms).",
+    ),
+    ({"m": [0.1, None, 0.1]}, "drfh: fastest on these 3 cases: m (703 ms), which solves 2; no method solves all."),
+    ({"m": [None]}, "drfh: no method solves any of this one case."),
+    (
+        {"m": [0.1]},
+        "drfh: fastest on this one case, and of those that solve all: m (100 ms); too few cases to tell methods apart.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("walls", "says"), ADVICE)
+def test_the_advice_names_the_method_to_use(walls, says):
+    records = [r for method, own in walls.items() for r in cases(method, own)]
+    assert advice(ranking("drfh", records)) == says
+    assert says in benchmarks.report_text(summary_of(records), "markdown")
+    out = io.StringIO()
+    print_summary(summary_of(records), Console(file=out, width=100))
+    assert says in " ".join(out.getvalue().split())
+    assert max(map(len, out.getvalue().splitlines())) <= 100
+
+
+def test_partial_methods_have_their_own_block():
+    summary = summary_of([*cases("all", [0.02] * 7 + [0.5]), *cases("part", [0.03, 0.03])])
+    text = benchmarks.report_text(summary, "markdown")
+    assert "The ratio is to all on the same cases." in text
+    first, second = text.index("| all | 8 |"), text.index("| drfh, some cases |")
+    assert first < second < text.index("| part | 2 | 2 | 30.0 |")
+    out = io.StringIO()
+    print_summary(summary, Console(file=out, width=100))
+    assert "drfh, some cases" in out.getvalue()
+
+
+# ---- references ------------------------------------------------------------------------------------------------------
+
+UNIQUE = ("drf", "drfh", "drfh-lp", "drf-per-server", "tsf", "lmmf", "mmf", "nb", "fds", "asset", "utilitarian")
+
+
+@pytest.mark.parametrize("mechanism", UNIQUE)
+def test_a_wrong_answer_is_far_from_the_reference(mechanism):
+    instance = fa.generators.generic(4, 2, 2, 1)
+    case = SuiteCase("a", mechanism, partial(fa.generators.generic, 4, 2, 2, 1))
+    right = fa.solve(instance, mechanism)
+    known = Reference(tuple(unique_quantities(case, instance, right)), "", "")
+    assert len(known.quantities) > 0
+    other = fa.solve(instance, mechanism, "cvxpy:clarabel")
+    assert distance_to(known, record(quantities=tuple(unique_quantities(case, instance, other)))) <= SHARES
+    half = fa.Allocation(right.instance, right.x / 2, values={name: value / 2 for name, value in right.values.items()})
+    assert distance_to(known, record(quantities=tuple(unique_quantities(case, instance, half)))) >= 0.4
+
+
+def test_what_is_not_unique_has_no_reference():
+    instance = fa.generators.generic(4, 2, 2, 1)
+    for mechanism in ("ps-dsf", "alpha-pf-vds"):
+        assert unique_quantities(SuiteCase("a", mechanism, lambda: instance), instance, fa.solve(instance, mechanism)) == []
+    case, no_point = SuiteCase("a", "nb", lambda: instance), fa.Allocation(instance, np.full(len(instance.arcs), math.nan))
+    assert unique_quantities(case, instance, no_point) == []
+    assert distance_to(Reference((1.0,), "", ""), record()) == math.inf
+
+
+def test_references_are_printed_or_rational_or_the_best_verified():
+    printed = references(SUITES["papers"], [])
+    assert len(printed) > 20
+    assert {item.provenance for item in printed.values()} == {"printed in the paper"}
+    best = record(method="m", quantities=(1.0,), definition=1e-12)
+    loose = record(method="n", quantities=(2.0,), definition=1e-8)
+    exact = record(method="exact", quantities=(3.0,), definition=1e-8, rational=True)
+    assert references(None, [loose, best])["a"].provenance == "best verified, residual 1e-12 by m"
+    assert references(None, [loose, best, exact])["a"] == Reference(
+        (3.0,), "the answer of a method in rationals", "rationals of exact"
+    )
+    text = benchmarks.report_text(summary_of([loose, best]), "markdown")
+    assert "| a | best verified, residual 1e-12 by m | n | 1.0e+00 |" in text
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_has_the_command_that_reproduces_it(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "my [1] cases" / "one.json"
+    file.parent.mkdir()
+    write_instance(fa.generators.generic(3, 2, 2, 1), file)
+    own = tmp_path / "own.py"
+    own.write_text("def equal(instance, mechanism, limits):\n    return instance.arcs.gamma / instance.N\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "run", str(file), "--method", "own.py:equal", "-m", "nb", "--repeats", "1"]) == 1
+    (failure,) = benchmarks.report("results/files.sqlite").failures
+    command = benchmarks.report("results/files.sqlite").command(failure.record)
+    monkeypatch.chdir(file.parent)
+    capsys.readouterr()
+    assert main(shlex.split(command)[1:]) == 1
+    assert f"equal on one: {failure.what}" in capsys.readouterr().out
+    assert (file.parent / "again.sqlite").exists()
+
+
+def test_names_that_mean_patterns_are_quoted():
+    one = record(suite="game", case='alpha=[1, 3, "inf"]-generic', method="best-response")
+    words = shlex.split(summary_of([one], place="game").command(one))
+    assert words[:4] == ["fairalloc", "bench", "run", "game"]
+    assert words[4:8] == ["--case", 'alpha=[[]1, 3, "inf"]-generic', "--method", "best-response"]
+    typed_in = record(method="typed_in")
+    assert summary_of([typed_in], place="game").command(typed_in) == "-"
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+class Reader(HTMLParser):
+    """Tags, attributes, ids and links of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.names, self.targets, self.links = set(), set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.names |= {name for name, _ in attrs}
+        self.targets += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "xlink:href", "src")]
+
+
+MANY = [f"cvxpy:method-{k:02}" for k in range(24)]
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A summary of 24 methods on three cases, four of them on another mechanism too, with traces, a failure and no answer."""
+    trace = tuple((0.001 * 2**k, 10.0**-k) for k in range(12))
+    rows = [
+        record(method=name, case=f"{mechanism}-{case}", mechanism=mechanism, wall=0.01 * (k + 1) * (case + 1), peak_mb=90.0 + k,
+               definition=1e-9 / (k + 1) if k < 23 else 1.0, quantities=(1.0,), trace=trace)
+        for k, name in enumerate(MANY)
+        for mechanism in ("drfh", "alpha-pf-vds alpha=3")[: 1 + (k < 4)]
+        for case in range(3)
+    ]  # fmt: skip
+    return summary_of([*rows, record(method=UNDEFINED, case="none", termination="undefined", message="not <defined>")])
+
+
+@pytest.fixture(scope="module")
+def text(large):
+    return benchmarks.report_text(large)
+
+
+def test_the_page_is_self_contained(text):
+    found = Reader(text)
+    assert not found.tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not {name for name in found.names if name.startswith("on")}
+    assert all(link.startswith("#") for link in found.links)
+    assert not re.search(r"https?:|@import|url\((?!#)", text)
+    assert "default-src 'none'" in text
+
+
+def test_the_table_of_contents_leads_everywhere(text):
+    found = Reader(text)
+    contents = re.search(r"<nav>.*?</nav>", text, re.DOTALL)[0]
+    targets = re.findall(r'href="#([^"]*)"', contents)
+    assert len(targets) == len(set(targets)) > 10
+    assert all(found.targets.count(target) == 1 for target in targets)
+    assert set(re.findall(r"<h[23][^>]*>([^<]*)<", text)) == set(re.findall(r">([^<]+)</a>", contents))
+
+
+def test_every_section_is_there_and_everything_is_escaped(text):
+    for part in ("Which method", "Accuracy against time", "Memory", "Pairwise comparisons", "Reference answers", "Failures"):
+        assert re.search(rf"<h2[^>]*>{part}</h2>", text), part
+    assert "It &lt;solves&gt; it." in text
+    assert "not &lt;defined&gt;" in text
+    assert "<solves>" not in text
+    for part in ("@media print", "@media (max-width", "width=device-width", "overflow-x: auto"):
+        assert part in text
+
+
+def test_numbers_of_lines_are_shown_where_one_points(text):
+    hints = re.findall(r"<g>\s*<title>(.*?)</title>", text)
+    assert "cvxpy:method-00: solves 3 of 3; half of these within 1 times the fastest, all within 1 times the fastest" in hints
+    assert any(hint.startswith("cvxpy:method-23: solves none of 3") for hint in hints)
+    assert "cvxpy:method-05: median 95 MB, largest 95 MB" in hints
+
+
+def test_no_two_methods_look_alike(large):
+    panels = figures.panels_of(large, "profile")
+    swatches = figures.legend(large, panels)
+    assert [name for _, name in swatches] == MANY
+    assert len({svg for svg, _ in swatches}) == style.STYLES == len(MANY)
+    figure = figures.composed(large, panels)
+    for ax, panel in zip(figure.axes, panels, strict=False):
+        looks = [(line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern)) for line in ax.lines]
+        assert len(set(looks)) == len(panel.methods)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_texts_of_figures_are_whole_and_apart(large, name):
+    figure = figures.composed(large, figures.panels_of(large, name))
+    FigureCanvasAgg(figure)
+    assert crowded(figure) == []
+    assert figure.get_figwidth() <= 12.5
+
+
+def test_at_most_three_panels_stand_in_a_row():
+    rows = [r for k in range(7) for name in "mn" for r in cases(name, [0.1, 0.2, 0.3], mechanism=f"rule {k}")]
+    summary = summary_of(rows)
+    figure = figures.composed(summary, figures.panels_of(summary, "profile"))
+    assert [ax.get_subplotspec().colspan.start for ax in figure.axes] == [0, 1, 2] * 3
+    assert len([ax for ax in figure.axes if ax.axison]) == 7
+
+
+# ---- formats ---------------------------------------------------------------------------------------------------------
+
+
+def test_records_are_read_back_from_csv_and_json(large):
+    rows = list(csv.DictReader(io.StringIO(benchmarks.report_text(large, "csv"))))
+    assert [(row["method"], row["case"], float(row["wall"])) for row in rows] == [
+        (r.method, r.case, r.wall) for r in large.rows_of_run
+    ]
+    document = json.loads(benchmarks.report_text(large, "json"), parse_constant=pytest.fail)
+    assert document["suite"] == "s"
+    assert [row["definition"] for row in document["records"]] == [r.definition for r in large.rows_of_run]
+    lost = summary_of([record(feasibility=math.inf)])
+    assert json.loads(benchmarks.report_text(lost, "json"))["records"][0]["residual"] is None
+
+
+def test_tables_are_written_as_markdown_and_latex(large):
+    markdown, latex = (benchmarks.report_text(large, name) for name in ("markdown", "latex"))
+    shown = page.sections(large, drawn=False)
+    assert markdown.count("\n## ") + markdown.count("\n### ") == sum(bool(item.title) for item in shown)
+    assert "| drfh | cases | solved |" in markdown
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == sum(bool(item.table) for item in shown)
+    assert all(line.startswith("%") or "&" in line or not line or "\\" in line for line in latex.splitlines())
+    assert latex.isascii()
+
+
+@pytest.mark.parametrize("ending", figures.ENDINGS)
+def test_figures_are_written_by_name(large, tmp_path, ending):
+    files = [tmp_path / f"{k}{ending}" for k in range(2)]
+    for file in files:
+        benchmarks.write_figure(large, "memory", file)
+    begin = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}[ending]
+    assert files[0].read_bytes().startswith(begin)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
+    with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are profile, data-profile, pareto"):
+        benchmarks.write_figure(large, "pie", tmp_path / "a.svg")
+    with pytest.raises(BenchmarkError, match=r"its name must end in \.svg, \.png, \.pdf"):
+        benchmarks.write_figure(large, "memory", tmp_path / "a.jpg")
+    with pytest.raises(NotApplicable, match="the figure 'traces' has nothing to show for the suite 's'"):
+        benchmarks.write_figure(summary_of([record()]), "traces", tmp_path / "a.svg")
+    with pytest.raises(BenchmarkError, match="cannot be written: No such file or directory"):
+        benchmarks.write_report(large, tmp_path / "nowhere" / "a.html")
+    with pytest.raises(UnknownName, match="there is no format 'pie'"):
+        benchmarks.report_text(large, "pie")
+
+
+def test_the_command_line_knows_all_formats_and_figures(tmp_path, monkeypatch, capsys):
+    from fairalloc import cli_bench_report
+
+    assert tuple(FORMATS) == cli_bench_report.FORMATS
+    assert FIGURES == cli_bench_report.FIGURES
+    summary = summary_of([*cases("m", [0.1, 0.2]), *cases("n", [0.2, 0.1])])
+    monkeypatch.setattr(benchmarks, "report", lambda *_, **__: summary)
+    assert main(["bench", "report", "r.sqlite", "--format", "markdown"]) == 0
+    assert capsys.readouterr().out == benchmarks.report_text(summary, "markdown")
+    assert main(["bench", "report", "r.sqlite", "--figure", "profile", str(tmp_path / "p.svg")]) == 0
+    assert "<title>m: solves 2 of 2" in (tmp_path / "p.svg").read_text()
+    assert main(["bench", "report", str(tmp_path / "r.sqlite")]) == 0
+    assert (tmp_path / "r.html").read_text() == benchmarks.report_text(summary)
+    assert main(["bench", "report", "r.sqlite", "--format", "csv", "-o", str(tmp_path / "r.csv")]) == 0
+    assert (tmp_path / "r.csv").read_text() == benchmarks.report_text(summary, "csv")
+    for wrong in (["--output", "x"], ["--figure", "memory", "m.svg", "--format", "csv"], ["--format", "pie"]):
+        assert main(["bench", "report", "r.sqlite", *wrong]) == 2
