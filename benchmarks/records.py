@@ -9,15 +9,17 @@ rows belong to the answer.
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.runs.store import RecordStore
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
+
+T = TypeVar("T")
 
 UNDEFINED = ""
 """The method of a row that says why a case has no solves: it cannot be built, or its mechanism is not defined there."""
@@ -163,7 +165,7 @@ CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAIS
     def runs(self) -> list[RecordedRun]:
         """All runs, oldest first."""
         rows = self.select("SELECT number, started, suite, details, keys FROM plan ORDER BY number")
-        return [RecordedRun(n, at, suite, json.loads(details), tuple(json.loads(keys))) for n, at, suite, details, keys in rows]
+        return [self._read(_run, row) for row in rows]
 
     def add(self, record: Record) -> None:
         """Append one row and commit it; the first row of a key stays."""
@@ -177,10 +179,22 @@ CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAIS
     def records(self) -> list[Record]:
         """All rows in the order they were added."""
         rows = self.select(f"SELECT {_QUOTED} FROM record ORDER BY rowid")
-        return [_record(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+        return [self._read(_record, row) for row in rows]
+
+    def _read(self, kind: Callable[[tuple[Any, ...]], T], row: tuple[Any, ...]) -> T:
+        try:
+            return kind(row)
+        except (TypeError, ValueError) as error:
+            raise BenchmarkError(f"{self.path} has a row that is no record, {row[:5]!r}: {error}") from None
 
 
-def _record(row: dict[str, Any]) -> Record:
+def _run(row: tuple[Any, ...]) -> RecordedRun:
+    number, started, suite, details, keys = row
+    return RecordedRun(number, started, suite, dict(json.loads(details)), tuple(json.loads(keys)))
+
+
+def _record(values: tuple[Any, ...]) -> Record:
+    row = dict(zip(_COLUMNS, values, strict=True))
     flags = {name: bool(row[name]) for name in ("claims", "rational")}
     trace = tuple((float(at), float(residual)) for at, residual in json.loads(row["trace"]))
     return Record(**row | flags | {"trace": trace, "quantities": tuple(json.loads(row["quantities"]))})
