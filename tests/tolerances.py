@@ -25,6 +25,9 @@ its own tolerance of 1e-13 on one log program in ten (docs/DESIGN-NOTES.md)."""
 EXACT = 1e-9
 """Relative distance from a rational answer for vertex methods: HiGHS tolerances at "mid" are 1e-9."""
 
+PROVED = 1e-9
+"""What the prices of `interior-point` prove for nb and fds: the gap of Eisenberg and Gale and the residual, relative."""
+
 ROUNDING = 1e-12
 """Plain double arithmetic on a few hundred numbers of order one."""
 

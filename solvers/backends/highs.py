@@ -3,8 +3,8 @@
 `highs` passes every round as a new model and lets HiGHS choose. `highs:leximin` keeps one model over the rounds: fixing a user
 changes its row's bounds and takes g out of the row, so the last basis stays primal feasible, and the primal simplex goes on
 from it. Where users have many servers to choose from, the first round is degenerate and the simplex method slow; it is left to
-the interior-point method of interior_point.py, which is often all that is needed. HiGHS starts with the round after it, or with
-the first one where that method does not reach its gap.
+the interior-point method of interior_point/max_min.py, which is often all that is needed. HiGHS starts with the round after it,
+or with the first one where that method does not reach its gap.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,8 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.lexicographic.interior_point import Arrow, InteriorPointOptions, Result
+from fairalloc.solvers.interior_point.arrow import InteriorPointOptions, Result
+from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import AlgorithmOptions, solver_options
 
@@ -94,7 +95,7 @@ class HighsSession(Session):
     def _by_interior_point(self, round: Round) -> Result:  # noqa: A002
         assert isinstance(self.mechanism, Leximin)
         with self.phase("build"):
-            arrow = Arrow(self.mechanism, self.instance)
+            arrow = MaxMinArrow(self.mechanism, self.instance)
         with self.phase("compile"):
             arrow.compile()
         with self.phase("solve"):

@@ -34,7 +34,7 @@ PARTS = {
     ),
     "solvers": (
         *("options", "start", "silence", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
-        *("lexicographic", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
+        *("lexicographic", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("registry", "judge", "attempts", "solve", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "active_set", "*", "properties", "certificates", "plots", "explanations", "__init__"),

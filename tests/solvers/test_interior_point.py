@@ -14,8 +14,8 @@ from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs
-from fairalloc.solvers.lexicographic import interior_point
-from fairalloc.solvers.lexicographic.interior_point import Arrow, ArrowSystem, InteriorPointOptions
+from fairalloc.solvers.interior_point.arrow import ArrowSystem, InteriorPointOptions, twins
+from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -27,7 +27,7 @@ def posed(instance, name):
     """The arrow of the first round in canonical units, and the instance in these units."""
     item = mechanism(name)
     scaled, _ = item.canonical(item.domain(instance))
-    return Arrow(item, scaled).compile(), scaled, item.rate(scaled)
+    return MaxMinArrow(item, scaled).compile(), scaled, item.rate(scaled)
 
 
 def proved_gap(instance, rate, x, prices):
@@ -137,7 +137,7 @@ def test_a_newton_solve_is_that_of_the_whole_system():
     arrow, scaled, _ = posed(generators.variants(8, 4, 3, 3), "lmmf")
     first = Round.first(scaled)
     arrow.solve(first, Limits())
-    now = arrow._start(first)
+    now = arrow.start(first)
     newton = ArrowSystem(arrow, now, refined=True)
     load, owner, theta = arrow.load.toarray(), scaled.arcs.owner.toarray(), newton.theta
     coupling = (load * theta) @ owner.T
@@ -153,7 +153,7 @@ def test_a_newton_solve_is_that_of_the_whole_system():
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
 def test_twins_are_all_pairs_at_one_place(place):
-    found = sorted(map(tuple, interior_point._twins(np.array(place)).T.tolist()))
+    found = sorted(map(tuple, twins(np.array(place)).T.tolist()))
     assert found == [(a, b) for a in range(len(place)) for b in range(len(place)) if a != b and place[a] == place[b]]
 
 
@@ -164,7 +164,7 @@ def test_where_the_system_is_too_large_it_says_so(monkeypatch):
         solve(instance, "tsf", METHOD)
     assert str(error.value) == f"{METHOD} forms a dense system of servers times resources, at most 59, but there are 60"
     assert METHOD not in [m.id for m in methods_for(mechanism("tsf"), instance)]
-    monkeypatch.setattr(Arrow, "solve", lambda *_: pytest.fail("it was asked"))
+    monkeypatch.setattr(MaxMinArrow, "solve", lambda *_: pytest.fail("it was asked"))
     assert solve(instance, "tsf", "highs:leximin", options={"max_rows": 59}).residual <= RESIDUAL
 
 

@@ -1,0 +1,157 @@
+r"""Sums of concave utilities of the users' tasks, `nb` and `fds`, by a primal-dual interior-point method; see arrow.py.
+
+The program of formulations/nb.py and fds.py in units in which an equal partition is about (1, .., 1): x_a is what arc a adds to
+t_n, what user n has. On the right the dual variables, which are the prices of a market (nb: Eisenberg and Gale):
+
+    max  sum_n c_n G(t_n)    s.t.    load x + s = 1                    p >= 0      prices of the resources
+         G'(t) = t^-alpha            owner x - t = 0                   y           marginal utility, y_n = c_n t_n^-alpha
+                                     owner x + r = limit               z >= 0      prices of the limits
+         x, s, r >= 0                                                  d = load^T p - owner^T (y - z) >= 0
+
+1. Start near an equal partition, at equal prices and the marginal utilities there.
+2. Newton steps towards x d = s p = r z = mu, with mu falling to 0, as in arrow.py; the users' equation is not y t = mu, as for
+   max-min, but
+
+       t = (c / y)^(1 / alpha)      what the user demands at y, with the derivative dt / dy = - t / (alpha y).
+
+   For nb it is y t = w, another product: that is why it takes the steps of max-min. Terms of second order are corrected as
+   those of the products.
+3. End where the error no longer decreases: the largest of the relative duality gap, the residuals, and what y differs from the
+   marginal utility, relative.
+
+**What is claimed.** The prices p prove a bound on the residual of nb and fds (common/first_order.py), for nb also the gap of
+Eisenberg and Gale (analysis/certificates/nash_bargaining.py); they are judged by it. Where a row is full at price 0, tasks are
+known to about the square root of the gap only, which is why the gap is brought to `target`.
+"""
+
+import numpy as np
+
+from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.arrow import Arrow, PrimalDual, Residuals, Result
+from fairalloc.solvers.method import Limits, Session
+
+__all__ = ["AlphaFairArrow", "AlphaFairSession"]
+
+
+class AlphaFairArrow(Arrow):
+    """The program of nb or fds on one instance.
+
+    Attributes
+    ----------
+    alpha : 1 for nb
+    c : (N,) marginal utilities of a unit at t = 1, which sum to 1
+    worth : what the objective of the mechanism is in units of this one
+    """
+
+    def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
+        arcs, weights = instance.arcs, instance.weights
+        equal = weights / weights.sum() * (arcs.owner @ arcs.gamma) / instance.K
+        super().__init__(instance, np.minimum(equal * instance.K, instance.max_tasks))
+        self.alpha, self.c = 1.0, weights
+        if isinstance(mechanism, FairDominantShares):
+            self.alpha = mechanism.alpha
+            self.c = weights * (mechanism.rate(instance) * self.tasks) ** (1.0 - self.alpha)
+        self.worth = float(self.c.sum())
+        self.c = self.c / self.worth
+        capped = np.isfinite(self.limit)
+        rows, users = instance.K * instance.R, instance.N
+        self.raised = self.level = np.zeros(users)
+        self.right, self.left_out = np.ones(rows), np.zeros(rows, bool)
+        self.most = np.where(capped, self.limit, 0.0)
+        self.paired = np.concatenate([np.ones(len(arcs) + rows + users, bool), capped])
+        self.central = self.paired.copy()
+        self.central[self.parts[2]] = False
+
+    def solve(self, session: "AlphaFairSession") -> Result:
+        """X and prices, at the smallest error that was met; the session is offered each point that is better."""
+        point, error, iterations = self.iterate(
+            self.start(), session.limits, lambda now: session.offer(*self._tasks_and_prices(now))
+        )
+        return Result(*self._tasks_and_prices(point), error, iterations)
+
+    def _tasks_and_prices(self, point: PrimalDual) -> tuple[Floats, Floats]:
+        """(A,) and (K, R) in the units of the instance and of the model's objective, for alpha > 1 the logarithm of a mean."""
+        (x, _, t, _), (_, p, y, _) = self.split(point.primal), self.split(point.dual)
+        p = p * self.worth if self.alpha <= 1 else p / (y @ t)
+        tasks: Floats = np.maximum(x, 0.0) * self.tasks[self.instance.arcs.user]
+        return tasks, p.reshape(self.instance.K, self.instance.R)
+
+    def start(self) -> PrimalDual:
+        """Nearly an equal partition, equal prices that are worth it, and the marginal utilities."""
+        arcs = self.instance.arcs
+        there = np.bincount(arcs.server, minlength=self.instance.K)
+        x = 0.9 * arcs.gamma / there[arcs.server] / self.tasks[arcs.user]
+        x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
+        t = self.totals(x)
+        y = self.c * t**-self.alpha
+        p = np.full(len(self.right), (y @ t) / len(self.right))
+        z = np.where(np.isfinite(self.limit), 1e-2 * y, 0.0)
+        d = np.maximum(self.reduced(p, y - z), 1e-1 * y[arcs.user])
+        r = np.where(np.isfinite(self.limit), self.limit - t, 0.0)
+        return PrimalDual(np.concatenate([x, 1.0 - self.load @ x, t, r]), np.concatenate([d, p, y, z]), 0.0)
+
+    def demand(self, y: Floats) -> Floats:
+        """(N,) what users would have at these marginal utilities."""
+        result: Floats = (self.c / y) ** (1.0 / self.alpha)
+        return result
+
+    def ratio(self, now: PrimalDual) -> Floats:
+        """The users' part is -dt / dy."""
+        ratio = super().ratio(now)
+        ratio[self.parts[2]] /= self.alpha
+        return ratio
+
+    def towards(self, now: PrimalDual) -> Floats:
+        """Users change towards what they demand."""
+        over = super().towards(now)
+        t, y = self.split(now.primal)[2], self.split(now.dual)[2]
+        over[self.parts[2]] = self.demand(y) - t
+        return over
+
+    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
+        """The users' part is that of t y^(1 / alpha), divided by y^(1 / alpha); parameters as for every arrow."""
+        over = super().second_order(now, affine, mu)
+        t, y = self.split(now.primal)[2], self.split(now.dual)[2]
+        dt, dy = self.split(affine.primal)[2], self.split(affine.dual)[2] / y
+        over[self.parts[2]] = -(dt * dy + 0.5 * (1.0 / self.alpha - 1.0) * t * dy**2) / self.alpha
+        return over
+
+    def error(self, now: PrimalDual, lack: Residuals) -> float:
+        """The largest of the relative gap, the residuals, and the relative difference from what users demand; inf for nan."""
+        t, (_, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
+        gap = float((p.sum() + z @ self.most) / (y @ t)) - 1.0
+        arcs = float(np.abs(lack.arcs / y[self.instance.arcs.user]).max())
+        rest = (lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0)
+        error = max(abs(gap), arcs, *(float(np.abs(part).max()) for part in rest))
+        return error if np.isfinite(error) else np.inf
+
+    def floor(self, now: PrimalDual) -> float:
+        """In parts of what all users' tasks are worth at the marginal utilities."""
+        return self.options.utility_floor * float(self.split(now.primal)[2] @ self.split(now.dual)[2])
+
+
+class AlphaFairSession(Session):
+    """The arrow of one instance."""
+
+    def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        with self.phase("build"):
+            self.arrow = AlphaFairArrow(mechanism, instance)
+        with self.phase("compile"):
+            self.arrow.compile()
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
+        """The program; what stays above the promised residual is "inaccurate", or late."""
+        with self.phase("solve"):
+            result = self.arrow.solve(self)
+        with self.phase("read"):
+            self.x = result.x
+            self.count(result.iterations)
+        self.note(iterations=result.iterations, error=result.error)
+        enough = result.error <= self.limits.promised
+        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
+        return result.x, result.prices

@@ -1,0 +1,450 @@
+r"""The arrow: the linear algebra and the iteration that the interior-point methods of max_min.py and alpha_fair.py share.
+
+Both programs have tasks x_a on arcs in the users' units, t_n for the utility of user n, and on the right the dual variables:
+
+    load x + s = 1                                                    p >= 0      a full row has p free and no s
+    owner x - t = raised g + level                                    y >= 0      y free for users without a t
+    owner x + r = limit          where there is one                   z >= 0
+    x, s, t, r >= 0                                                   d = load^T p - owner^T (y - z) >= 0
+
+1. Compute the residuals of these equations.
+2. Factorise the arrow below at the present point.
+3. Predictor: the Newton step towards x d = s p = r z = 0 and towards what y and t are to satisfy; for max-min, t y = 0 and
+   sum of raised y = 1.
+4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
+   (Mehrotra 1992).
+5. Go `back` of the way to the boundary, primal and dual each; end where the error no longer decreases, otherwise go to 1.
+
+The unknowns on arcs, dx = c / d - theta dd with theta = x / d, leave a system in p and l = y - z, an arrow with diagonal shaft:
+
+    [ P + S    -B   ] [dp]         P = load diag(theta) load^T    K blocks R x R
+    [ -B^T   D + E  ] [dl] = ...   B = load diag(theta) owner^T   K R x N, the coupling
+                                   D = owner diag(theta) owner^T  diagonal
+
+(S = s / p; E = -dt / dy where there is no limit) and, where users are raised, one border for g. Users are eliminated, and the
+Cholesky factor of a dense matrix of size K R is all the linear algebra there is.
+
+**The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
+
+- the blocks of P - B (D + E)^-1 B^T are summed from theta_a (D + E - theta_a) / (D + E), the bracket without cancellation;
+- dd follows from dp and dl, and the dual point stays feasible to rounding, but for one arc of each user, the `pivot` with the
+  largest theta: its dd is lost in rounding, its flow is what the user's other arcs leave, and its dd follows from that;
+- solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import AlgorithmOptions
+
+__all__ = ["Arrow", "ArrowSystem", "InteriorPointOptions", "PrimalDual", "Residuals", "Result", "twins"]
+
+
+@dataclass(frozen=True)
+class InteriorPointOptions(AlgorithmOptions):
+    """Of the iteration; errors are the relative ones of the module's text.
+
+    Attributes
+    ----------
+    target : the error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth of the
+        largest is known to be stuck only to ten thousand times the gap
+    enough : the error up to which an answer is used
+    patience : iterations without a smaller error after which the best point is taken; once it is `enough`, 2
+        without one that is `progress` times the last
+    floor : the relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the
+        residuals; utility_floor : the same for nb and fds, whose errors are then below 1e-12 where 1e-14 left 5e-11
+    max_iterations : Newton systems for one round
+    max_rows : servers times resources up to which the dense system of that size is formed
+    back : the part of the way to the boundary that a step goes
+    guard : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own
+    close : the error below which solves are refined
+    refinements : the most steps of conjugate gradients in a solve
+    parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
+    """
+
+    target: float = 1e-13
+    enough: float = 1e-11
+    patience: int = 15
+    progress: float = 0.5
+    floor: float = 1e-14
+    utility_floor: float = 1e-13
+    max_iterations: int = 200
+    max_rows: int = 4000
+    back: float = 0.9999
+    guard: float = 1e-14
+    close: float = 1e-3
+    parts: int = 3
+    refinements: int = 4
+
+
+NEVER = 1e30
+"""Stands for S of a row that is left out: its price stays 0."""
+
+
+class Residuals(NamedTuple):
+    """What the equations of rows, users, limits, arcs and g lack."""
+
+    rows: Floats
+    users: Floats
+    limits: Floats
+    arcs: Floats
+    g: float
+
+
+@dataclass(frozen=True)
+class PrimalDual:
+    """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points."""
+
+    primal: Floats
+    dual: Floats
+    g: float
+
+    def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
+        """The point that far along a step.
+
+        Parameters
+        ----------
+        step : of primal, dual and g
+        primal, dual : step lengths in [0, 1]
+        """
+        return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Tasks (A,), prices (K, R) in the units of the instance, the smallest error that was met, and the iterations."""
+
+    x: Floats
+    prices: Floats
+    error: float
+    iterations: int
+
+
+class Response(NamedTuple):
+    """(dp, dl), and theta (load^T dp - owner^T dl), the flow away from each arc."""
+
+    p: Floats
+    l: Floats  # noqa: E741 (the letter above)
+    flow: Floats
+
+    def plus(self, other: "Response", times: float) -> "Response":
+        """The sum with a multiple of another one."""
+        return Response(self.p + times * other.p, self.l + times * other.l, self.flow + times * other.flow)
+
+
+NOTHING = Residuals(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), 0.0)
+
+
+class ArrowSystem:
+    """The arrow of one iterate, users eliminated and the rest factorised; LinAlgError where it cannot be.
+
+    Attributes
+    ----------
+    ratio : x / d, s / p, -dt / dy and r / z; `theta` and `s` are its parts on arcs and rows
+    t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
+    border : the response to a unit of g; None where no user is raised
+    pivot : (N,) the arc of each user with the largest theta; its dd is lost in rounding, so its flow is what the others leave
+    """
+
+    def __init__(self, arrow: "Arrow", now: PrimalDual, refined: bool) -> None:
+        self.arrow, self.refined = arrow, refined
+        self.ratio = arrow.ratio(now)
+        self.theta, self.s, self.t, r = arrow.split(self.ratio)
+        self.s = np.where(arrow.left_out, NEVER, self.s)
+        self.v = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
+        self.f = 1.0 / (1.0 + self.t * self.v)
+        self._factorise()
+        self.border = self.solve(np.zeros(len(self.s)), arrow.raised * self.f) if arrow.raised.any() else None
+
+    def _factorise(self) -> None:
+        arrow, theta = self.arrow, self.theta
+        user, servers, resources = arrow.instance.arcs.user, arrow.instance.K, arrow.instance.R
+        e, total = self.t * self.f, arrow.totals(theta)
+        self.shaft = total + e
+        most = np.maximum.reduceat(theta, arrow.first)[user]
+        largest = np.flatnonzero(theta == most)
+        small = np.where(theta < most, theta, 0.0)
+        equal = np.bincount(user[largest], minlength=len(e)) - 1
+        others = arrow.totals(small)[user] + equal[user] * most + e[user]
+        self.pivot = largest[np.searchsorted(user[largest], np.arange(len(e)))]
+        part = theta / self.shaft[user]
+        one, two = arrow.twins
+        weights = np.append(part * np.where(theta == most, others, self.shaft[user] - theta), -part[one] * theta[two])
+        blocks = (arrow.to_blocks @ weights).reshape(servers, resources, resources)
+        self.coupling = (arrow.to_coupling @ theta).reshape(servers * resources, -1)
+        scaled = (self.coupling / np.sqrt(self.shaft)).T
+        matrix = dsyrk(-1.0, scaled, trans=1, lower=1)
+        here = np.arange(servers)
+        matrix.T.reshape(servers, resources, servers, resources)[here, :, here, :] = blocks
+        diagonal = np.diag_indices(len(matrix))
+        own = matrix[diagonal] * (1.0 + arrow.options.guard) + self.s
+        matrix[diagonal] = np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
+        self.factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError
+
+    def _solve(self, rows: Floats, users: Floats) -> Response:
+        p, _ = dpotrs(self.factor, rows + self.coupling @ (users / self.shaft), lower=1)
+        l = (users + self.coupling.T @ p) / self.shaft  # noqa: E741 (the letter above)
+        flow = self.theta * self.arrow.reduced(p, l)
+        flow[self.pivot] = 0.0
+        flow[self.pivot] = self.t * self.f * l - users - self.arrow.totals(flow)
+        return Response(p, l, flow)
+
+    def solve(self, rows: Floats, users: Floats) -> Response:
+        """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
+
+        The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
+        refinement does in the others.
+        """
+        answer = self._solve(rows, users)
+        if not self.refined:
+            return answer
+        nothing = np.zeros(len(users))
+        answer = answer.plus(self._solve(rows - self._rows(answer), nothing), 1.0)
+        lack, least = rows - self._rows(answer), np.abs(rows).max() * self.arrow.options.target
+        direction, before = answer, np.inf
+        for _ in range(self.arrow.options.refinements):
+            towards = self._solve(lack, nothing)
+            size = float(lack @ towards.p)
+            direction = towards.plus(direction, size / before)
+            change = self._rows(direction)
+            bent = float(direction.p @ change)
+            better = lack - size / bent * change if size > 0 and bent > 0 else lack
+            if not np.abs(better).max() < np.abs(lack).max() > least:
+                break
+            answer, lack, before = answer.plus(direction, size / bent), better, size
+        return answer
+
+    def _rows(self, response: Response) -> Floats:
+        result: Floats = self.arrow.load @ response.flow + self.s * response.p
+        return result
+
+    def step(self, now: PrimalDual, lack: Residuals, over: Floats) -> PrimalDual:
+        """The Newton step that fills what the equations lack.
+
+        Parameters
+        ----------
+        now : the point of which this is the system
+        lack : what the equations lack
+        over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
+        """
+        arrow, t, v, f = self.arrow, self.t, self.v, self.f
+        flow, rows, users, limits = arrow.split(over)
+        flow = flow + self.theta * lack.arcs
+        short, slack = lack.users + users, limits - lack.limits
+        own = f * (short - t * v * slack)
+        right = np.where(arrow.left_out, 0.0, arrow.load @ flow + rows - lack.rows)
+        answer, g = self.solve(right, own - arrow.totals(flow)), 0.0
+        if self.border is not None:
+            raised = arrow.raised
+            rest = lack.g - raised @ (f * v * (short + slack)) - (raised * f) @ answer.l
+            g = float(rest / ((raised * f) @ self.border.l + raised @ (f * v)))
+            answer = answer.plus(self.border, g)
+        p, l, away = answer  # noqa: E741
+        z = v * (own + f * (arrow.raised * g - t * l) + slack)
+        dual = np.concatenate([arrow.reduced(p, l) - lack.arcs, p, l + z, z])
+        step = over - self.ratio * dual
+        step[: len(away)] = flow - away
+        dual[: len(away)] *= arrow.paired[: len(away)]
+        at = self.pivot
+        dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]
+        return PrimalDual(step, dual, g)
+
+
+class Arrow(ABC):
+    """A program on one instance, in units of its users.
+
+    Attributes
+    ----------
+    tasks : (N,) how many make one unit
+    limit : (N,) of the users, in their units
+    paired : (A + K R + 2 N,) which primal and dual numbers are both positive
+    central : the same for those whose product goes to mu
+    right : (K R,) of the rows;  left_out : those that are no equations
+    raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
+    """
+
+    paired: NDArray[np.bool_]
+    central: NDArray[np.bool_]
+    right: Floats
+    left_out: NDArray[np.bool_]
+    raised: Floats
+    level: Floats
+    most: Floats
+
+    def __init__(self, instance: Instance, tasks: Floats) -> None:
+        arcs = instance.arcs
+        self.instance, self.options, self.tasks = instance, InteriorPointOptions(), tasks
+        self.load = sp.csr_array(arcs.load @ sp.diags_array(tasks[arcs.user]))
+        self.transposed = sp.csr_array(self.load.T)
+        self.limit = instance.max_tasks / tasks
+        ends = np.cumsum([0, len(arcs), instance.K * instance.R, instance.N, instance.N])
+        self.parts = [slice(start, end) for start, end in pairwise(ends)]
+        self.first = np.searchsorted(arcs.user, np.arange(instance.N))
+        self.twins = twins(arcs.user * instance.K + arcs.server)
+
+    def compile(self) -> Self:
+        """The linear maps from theta to the entries of B, and from weights of arcs and `twins` to the blocks that are left."""
+        arcs, users, resources = self.instance.arcs, self.instance.N, self.instance.R
+        load = np.zeros((len(arcs), resources))
+        entries = self.load.tocoo()
+        load[entries.col, entries.row % resources] = entries.data
+        a, r = np.nonzero(load)
+        row = arcs.server[a] * resources + r
+        size = (self.instance.K * resources * users, len(arcs))
+        self.to_coupling = sp.csc_array((load[a, r], (row * users + arcs.user[a], a)), shape=size)
+        one, two = np.append(np.tile(np.arange(len(arcs)), (2, 1)), self.twins, axis=1)
+        pairs = (load[one, :, None] * load[two, None, :]).reshape(len(one), -1)
+        cell = arcs.server[one, None] * resources**2 + np.arange(resources**2)
+        where = (cell.ravel(), np.repeat(np.arange(len(one)), resources**2))
+        self.to_blocks = sp.csc_array((pairs.ravel(), where), shape=(self.instance.K * resources**2, len(one)))
+        return self
+
+    def totals(self, values: Floats) -> Floats:
+        """(N,) owner @ values."""
+        result: Floats = np.add.reduceat(values, self.first)
+        return result
+
+    def reduced(self, p: Floats, l: Floats) -> Floats:  # noqa: E741
+        """(A,) load^T p - owner^T l."""
+        result: Floats = self.transposed @ p - l[self.instance.arcs.user]
+        return result
+
+    def split(self, values: NDArray[Any]) -> list[Any]:
+        """The parts on arcs, rows, users and limits."""
+        return [values[part] for part in self.parts]
+
+    # ---- what the programs differ in --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def error(self, now: PrimalDual, lack: Residuals) -> float:
+        """How far a point is from the answer, relative; inf where that is no number."""
+
+    @abstractmethod
+    def floor(self, now: PrimalDual) -> float:
+        """The gap below which mu is not pushed."""
+
+    def ratio(self, now: PrimalDual) -> Floats:
+        """X / d, s / p, -dt / dy and r / z."""
+        return np.divide(now.primal, now.dual, out=np.zeros_like(now.primal), where=self.paired)
+
+    def towards(self, now: PrimalDual) -> Floats:
+        """What the primal numbers of the predictor change by where the dual ones stay."""
+        return -now.primal * self.paired
+
+    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
+        """The same for what the corrector adds to it.
+
+        Parameters
+        ----------
+        now : the point
+        affine : the step of the predictor
+        mu : the products that are wanted
+        """
+        wanted = (mu - affine.primal * affine.dual) * self.paired
+        return np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
+
+    # ---- the iteration ----------------------------------------------------------------------------------------------
+
+    def iterate(self, start: PrimalDual, limits: Limits, better: Callable[[PrimalDual], None]) -> tuple[PrimalDual, float, int]:
+        """The point with the smallest error that was met, the error, and the number of iterations.
+
+        Parameters
+        ----------
+        start : where to begin
+        limits : the deadline, and the `InteriorPointOptions`
+        better : gets each point whose error is smaller than those before
+        """
+        self.options = options = limits.own(InteriorPointOptions)
+        self.pairs = np.flatnonzero(self.paired)
+        now = best = start
+        lack = self.residuals(now)
+        least = error = self.error(now, lack)
+        since = iteration = 0
+        with np.errstate(all="ignore"):  # what overflows is no smaller error
+            while least > options.target and iteration < options.max_iterations and not limits.late:
+                if since >= (options.patience if least > options.enough else 2):
+                    break
+                try:
+                    now = self._next(now, lack, error)
+                except np.linalg.LinAlgError:
+                    break
+                lack = self.residuals(now)  # 1
+                error, iteration, since = self.error(now, lack), iteration + 1, since + 1
+                if error < least:
+                    since = since if options.progress * least < error <= options.enough else 0
+                    best, least = now, error
+                    better(best)
+        return best, least, iteration
+
+    def residuals(self, now: PrimalDual) -> Residuals:
+        """What the equations lack at a point."""
+        (x, s, t, r), (d, p, y, z) = self.split(now.primal), self.split(now.dual)
+        open_, _, _, capped = self.split(self.paired)
+        u = self.totals(x)
+        return Residuals(
+            rows=np.where(self.left_out, 0.0, self.right - self.load @ x - s),
+            users=self.raised * now.g + self.level + t - u,
+            limits=np.where(capped, self.most - u - r, 0.0),
+            arcs=np.where(open_, d - self.reduced(p, y - z), 0.0),
+            g=1.0 - float(y @ self.raised) if self.raised.any() else 0.0,
+        )
+
+    def _next(self, now: PrimalDual, lack: Residuals, error: float) -> PrimalDual:
+        """One iteration."""
+        system = ArrowSystem(self, now, refined=error < self.options.close)  # 2
+        affine = system.step(now, lack, self.towards(now))  # 3
+        ahead = self._lengths(now, affine, 1.0)
+        tried = now.after(affine, *ahead)
+        count = float(self.central.sum())
+        mu, reached = ((at.primal * at.dual) @ self.central / count for at in (now, tried))
+        wanted = max(reached**3 / mu**2, self.floor(now) / count)
+        correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
+        step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
+        return now.after(step, *self._lengths(now, step, self.options.back))  # 5
+
+    def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
+        """The affine step and the part of the correction with which one can go farthest, primal and dual each."""
+        parts = np.linspace(1.0, least, max(self.options.parts, 1))
+
+        def best(values: Floats, first: Floats, second: Floats) -> float:
+            first, second = first[self.pairs] / values[self.pairs], second[self.pairs] / values[self.pairs]
+            fastest = [max(1.0, float(-(first + part * second).min())) for part in parts]
+            return float(parts[np.argmin(fastest)])
+
+        primal = best(now.primal, affine.primal, correction.primal)
+        return affine.after(correction, primal, best(now.dual, affine.dual, correction.dual))
+
+    def _lengths(self, now: PrimalDual, step: PrimalDual, part: float) -> tuple[float, float]:
+        """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary."""
+
+        def length(values: Floats, change: Floats) -> float:
+            fastest = float((-change[self.pairs] / values[self.pairs]).max())
+            return min(1.0, part / fastest) if fastest > 0 else 1.0
+
+        return length(now.primal, step.primal), length(now.dual, step.dual)
+
+
+def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(2, T) all ordered pairs of different arcs at the same place."""
+    order = np.argsort(place, kind="stable")
+    pairs = [np.empty((2, 0), np.intp)]
+    for apart in range(1, len(place)):
+        same = np.flatnonzero(place[order[apart:]] == place[order[:-apart]])
+        if not len(same):
+            break
+        pairs += [np.array([order[same], order[same + apart]]), np.array([order[same + apart], order[same]])]
+    return np.concatenate(pairs, axis=1)

@@ -1,0 +1,129 @@
+r"""The rounds of max-min fairness by a primal-dual interior-point method made for their structure, which is in arrow.py.
+
+A round of formulations/lexicographic/rule.py in weighted shares: x_a is what arc a adds to the share of its user, and t_n is what
+an active user has above the common level g. On the right the dual variables:
+
+    max  g    s.t.   load x + s = 1                                    p >= 0      a full row has p free and no s
+                     owner x - g - t = 0          for active users     y >= 0
+                     owner x = level              for fixed users      y free
+                     owner x + r = limit          where there is one   z >= 0
+    x, s, t, r >= 0                                                    d = load^T p - owner^T (y - z) >= 0,  sum of active y = 1
+
+1. Pose the round: which rows are equations, which users are active, which limits count.
+2. Start near an equal partition, at prices that are nearly what makes a share cost the same for all.
+3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in arrow.py.
+
+**What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
+above `enough` the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
+rounds to say, by the bound (*) of formulations/lexicographic/rule.py.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.arrow import Arrow, PrimalDual, Residuals, Result
+from fairalloc.solvers.method import Limits, Session
+
+__all__ = ["MaxMinArrow", "MaxMinSession"]
+
+
+class MaxMinArrow(Arrow):
+    """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level."""
+
+    def __init__(self, mechanism: Leximin, instance: Instance) -> None:
+        rate = mechanism.rate(instance)
+        self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
+        super().__init__(instance, self.unit / rate)
+
+    def solve(
+        self,
+        round: Round,  # noqa: A002
+        limits: Limits,
+        offer: Callable[[Floats, Floats], None] = lambda *_: None,
+    ) -> Result:
+        """The round's x and prices, at the smallest error that was met.
+
+        Parameters
+        ----------
+        round : the round
+        limits : the deadline, and the `InteriorPointOptions`
+        offer : gets tasks (A,) and prices (K, R) whenever the error has become smaller
+        """
+        self._pose(round)  # 1
+        start = self.start(round)  # 2
+        point, error, iterations = self.iterate(start, limits, lambda now: offer(*self._tasks_and_prices(now)))  # 3
+        return Result(*self._tasks_and_prices(point), error, iterations)
+
+    def _tasks_and_prices(self, point: PrimalDual) -> tuple[Floats, Floats]:
+        """(A,) and (K, R) in the units of the instance."""
+        x, p = np.maximum(self.split(point.primal)[0], 0.0), self.split(point.dual)[1]
+        return x * self.tasks[self.instance.arcs.user], self.unit * p.reshape(self.instance.K, self.instance.R)
+
+    def _pose(self, round: Round) -> None:  # noqa: A002
+        """The right-hand sides, and which primal and dual numbers are complementary."""
+        self.raised = round.active.astype(float)
+        self.level = np.where(round.active, 0.0, round.level / self.unit)
+        capped = np.isfinite(self.limit) & round.active
+        self.paired = self.central = np.concatenate([~round.closed, round.at_most, round.active, capped])
+        self.left_out = np.isinf(round.full)
+        self.right = np.where(round.at_most, 1.0, np.where(self.left_out, 0.0, round.full))
+        self.most = np.where(capped, self.limit, 0.0)
+
+    def start(self, round: Round) -> PrimalDual:  # noqa: A002
+        """Nearly an equal partition, and nearly what uniform prices make a share cost: feasible in a first round."""
+        arcs, users = self.instance.arcs, self.instance.N
+        there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
+        x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
+        x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
+        u = self.totals(x)
+        g = 0.5 * float(u[round.active].min())
+        p = np.where(self.left_out, 0.0, 1.0)
+        y = 0.9 * cheapest(self.instance, p, round.closed) * self.tasks
+        p, y = p / (y @ self.raised), y / (y @ self.raised)
+        z = np.where(self.split(self.paired)[3], 1e-2 / users, 0.0)
+        d = np.maximum(self.reduced(p, y - z), 1e-2 * y.mean())
+        primal, dual = np.concatenate([x, 1.0 - self.load @ x, u - g, self.most - u]), np.concatenate([d, p, y, z])
+        free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
+        return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
+
+    def error(self, now: PrimalDual, lack: Residuals) -> float:
+        """The largest of the relative gap and the residuals; nan counts as inf."""
+        _, p, y, z = self.split(now.dual)
+        bound = float(p @ self.right + z @ self.most - y @ self.level)
+        error = max(abs(bound / now.g - 1.0), *(float(np.abs(part).max()) for part in lack))
+        return error if np.isfinite(error) and now.g > 0 else np.inf
+
+    def floor(self, now: PrimalDual) -> float:
+        """In parts of the level."""
+        return self.options.floor * now.g
+
+
+class MaxMinSession(Session):
+    """The arrow of one instance, solved for every round anew."""
+
+    def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        with self.phase("build"):
+            self.arrow = MaxMinArrow(mechanism, instance)
+        with self.phase("compile"):
+            self.arrow.compile()
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
+        """One round; what stays above `enough` is "inaccurate", or late."""
+        with self.phase("solve"):
+            now = round or Round.first(self.instance)
+            first = now.active.all()  # later rounds start from a worse point than the one that is there
+            result = self.arrow.solve(now, self.limits, *([self.offer] if first else []))
+        with self.phase("read"):
+            self.x = result.x
+            self.count(result.iterations)
+        self.note(iterations=result.iterations, error=result.error)
+        enough = result.error <= self.arrow.options.enough
+        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
+        return result.x, result.prices

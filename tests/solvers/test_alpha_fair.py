@@ -1,0 +1,181 @@
+"""The interior-point method for nb and fds: known answers, Clarabel's, what changes nothing, its proofs, its algebra."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import instances
+from tolerances import DEGENERATE, EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
+
+from fairalloc.analysis import certify
+from fairalloc.formulations import mechanism
+from fairalloc.models import Instance, generators
+from fairalloc.solvers import solve
+from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
+from fairalloc.solvers.interior_point.arrow import ArrowSystem
+
+METHOD = "interior-point"
+FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "variants", "planted", "badly_scaled")
+
+
+def answer(instance, name="nb", **parameters):
+    """By the method, claimed and proved to nine digits."""
+    allocation = solve(instance, name, METHOD, accuracy="high", **parameters)
+    assert allocation.claims_success, allocation.message
+    assert allocation.residual <= PROVED
+    return allocation
+
+
+def reach(*allocations):
+    """(N,) how far the users' tasks can be apart by what the residuals promise, relative: sqrt(2 rho W / w) each."""
+    part = [np.sqrt(2 * a.residual * a.instance.weights.sum() / a.instance.weights) for a in allocations]
+    return np.sum(part, axis=0) + SHARES
+
+
+def test_it_is_the_default():
+    """On small instances and on large ones, for nb under both names and for fds."""
+    for size in ((4, 2, 2), (60, 20, 4)):
+        instance = generators.generic(*size, 1)
+        assert [solve(instance, name).method for name in ("nb", "ceei", "fds")] == 3 * [METHOD]
+
+
+def test_the_irrational_answer_of_three_users():
+    allocation = answer(Instance([[1, 0], [0, 1], [1, 1]], [[1, 2]]))
+    third = 1 - 1 / np.sqrt(3)
+    np.testing.assert_allclose(allocation.tasks, [1 - third, 2 - third, third], rtol=EXACT)
+    # first-order conditions: prices 1 / u_1 and 1 / u_2 in units of the resources
+    np.testing.assert_allclose(allocation.prices, [[1 / (1 - third), 2 / (2 - third)]], rtol=EXACT)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_answers_are_found(seed):
+    size = (30, 6, 3, seed, "nb")
+    expected = np.array([float(u) for u in generators.planted_tasks(*size)])
+    np.testing.assert_allclose(answer(generators.planted(*size)).tasks, expected, rtol=SHARES)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_proves_its_answers(family):
+    """By the gap of Eisenberg and Gale in rationals, and the test sees a hundred-thousandth too little."""
+    for seed in range(2):
+        instance = getattr(generators, family)(15, 6, 3, seed)
+        allocation = answer(instance)
+        certificate = certify(instance, "nb", allocation)
+        assert certificate, str(certificate)
+        assert 0 <= certificate.gap <= PROVED * instance.weights.sum()
+        fewer = np.where(instance.arcs.user == 0, 1 - 10 * RESIDUAL, 1.0)
+        assert mechanism("nb").residual(replace(allocation, x=allocation.x * fewer)) > RESIDUAL / instance.N
+
+
+@settings(max_examples=40, deadline=None)
+@given(instances())
+def test_it_is_right_on_anything(instance):
+    """Ties, zeros, weights, limits, placement, variants, counts, overrides, hostile units; against Clarabel where that claims."""
+    found, other = solve(instance, "nb", METHOD), solve(instance, "nb", "cvxpy:clarabel")
+    assert found.claims_success, found.message
+    assert found.residual <= PROVED
+    assert found.residuals["feasibility"] <= EXACT
+    if other.claims_success:
+        assert (np.abs(found.tasks / other.tasks - 1) <= reach(found, other)).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(instances(scales=False), st.integers(0, 2**16))
+def test_what_is_the_same_problem_has_the_same_answer(instance, seed):
+    """Other orders of users and servers, other units of weights and capacities, rows of identical servers for their counts."""
+    rng = np.random.default_rng(seed)
+    plain = Instance(instance.demands, instance.capacities, weights=instance.weights, eligible=instance.eligible)
+    users, servers = rng.permutation(plain.N), rng.permutation(plain.K)
+    changed = Instance(
+        [3 * plain.demands[n] for n in users],
+        7 * plain.capacities[servers],
+        weights=5 * plain.weights[users],
+        eligible=plain.eligible[np.ix_(users, servers)],
+    )
+    one, two = answer(plain), answer(changed)
+    assert (np.abs(two.tasks / (7 / 3) / one.tasks[users] - 1) <= reach(one, two)[users]).all()
+    twice = answer(plain.replace(counts=np.full(plain.K, 2)))
+    rows = Instance(
+        plain.demands,
+        np.repeat(plain.capacities, 2, axis=0),
+        weights=plain.weights,
+        eligible=np.repeat(plain.eligible, 2, axis=1),
+    )
+    apart = answer(rows)
+    assert (np.abs(twice.tasks / apart.tasks - 1) <= reach(twice, apart)).all()
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0, 7.5])
+def test_every_alpha_of_fds(alpha):
+    """Against nb on the pool for alpha = 1, and Clarabel's tasks and prices."""
+    for family in ("generic", "zero_demand", "finite"):
+        instance = getattr(generators, family)(12, 3, 3, 4)
+        allocation = answer(instance, "fds", alpha=alpha)
+        if alpha == 1.0:
+            pool = mechanism("fds").domain(instance)
+            np.testing.assert_allclose(allocation.tasks, answer(pool).tasks, rtol=SHARES)
+        else:
+            other = solve(instance, "fds", "cvxpy:clarabel", alpha=alpha)
+            np.testing.assert_allclose(allocation.tasks, other.tasks, rtol=DEGENERATE if alpha < 1 else SHARES)
+            np.testing.assert_allclose(allocation.prices, other.prices, rtol=RESIDUAL, atol=RESIDUAL * other.prices.max())
+
+
+def test_large_alpha_is_proved_or_not_claimed():
+    """Marginal utilities of users with much to spare are 1e-30 of others' there, which no gap shows."""
+    for family in ("generic", "zero_demand", "finite"):
+        instance = getattr(generators, family)(12, 3, 3, 4)
+        allocation = solve(instance, "fds", METHOD, alpha=50.0)
+        assert allocation.residual <= RESIDUAL or not allocation.claims_success
+
+
+@pytest.mark.parametrize("iterations", [0, 3, 6])
+def test_cut_off_it_claims_nothing_that_it_does_not_prove(iterations):
+    allocation = solve(generators.finite(40, 12, 3, 1), "nb", METHOD, options={"max_iterations": iterations}, trace=True)
+    assert allocation.iterations == iterations
+    assert allocation.has_point
+    assert not allocation.claims_success
+    assert allocation.residual > RESIDUAL
+    assert allocation.trace[0]["error"] > RESIDUAL
+    assert allocation.residuals["feasibility"] <= ROUNDING
+
+
+def test_out_of_time_it_keeps_its_point_and_claims_nothing():
+    allocation = solve(generators.generic(30, 8, 3, 1), "nb", METHOD, time_limit=1e-9)
+    assert allocation.termination == "time_limit"
+    assert allocation.has_point
+    assert not allocation.claims_success
+
+
+@pytest.mark.parametrize("name", ["nb", "fds"])
+def test_a_whole_step_fills_the_linear_equations_and_halves_the_others(name):
+    """Rows, users, limits and arcs to rounding; what users demand and the products to second order."""
+    item, instance = mechanism(name), generators.finite(8, 4, 3, 3)
+    scaled, _ = item.canonical(item.domain(instance))
+    arrow = AlphaFairArrow(item, scaled).compile()
+    now = arrow.start()
+    towards = arrow.towards(now)
+    step = ArrowSystem(arrow, now, refined=True).step(now, arrow.residuals(now), towards)
+    for part in (1.0, 1e-4):
+        after = now.after(step, part, part)
+        before, lack = arrow.residuals(now), arrow.residuals(after)
+        for left, first in zip(lack, before, strict=True):
+            np.testing.assert_allclose(left, (1 - part) * first, atol=ROUNDING)
+    users = arrow.parts[2]
+    left, first = arrow.demand(after.dual[users]) - after.primal[users], towards[users]
+    change = step.dual[users] / now.dual[users]
+    np.testing.assert_allclose(left, (1 - part) * first, atol=1e-8 * float(1 + np.square(change).max()) * 2)
+    products = (now.primal * now.dual)[arrow.central]
+    np.testing.assert_allclose(
+        (after.primal * after.dual)[arrow.central],
+        (1 - part) * products + part**2 * (step.primal * step.dual)[arrow.central],
+        atol=ROUNDING,
+    )
+
+
+def test_the_trace_has_its_one_round():
+    allocation = solve(generators.generic(12, 4, 3), "nb", METHOD, trace=True)
+    (entry,) = allocation.trace
+    assert entry["iterations"] == allocation.iterations
+    assert entry["error"] <= PROVED
