@@ -61,10 +61,12 @@ class InteriorPointOptions(AlgorithmOptions):
     target : the error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth of the
         largest is known to be stuck only to ten thousand times the gap
     enough : the error up to which an answer is used
-    patience : iterations without a smaller error after which the best point is taken; once it is `enough`, 2
-        without one that is `progress` times the last
+    patience : iterations without a smaller error after which the best point is taken; 2 without
+        progress once it is `enough`
+    progress : the part of the smallest error so far that counts as progress once that is `enough`
     floor : the relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the
-        residuals; utility_floor : the same for nb and fds, whose errors are then below 1e-12 where 1e-14 left 5e-11
+        residuals
+    utility_floor : the same for nb and fds, whose errors are then below 1e-12; with 1e-14 some were 5e-11
     max_iterations : Newton systems for one round
     max_rows : servers times resources up to which the dense system of that size is formed
     back : the part of the way to the boundary that a step goes
@@ -85,8 +87,8 @@ class InteriorPointOptions(AlgorithmOptions):
     back: float = 0.9999
     guard: float = 1e-14
     close: float = 1e-3
-    parts: int = 3
     refinements: int = 4
+    parts: int = 3
 
 
 NEVER = 1e30
@@ -411,7 +413,7 @@ class Arrow(ABC):
         tried = now.after(affine, *ahead)
         count = float(self.central.sum())
         mu, reached = ((at.primal * at.dual) @ self.central / count for at in (now, tried))
-        wanted = max(reached**3 / mu**2, self.floor(now) / count)
+        wanted = float(max(reached**3 / mu**2, self.floor(now) / count))
         correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         return now.after(step, *self._lengths(now, step, self.options.back))  # 5
