@@ -413,7 +413,7 @@ class Arrow(ABC):
         tried = now.after(affine, *ahead)
         count = float(self.central.sum())
         mu, reached = ((at.primal * at.dual) @ self.central / count for at in (now, tried))
-        wanted = float(max(reached**3 / mu**2, self.floor(now) / count))
+        wanted = max(float(reached**3 / mu**2), self.floor(now) / count)
         correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         return now.after(step, *self._lengths(now, step, self.options.back))  # 5
