@@ -38,6 +38,14 @@ __all__ = ["add_commands"]
 ROWS = 40
 """Users and events that a table shows."""
 
+NO_POINT = {
+    "infeasible": "there is no allocation: nothing satisfies all constraints",
+    "unbounded": "there is no allocation: the objective of the model has no bound",
+    "time_limit": "there is no allocation: the method had no point at the time limit",
+    "error": "there is no allocation: the method failed",
+}
+"""What stands in place of a table where there is no point, by termination."""
+
 
 def add_commands(commands: Any) -> None:
     """Add the command to the parser of `fairalloc`."""
@@ -223,20 +231,32 @@ def _line(text: str) -> str:
 def _tables(result: Allocation) -> str:
     t = result.times
     state = result.termination + (f" ({result.message})" if result.message else "")
-    users = result.grid(most=result.instance.N)
-    more = len(users.rows) - ROWS
     lines = [
         _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
-        "values: " + ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items()),
-        "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
-        *([_line(f"not judged: {result.not_judged}")] if result.not_judged else []),
+        *(_judged(result) if result.has_point else [NO_POINT.get(result.termination, "there is no allocation to show")]),
         f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
-        replace(users, rows=users.rows[:ROWS]).text().rstrip("\n"),
-        *([f"... and {more} more users: --format json or csv shows all"] if more > 0 else []),
+        *(_users(result) if result.has_point else []),
         *_trace(result),
         *(["log:", *map(_line, result.log)] if result.log else []),
     ]
     return "\n".join(lines) + "\n\n"
+
+
+def _judged(result: Allocation) -> list[str]:
+    """What it attains, and how far it is from the definition."""
+    values = ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items())
+    return [
+        *([f"values: {values}"] if values else []),
+        "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
+        *([_line(result.not_judged)] if result.not_judged else []),
+    ]
+
+
+def _users(result: Allocation) -> list[str]:
+    users = result.grid(most=result.instance.N)
+    more = len(users.rows) - ROWS
+    text = replace(users, rows=users.rows[:ROWS]).text().rstrip("\n")
+    return [text, *([f"... and {more} more users: --format json or csv shows all"] if more > 0 else [])]
 
 
 def _trace(allocation: Allocation) -> list[str]:

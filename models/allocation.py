@@ -124,6 +124,8 @@ class Allocation:
 
     def __repr__(self) -> str:
         what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
+        if not self.has_point:
+            return f"<allocation of {what}, {self.termination}\n no tasks{': ' + self.message if self.message else ''}>"
         judged = f", residual {self.residual:.1e}" if self.residuals else ""
         some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], self.tasks, strict=False)]
         more = ", ..." if self.instance.N > 6 else ""

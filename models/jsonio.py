@@ -200,9 +200,16 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()} | {"iterations": allocation.iterations},
         "versions": dict(allocation.versions),
+        **_price_fields(allocation),
         **({"log": list(allocation.log)} if allocation.log else {}),
         **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
     }
+
+
+def _price_fields(allocation: Allocation) -> dict[str, Any]:
+    """`prices` and `round_prices` as nested lists, those that the allocation has and that are finite."""
+    fields = {"prices": allocation.prices, "round_prices": allocation.round_prices}
+    return {name: value.tolist() for name, value in fields.items() if value is not None and np.all(np.isfinite(value))}
 
 
 def write_allocation(allocation: Allocation, path: str | Path) -> None:
@@ -240,6 +247,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
     Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
     with them.
+    `prices` and `round_prices` are hints, from which methods start and residuals are computed; they may be left out.
     A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
@@ -280,7 +288,8 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     if not isinstance(parameters, dict):
         raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
     exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), _log(document.get("log", []))
-    return Allocation(instance, x, parameters=parameters, trace=trace, log=log, x_exact=exact, **names)
+    prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
+    return Allocation(instance, x, parameters=parameters, trace=trace, log=log, x_exact=exact, **prices, **names)
 
 
 # ---- helpers ----------------------------------------------------------------------------------------------------
@@ -327,6 +336,15 @@ def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Ins
         user, server = instance.users[arcs.user[a]], instance.servers[arcs.server[a]]
         raise InstanceError(f"user {user!r} has no exact tasks on server {server!r}, but other tasks are given exactly")
     return tuple(value for value in x_exact if value is not None)
+
+
+def _prices(value: Any, what: str) -> Any:
+    """Nested lists of finite numbers; `Allocation` looks at their shape."""
+    if not isinstance(value, list):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InstanceError(f"{what} of the allocation holds {shown(value)}, but it must hold numbers in nested lists")
+        return finite(value, f"a number in {what} of the allocation")
+    return [_prices(item, what) for item in value]
 
 
 def _trace(value: Any) -> tuple[dict[str, Any], ...]:

@@ -16,7 +16,7 @@ from tolerances import EXACT
 from fairalloc import __version__, cli, cli_solve
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli import main
-from fairalloc.models import generators
+from fairalloc.models import Allocation, generators
 from fairalloc.models.jsonio import instance_document, write_json
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
@@ -228,6 +228,28 @@ def test_options_accuracies_logs_and_starts_are_taken(run, tmp_path):
     own = ("solve", "zarchy-nb", "-m", "nb", "--method", f"{tmp_path / 'own.py'}:blind", "--format", "json")
     hidden = run(*own, "--option", "judge.reference_arcs=0")  # it has no prices
     assert json.loads(hidden[1])["residuals"]["definition"] is None
+
+
+def test_a_warm_start_from_a_file_has_prices(run, tmp_path):
+    """Without prices pdhg started from 1.66."""
+    command = ("solve", "wang-pool", "-m", "nb", "--method", "pdhg", "--format", "json", "--log")
+    text = run(*command)[1]
+    (tmp_path / "cold.json").write_text(text)
+    warm = json.loads(run(*command, "--warm-start", str(tmp_path / "cold.json"))[1])
+    assert len(warm["log"]) == 1 < len(json.loads(text)["log"])
+
+
+def test_no_point_is_a_sentence_instead_of_a_table(run, tmp_path):
+    """No numbers are printed where there are none."""
+    own = "def nothing(instance, mechanism, limits):\n    raise RuntimeError('it broke')\n"
+    (tmp_path / "own.py").write_text(own)
+    code, text, _ = run("solve", "zarchy-nb", "-m", "nb", "--method", f"{tmp_path / 'own.py'}:nothing")
+    assert code == 1
+    assert "there is no allocation: the method failed" in text
+    assert "nan" not in text
+    assert "values:" not in text
+    broken = Allocation(example("zarchy-nb").instance, [float("nan")] * 4, termination="infeasible", message="u1 asks too much")
+    assert repr(broken).endswith("infeasible\n no tasks: u1 asks too much>")
 
 
 @pytest.mark.parametrize(

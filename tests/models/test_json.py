@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 
@@ -356,6 +357,7 @@ def test_users_of_an_allocation_may_come_in_any_order_and_leave_servers_out():
 
 ALLOCATION_DOCUMENT = allocation_document(solve(example("zarchy-nb").instance, "nb"))
 READ = {"schema", "users", "name", "by_server", "by_arc", "server", "variant", "tasks", "mechanism", "method"}
+READ |= {"prices", "round_prices"}
 
 
 def read(document):
@@ -377,6 +379,35 @@ def test_altered_allocation_documents(value):
         document = altered(ALLOCATION_DOCUMENT, path, value)
         valid = ALLOCATION.is_valid(document) or (path[-1] == "tasks" and isinstance(value, str))
         assert valid or not read(document), path
+
+
+@pytest.mark.parametrize(("mechanism", "fields"), [("nb", ["prices"]), ("drfh", ["prices", "round_prices"])])
+def test_prices_survive(mechanism, fields):
+    """A warm start and a residual need them; what is not finite is left out."""
+    allocation = solve(example("wang-fig2").instance, mechanism)
+    document = through_text(allocation_document(allocation))
+    ALLOCATION.validate(document)
+    again = parse_allocation(document, allocation.instance)
+    for field in fields:
+        assert getattr(again, field).tolist() == getattr(allocation, field).tolist()
+    lost = replace(allocation, prices=np.full_like(allocation.prices, np.nan))
+    assert "prices" not in allocation_document(lost)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("1", "prices of the allocation holds '1', but it must hold numbers in nested lists"),
+        ([[1, None], [1, 1]], "prices of the allocation holds None"),
+        ([[1, 1]], "prices has shape"),
+        ([[1], [1, 1]], "prices is .*, but it must be an array of numbers"),
+    ],
+)
+def test_prices_that_do_not_fit_are_errors(value, sentence):
+    wang = example("wang-fig2").instance
+    document = allocation_document(solve(wang, "nb"))
+    with pytest.raises(InstanceError, match=sentence):
+        parse_allocation({**document, "prices": value}, wang)
 
 
 # ---- rationals and traces -------------------------------------------------------------------------------------------
