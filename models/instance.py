@@ -70,8 +70,8 @@ class Instance:
     capacities : (K, R) resource of one server of each row
     weights : (N,) > 0, default 1 (phi in K and P, w in W, e in D)
     counts : (K,) positive int, default 1; row i stands for `counts[i]` identical servers, treated as one pool
-    eligible : (N, K) bool, default all true: placement constraints
-    max_tasks : (N,) > 0, None or inf = unlimited (W 5.1)
+    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}
+    max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV)
     name, users, servers, resources : names; default u1.., s1.., r1..
 
@@ -481,7 +481,8 @@ def _restored(arguments: dict[str, Any]) -> Instance:
 
 
 def _unlimited(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and bool(value == np.inf))
+    """None, inf, or nan, which is what pandas and NumPy make of None."""
+    return value is None or (isinstance(value, float | np.floating) and not value < np.inf)
 
 
 def _rationals(value: Any) -> tuple[tuple[Fraction, ...], ...]:

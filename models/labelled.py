@@ -5,17 +5,19 @@
 | demands | user -> vector, variants, or {resource: number} | index = users, columns = resources | users x resources |
 | capacities | server -> vector or {resource: number} | index = servers, columns = resources | servers x resources |
 | weights | user -> number | Series by user | |
-| max_tasks | user -> number, None = unlimited | Series by user; nan, as pandas writes None, = unlimited | |
+| max_tasks | user -> number, None or nan = unlimited | Series by user; pandas writes nan for None | |
 | counts | server -> number | Series by server | |
-| eligible | user -> list of servers, None = all | index = users, columns = servers | users x servers |
+| eligible | user -> list of servers, {server: bool}, or None = all | index = users, columns = servers | users x servers |
 | demands_on | (user, server) -> as in demands | | |
 
 The names of `demands` and `capacities` are those of the instance, in that order, unless `users`, `servers` or `resources` give
-another order. Two sources must give the same names. An index 0, 1, 2, .. names nothing. Tables are recognised by
-their attributes (`index`, `columns`, `to_numpy`), so nothing here needs pandas.
+another order. Other sources give no other names. What weights, max_tasks, counts and eligible leave out has its default; each
+demand and capacity, each user's {server: bool} and each table give all names. An index 0, 1, 2, .. names nothing. Tables are
+recognised by their attributes (`index`, `columns`, `to_numpy`), so nothing here needs pandas.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,10 +49,28 @@ class _Names:
         if self.names == names:
             return list(range(len(names)))
         if len(names) != len(self.names) or set(names) != set(self.names):
-            one, other = (", ".join(map(str, some[:8])) + (", ..." if len(some) > 8 else "") for some in (self.names, names))
-            raise InstanceError(f"the {self.kind}s are {one} in {self.source}, but {other} in {source}")
+            raise self.other_names(names, source)
         place = {name: k for k, name in enumerate(names)}
         return [place[name] for name in self.names]
+
+    def other_names(self, found: Sequence[Any], source: str) -> InstanceError:
+        """The error about a source with other names; of many, those that nobody has come first."""
+        known = set(self.names or ())
+        strange = [name for name in found if name not in known] if len(found) > 8 else []
+        return InstanceError(
+            f"the {self.kind}s are {_listed(self.names or ())} in {self.source}, but {_listed(strange or found)} in {source}"
+        )
+
+    def gather(self, values: Iterable[Any], source: str) -> None:
+        """Where nothing has named them yet, the names are all those of some dictionaries, in the order of their first use."""
+        if self.names is None:
+            found = (list(_entries(value)) for value in values)
+            named = [names for names in found if not _unnamed(names)]
+            self.names, self.source = list(dict.fromkeys(chain.from_iterable(named))) or None, source
+
+    def label(self, k: int) -> str:
+        """What an error calls the k-th of them."""
+        return f"{self.kind} {self.names[k] if self.names and k < len(self.names) else f'{self.kind[0]}{k + 1}'!r}"
 
     def settle(self, rows: Any) -> None:
         """Where nothing has named them yet, the names are those of the instance: u1, u2, .. or s1, s2, .."""
@@ -71,14 +91,12 @@ def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     result["demands"] = _rows(arguments["demands"], "demands", users, resources)
     users.settle(result["demands"])
     servers.settle(result["capacities"])
-    for what, names in (("weights", users), ("max_tasks", users), ("counts", servers)):
-        result[what] = _vector(arguments[what], what, names)
-    if hasattr(arguments["max_tasks"], "index") and hasattr(arguments["max_tasks"], "isna"):
-        limits = result["max_tasks"]
-        result["max_tasks"] = [None if isinstance(v, float) and v != v else v for v in limits.tolist()]
+    for what, names, default in (("weights", users, 1), ("max_tasks", users, None), ("counts", servers, 1)):
+        result[what] = _partial(arguments[what], what, names, default)
     result["eligible"] = _eligible(arguments["eligible"], users, servers)
     if isinstance(on := arguments["demands_on"], Mapping):
-        result["demands_on"] = {key: _vectors(value, "demands_on", resources) for key, value in on.items()}
+        resources.gather(chain.from_iterable(map(_named, on.values())), "demands_on")
+        result["demands_on"] = {key: _vectors(value, f"the demand on {shown(key)}", resources) for key, value in on.items()}
     return result | {"users": users.result, "servers": servers.result, "resources": resources.result}
 
 
@@ -92,24 +110,68 @@ def _rows(value: Any, what: str, rows: _Names, columns: _Names) -> Any:
         value = [value[found[k]] for k in rows.order(found, what)]
     if isinstance(value, np.ndarray) or not is_vector(value):
         return value
-    result = [_vectors(entry, what, columns) for entry in value]
-    return value if all(new is old for new, old in zip(result, value, strict=True)) else result
+    named = [_named(entry) for entry in value]
+    if not any(named):
+        return value
+    columns.gather(chain.from_iterable(named), what)
+    one = "the demand" if what == "demands" else "the capacity"
+    return [_vectors(entry, f"{one} of {rows.label(k)}", columns) if named[k] else entry for k, entry in enumerate(value)]
+
+
+def _named(entry: Any) -> list[Any]:
+    """The dictionaries and Series of one demand or capacity: itself, or those of its variants."""
+    if _has_names(entry):
+        return [entry]
+    return [part for part in entry if _has_names(part)] if isinstance(entry, Sequence) and not isinstance(entry, str) else []
 
 
 def _vectors(value: Any, what: str, columns: _Names) -> Any:
     """One demand or capacity: a vector, or a list of them."""
-    if isinstance(value, Sequence) and any(map(_has_names, value)):
-        return [_vector(entry, what, columns) for entry in value]
-    return _vector(value, what, columns)
-
-
-def _vector(value: Any, what: str, names: _Names) -> Any:
-    if isinstance(value, Mapping):
-        found = list(value)
-        return [value[found[k]] for k in names.order(found, what)]
     if _has_names(value):
-        return value.to_numpy()[names.order(list(value.index), what)]
-    return value
+        return _complete(value, what, columns)
+    return [_complete(part, what, columns) if _has_names(part) else part for part in value] if _named(value) else value
+
+
+def _complete(value: Any, what: str, names: _Names) -> list[Any]:
+    """A dictionary that has an entry for every name, in their order."""
+    entries, known = _entries(value), names.names or []
+    if _unnamed(entries):
+        return list(entries.values())
+    for name in entries:
+        if name not in known:
+            rule = f"{what} names it, but the {names.kind}s are {_listed(known)} in {names.source}"
+            raise InstanceError(no_such(names.kind, name, known, rule))
+    if missing := [name for name in known if name not in entries]:
+        raise InstanceError(f"{what} leaves out {_listed(missing)}, but it must give every {names.kind}: {_listed(known)}")
+    return [entries[name] for name in known]
+
+
+def _partial(value: Any, what: str, names: _Names, default: Any) -> Any:
+    """A dictionary that has entries for some of the names; the others have the default."""
+    if not _has_names(value):
+        return value
+    entries = _entries(value)
+    if _unnamed(entries):
+        return list(entries.values())
+    known = names.names or list(entries)
+    if set(entries) - set(known):
+        raise names.other_names(list(entries), what)
+    return [entries.get(name, default) for name in known]
+
+
+def _entries(value: Any) -> dict[Any, Any]:
+    """What a dictionary or a Series gives, by name."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    found = list(value.index)
+    if len(set(found)) < len(found):
+        raise InstanceError(f"a Series has the name {shown(next(k for k in found if found.count(k) > 1))} twice")
+    return dict(zip(found, value.to_numpy(), strict=True))
+
+
+def _unnamed(entries: Collection[Any]) -> bool:
+    """Whether the names are the positions 0, 1, 2, .., of at least one."""
+    return bool(entries) and list(entries) == list(range(len(entries)))
 
 
 def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
@@ -120,21 +182,27 @@ def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
         return _cells(value, "eligible", users, servers)
     if not isinstance(value, Mapping):
         return value
-    found = list(value)
+    rows = _partial(value, "eligible", users, None)
+    return [_allowed(chosen, users.label(k), servers) for k, chosen in enumerate(rows)]
+
+
+def _allowed(chosen: Any, user: str, servers: _Names) -> list[Any]:
     known = servers.names or []
-    return [_allowed(value[found[k]], found[k], known) for k in users.order(found, "eligible")]
-
-
-def _allowed(chosen: Any, user: Any, servers: Sequence[str]) -> list[bool]:
     if chosen is None:
-        return [True] * len(servers)
+        return [True] * len(known)
+    if _has_names(chosen):
+        return _complete(chosen, f"eligible of {user}", servers)
     if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
-        raise InstanceError(f"eligible of user {user!r} is {shown(chosen)}, but it must be a list of servers or None")
+        raise InstanceError(f"eligible of {user} is {shown(chosen)}, but it must be a list of servers or None")
     listed = list(chosen)
     for name in listed:
-        if name not in servers:
-            raise InstanceError(no_such("server", name, servers, f"the servers are {', '.join(servers[:8])}"))
-    return [server in listed for server in servers]
+        if name not in known:
+            raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))
+    return [server in listed for server in known]
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
 def _has_names(value: Any) -> bool:

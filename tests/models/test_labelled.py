@@ -110,11 +110,11 @@ def test_pandas_is_not_needed():
     [
         (
             lambda: Instance({"a": {"cpu": 1}}, {"s": {"cpu": 1, "ram": 1}}),
-            "the resources are cpu, ram in capacities, but cpu in demands",
+            "the demand of user 'a' leaves out ram, but it must give every resource: cpu, ram",
         ),
         (
             lambda: Instance({"a": {"cpu": 1}, "b": {"gpu": 1}}, [[1]]),
-            "the resources are cpu in demands, but gpu in demands",
+            "the demand of user 'a' leaves out gpu, but it must give every resource: cpu, gpu",
         ),
         (
             lambda: Instance(DEMANDS, CAPACITIES, weights={"ann": 1, "eve": 2}),
@@ -128,7 +128,47 @@ def test_pandas_is_not_needed():
             lambda: Instance(DEMANDS, CAPACITIES, users=(name for name in ("ann", "eve"))),
             "the users are ann, eve in users, but ann, bob in demands",
         ),
-        (lambda: Instance(DEMANDS, CAPACITIES, counts={"s": 1}), "the servers are s, t, u in capacities, but s in counts"),
+        (
+            lambda: Instance({"a": [{"cpu": 1, "ram": 1}, {"cpu": 2}]}, {"s": {"cpu": 1}, "t": {"cpu": 1, "ram": 1}}),
+            "the capacity of server 's' leaves out ram, but it must give every resource: cpu, ram",
+        ),
+        (
+            lambda: Instance([{"cpu": 1, "rma": 1}], {"s": {"cpu": 1, "ram": 1}}, users=["fay"]),
+            "there is no resource 'rma' (did you mean 'ram'?): the demand of user 'fay' names it, "
+            "but the resources are cpu, ram in capacities",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, demands_on={("ann", "s"): {"cpu": 1}}),
+            "the demand on ('ann', 's') leaves out ram, but it must give every resource: cpu, ram",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, counts={"r": 2}),
+            "the servers are s, t, u in capacities, but r in counts",
+        ),
+        (
+            lambda: Instance(np.ones((9, 1)), [[9]], max_tasks={**{f"u{k}": 1 for k in range(1, 10)}, "eve": 2}),
+            "the users are u1, u2, u3, u4, u5, u6, u7, u8, ... in the instance, but eve in max_tasks",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"eve": ["s"]}),
+            "the users are ann, bob in demands, but eve in eligible",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": {"s": True}}),
+            "eligible of user 'ann' leaves out t, u, but it must give every server: s, t, u",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": {"s": True, "t": "yes", "u": False}}),
+            "eligible of user 'ann' on server 't' is 'yes', but it must be true or false",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": {"s": 2, "t": True, "u": False}}),
+            "eligible of user 'ann' on server 's' is 2, but it must be true or false",
+        ),
+        (
+            lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": {"s": 1, "t": 1, "u": 1, "v": 1}}),
+            "there is no server 'v': eligible of user 'ann' names it, but the servers are s, t, u in capacities",
+        ),
         (
             lambda: Instance(DEMANDS, CAPACITIES, eligible={"ann": ["r"], "bob": None}),
             "there is no server 'r': the servers are s, t, u",
@@ -174,8 +214,39 @@ def test_missing_limits_of_a_series_are_none_and_other_missing_numbers_are_error
     assert instance.exact.max_tasks == (None, 2)
     with pytest.raises(InstanceError, match="the weight of user 'bob' is nan"):
         Instance({"bob": [1], "ann": [1]}, [[4]], weights=limits)
-    with pytest.raises(InstanceError, match="max_tasks of user 'u1' is nan"):
-        Instance([[1]], [[4]], max_tasks=[float("nan")])
+    for same in ([np.nan, 2], np.array([np.nan, 2]), {"bob": np.nan, "ann": 2}):
+        assert Instance({"bob": [1], "ann": [1]}, [[4]], max_tasks=same) == instance
+
+
+@pytest.mark.parametrize("kind", [bool, int, np.bool_, np.int64])
+def test_eligible_by_user_and_server_means_what_it_says(kind):
+    cells = {"b": {"s": kind(1), "t": kind(1)}, "a": {"t": kind(1), "s": kind(0)}}
+    for given in (cells, {"a": cells["a"]}, {"a": ["t"]}):
+        assert Instance({"a": [1], "b": [1]}, {"s": [2], "t": [2]}, eligible=given).eligible.tolist() == [
+            [False, True],
+            [True, True],
+        ]
+
+
+def test_eligible_of_a_table_as_dictionaries():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"s": [False, True], "t": [True, True]}, index=["a", "b"])
+    for given in (table, table.T.to_dict(), table.astype(int).T.to_dict(), dict(table.iterrows())):
+        assert Instance({"a": [1], "b": [1]}, {"s": [2], "t": [2]}, eligible=given).eligible.tolist() == table.to_numpy().tolist()
+
+
+def test_what_dictionaries_leave_out_has_its_default():
+    partial = {"weights": {"bob": 2}, "counts": {"u": 3}, "eligible": {"ann": ["t", "s"]}, "max_tasks": {"bob": 7}}
+    assert Instance(DEMANDS, CAPACITIES, **partial) == PLAIN
+    nothing = {name: {} for name in partial}
+    assert Instance(DEMANDS, CAPACITIES, **nothing) == Instance(DEMANDS, CAPACITIES)
+
+
+def test_what_a_series_leaves_out_has_its_default_and_it_names_nobody_twice():
+    pd = pytest.importorskip("pandas")
+    assert Instance(DEMANDS, CAPACITIES, weights=pd.Series({"bob": 2})).weights.tolist() == [1, 2]
+    with pytest.raises(InstanceError, match="a Series has the name 'bob' twice"):
+        Instance(DEMANDS, CAPACITIES, weights=pd.Series([1, 2], index=["bob", "bob"]))
 
 
 def test_what_is_written_must_be_what_it_is_called(tmp_path):
