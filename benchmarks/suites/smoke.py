@@ -9,7 +9,7 @@ from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import generators
 
-BUILDERS = {"two-servers": partial(generators.generic, 3, 2, 2), "pool": partial(generators.generic, 3, 1, 2)}
+BUILD = partial(generators.generic, 3, 2, 2)
 PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {"alpha-pf-vds": ({}, {"alpha": 2})}
 """Methods for the game of finite alpha compute nothing else."""
 
@@ -17,10 +17,10 @@ SUITE = Suite(
     id="smoke",
     title="the smallest case of every mechanism",
     cases=tuple(
-        SuiteCase(f"{name}/{case.label}", mechanism, build, parameters)
+        SuiteCase(" ".join([mechanism, *(f"{key}={value}" for key, value in parameters.items())]), mechanism, BUILD, parameters)
         for mechanism in MECHANISMS
         for parameters in PARAMETERS.get(mechanism, ({},))
-        for name, build in BUILDERS.items()
-        for case in [SuiteCase("", mechanism, build, parameters)]
     ),
+    time_limit=2.0,
+    repeats=1,
 )

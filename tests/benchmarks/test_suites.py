@@ -3,7 +3,7 @@
 import pytest
 
 from fairalloc import generators
-from fairalloc.benchmarks import SUITES, Setting, run
+from fairalloc.benchmarks import SUITES, Setting, metrics, run
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance
@@ -77,3 +77,12 @@ def test_the_folder_of_the_data_is_remembered(tmp_path, monkeypatch, capsys):
     assert main(["data", str(tmp_path)]) == 0
     assert main(["data"]) == 0
     assert capsys.readouterr().out == f"{tmp_path}\n" * 2
+
+
+def test_smoke_runs_and_every_claim_is_true(tmp_path):
+    summary = run("smoke", tmp_path / "r", progress=False)
+    solved = {record.mechanism for record in summary.records if metrics.succeeded(record)}
+    assert solved == {case.label for case in SUITES["smoke"].cases}
+    liars = {(record.method, record.case) for record in summary.records if record.claims and not metrics.passes(record)}
+    assert not liars
+    assert {row.method for row in summary.rows} == {key for key, method in METHODS.items() if not method.missing()}
