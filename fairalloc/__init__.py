@@ -125,3 +125,7 @@ if not TYPE_CHECKING:
         if name in _MODULES:
             return import_module(_MODULES[name])
         raise AttributeError(f"module 'fairalloc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -15,10 +15,9 @@
 # # Quickstart
 #
 # An instance is what one task of each user takes, and what each server has. Here are two tables of pandas; lists, arrays and
-# dictionaries by name are read too.
+# dictionaries by name are read too. What the notebooks need, pandas included, comes with `pip install ".[notebooks]"`.
 
 # %%
-import contextlib
 import io
 
 import pandas as pd
@@ -38,13 +37,22 @@ log = pd.read_csv(io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2
 from_log = fa.Instance(log[["cpu", "memory"]].mean(), capacities, max_tasks=log.size())
 
 # %% [markdown]
-# All mechanisms, in tasks of each user. One that does not apply says why: some need one pool, some one way to run a task.
+# All mechanisms, in tasks of each user. One that does not apply says why: some know no limits, some need one way to run a
+# task. With the limits of the log that is one of them.
+
 
 # %%
-allocations = {}
-for name in fa.MECHANISMS:
-    with contextlib.suppress(fa.NotApplicable):
-        allocations[name] = fa.solve(instance, name)
+def solve_by_all(instance):
+    found = {}
+    for name in fa.MECHANISMS:
+        try:
+            found[name] = fa.solve(instance, name)
+        except fa.NotApplicable as reason:
+            print(f"{name} does not apply: {reason}")
+    return found
+
+
+allocations, limited = solve_by_all(instance), solve_by_all(from_log)
 pd.DataFrame({name: allocation.tasks for name, allocation in allocations.items()}, index=instance.users).round(2).T
 
 # %%
@@ -67,6 +75,7 @@ print(fa.explain(fair, user="eve"))
 # %% tags=["checks"]
 assert len(allocations) == len(fa.MECHANISMS)
 assert all(allocation.residual < 1e-6 for allocation in allocations.values())
+assert set(allocations) - set(limited) == {"drf-per-server"}
 assert from_log.max_tasks.tolist() == [3, 1, 1]
 assert abs(fa.solve(from_log, "drfh").tasks - [3, 1, 1]).max() < 1e-6
 assert abs(3 * allocations["nb"].tasks - [44, 20, 22]).max() < 1e-4

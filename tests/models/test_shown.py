@@ -121,3 +121,8 @@ def test_modules_are_there_and_nothing_heavy_comes_with_them():
     assert run.stdout == "[]\nfairalloc.models.traces fairalloc.models.generators fairalloc.analysis.plots\n"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         fa.nothing  # noqa: B018
+
+
+def test_dir_lists_the_public_names_and_those_alone():
+    assert [name for name in dir(fa) if not name.startswith("__")] == sorted(fa.__all__)
+    assert {"generators", "plots", "traces", "__version__"} <= set(dir(fa))
