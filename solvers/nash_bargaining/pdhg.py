@@ -233,7 +233,9 @@ class PdhgSession(Session):
         if self.best > self.limits.promised:
             termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
-        return self.x, self.last_prices
+        with self.phase("read"):
+            prices = self.saddle.prices(self.point)
+        return self.x, prices
 
     def _iterate(self) -> None:
         start = time.perf_counter()
