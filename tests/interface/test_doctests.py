@@ -5,6 +5,8 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 PACKAGES = ("fairalloc", *(f"fairalloc.{path.parent.name}" for path in Path(__file__).parents[2].glob("*/__init__.py")))
 
 
@@ -19,8 +21,9 @@ def modules():
 
 def test_docstring_examples():
     tried = 0
-    for module in modules():
+    for name, module in {module.__name__: module for module in modules()}.items():
         result = doctest.testmod(module)
-        assert result.failed == 0, module.__name__
+        plt.close("all")
+        assert result.failed == 0, name
         tried += result.attempted
     assert tried >= 10
