@@ -34,6 +34,7 @@ rule the levels of two rounds differ besides. Then x + dc dx fulfils the conditi
 signs: raw prices p_r / c_r stay what they are, or change by a little, and everything strict stays strict.
 """
 
+import math
 import time
 from collections.abc import Callable
 from copy import copy
@@ -104,6 +105,13 @@ SOLVED = 1e-8
 """The relative residual up to which a linear system counts as solved, and a change of tasks in its null space as none."""
 
 
+DIGITS = 4
+"""So many digits of the largest derivative by a capacity are shown of all of them."""
+
+FIXED = 4
+"""Columns of the table before those of the users."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
     """One-sided derivatives of each user's tasks by each capacity.
@@ -147,28 +155,36 @@ class Sensitivity:
         return pd.DataFrame({key: np.moveaxis(value, 0, -1).ravel() for key, value in columns.items()}, index)
 
     def grid(self) -> Grid:
-        """The table: a row for each capacity, a column for each user, "right / left" where the sides differ."""
+        """The table: a column for each user and a row for each capacity, or two where a side differs from the other.
+
+        Numbers have four digits of the largest one of their capacity.
+        """
         instance, same = self.allocation.instance, np.isfinite(self.two_sided)
-
-        def cell(n: int, i: int, r: int) -> str:
-            up, down = f"{self.up[n, i, r]:.4g}", f"{self.down[n, i, r]:.4g}"
-            return up if same[n, i, r] or up == down else f"{up} / {down}"
-
-        rows = [
-            [instance.servers[i], instance.resources[r], *(cell(n, i, r) for n in range(instance.N)), str(self.how[i, r])]
-            for i in range(instance.K)
-            for r in range(instance.R)
-        ]
-        columns = ["server", "resource", *instance.users, "how"]
-        title = f"tasks of {self.allocation.mechanism} a unit of capacity (right / left)"
-        return Grid(title, columns, rows, [self.reason] if self.reason else [], right=range(2, 2 + instance.N))
+        rows = []
+        for i, r in np.ndindex(instance.K, instance.R):
+            start = [instance.servers[i], instance.resources[r], str(self.how[i, r])]
+            more, less = _written(self.up[:, i, r], self.down[:, i, r])
+            if more == less or np.all(same[:, i, r]):
+                rows.append([*start, "more or less", *more])
+            else:
+                rows += [[*start, "more", *more], [*start, "less", *less]]
+        columns = ["server", "resource", "how", "capacity", *instance.users]
+        title = f"tasks of {self.allocation.mechanism} a unit of capacity"
+        return Grid(title, columns, rows, [self.reason] if self.reason else [], right=range(FIXED, FIXED + instance.N))
 
     def __str__(self) -> str:
-        return self.grid().text()
+        return "\n".join(block.text() for block in self.grid().blocks(FIXED))
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.up.shape))
         return f"<Sensitivity of {self.allocation.mechanism}: {size}, {np.isfinite(self.two_sided).mean():.0%} two-sided>"
+
+
+def _written(*sides: Floats) -> list[list[str]]:
+    """Derivatives by one capacity as text, rounded to DIGITS digits of the largest of them."""
+    largest = max((float(np.abs(v)) for side in sides for v in side if np.isfinite(v)), default=0.0)
+    places = DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    return [[f"{round(v, places) + 0.0:.{DIGITS}g}" for v in side.tolist()] for side in sides]
 
 
 def sensitivity(allocation: Allocation, mechanism: str | Mechanism | None = None, time_limit: float | None = None) -> Sensitivity:

@@ -3,7 +3,7 @@
 | code | what it means |
 | --- | --- |
 | 0 | done |
-| 1 | a check, a certificate or one of several instances failed; the rest was done and is written |
+| 1 | a check, a certificate or one of several instances failed, or a claim in one's own file is violated; the rest is written |
 | 2 | the command or its input is wrong, or the answer cannot be written |
 | 70 | a mistake of this package: --debug shows the traceback |
 | 130 | interrupted |
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ReaderGone:
         return 0
     except KeyboardInterrupt:
-        complain("interrupted; what was kept is kept")
+        complain("interrupted; results that were already written to a file remain there")
         return 130
     except OSError as error:  # a file that cannot be read or written
         if error.errno is None or "--debug" in words:

@@ -35,6 +35,6 @@ def write_figure(allocations: Sequence[Allocation], file: str) -> None:
     for ax, allocation, (width, _) in zip(axes, allocations, sizes, strict=True):
         bars.allocation(allocation, ax)
         (title,) = style.fitted([f"{allocation.instance.name or 'instance'}: {allocation.mechanism}"], width - 1.0, style.LABEL)
-        ax.set_title(title, fontsize=style.LABEL)
-    with matplotlib.rc_context({"svg.hashsalt": "fairalloc"}):
+        ax.set_title(title, fontsize=style.LABEL, pad=12)
+    with matplotlib.rc_context({"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}):
         figure.savefig(file, metadata=UNDATED[ending], dpi=150)

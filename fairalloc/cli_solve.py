@@ -65,8 +65,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--log", action="store_true", help="show what the solver prints")
     command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
-    text = "also draw who takes what, a panel for each instance: .svg, .png or .pdf"
-    command.add_argument("--plot", metavar="FILE", help=text)
+    text = "also draw who takes what, a panel for each instance: .svg, .png or .pdf (repeatable)"
+    command.add_argument("--plot", action="append", default=[], metavar="FILE", help=text)
     command.set_defaults(run=_solve)
 
 
@@ -125,8 +125,8 @@ def _solve(options: argparse.Namespace) -> int:
     results = _results(options, computed, failures)
     for piece in FORMATS[options.format](_kept(results, drawn), len(options.instances) > 1):
         emit(piece)
-    if options.plot is not None:
-        write_figure(drawn, options.plot)
+    for file in options.plot:
+        write_figure(drawn, file)
     return int(any(failures))
 
 
@@ -244,7 +244,9 @@ def _tables(result: Allocation) -> str:
 
 def _judged(result: Allocation) -> list[str]:
     """What it attains, and how far it is from the definition."""
-    values = ", ".join(f"{key} = {value:.9g}" for key, value in result.values.items())
+    values = ", ".join(
+        f"{key} = {value:.9g}" for key, value in result.values.items() if key != "deviation"
+    )  # K (58): JSON has it
     return [
         *([f"values: {values}"] if values else []),
         "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),

@@ -33,12 +33,17 @@ __all__ = ["add_commands", "statement_rows"]
 
 STORE = Path("results/theorems.sqlite")
 
+VIOLATED = ("refuted", "violated in floating point")
+"""Where a claim of one's own has this status, the exit code is 1."""
+
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | Mechanism | FunctionType) else None)
 
 
 def add_commands(commands: Any) -> None:
     """Add both commands to the parser of `fairalloc`."""
-    command = commands.add_parser("theorems", help="check the statements of the papers; a killed run resumes where it was")
+    command = commands.add_parser(
+        "theorems", help="check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
+    )
     command.add_argument("action", nargs="?", default="verify", choices=["verify"])
     text = "claims of your own: all of a file, or FILE.py:NAME"
     completed(command.add_argument("files", nargs="*", metavar="FILE.py", help=text), lambda: (), files="py")
@@ -102,7 +107,8 @@ def _theorems(options: argparse.Namespace) -> int:
         emit(_page(chosen, findings, claims) + "\n")
     else:
         _show(chosen, findings, claims)
-    return int(any("check failed" in finding.sentence for finding in findings.values()))
+    failed = any("check failed" in finding.sentence for finding in findings.values())
+    return int(failed or (bool(options.files) and any(finding.status in VIOLATED for finding in findings.values())))
 
 
 def _matrix(options: argparse.Namespace) -> int:

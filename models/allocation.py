@@ -14,7 +14,7 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen
+from fairalloc.models.numbers import Floats, frozen, without_rounding
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.tables import Grid
 
@@ -127,7 +127,7 @@ class Allocation:
         if not self.has_point:
             return f"<allocation of {what}, {self.termination}\n no tasks{': ' + self.message if self.message else ''}>"
         judged = f", residual {self.residual:.1e}" if self.residuals else ""
-        some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], self.tasks, strict=False)]
+        some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], without_rounding(self.tasks), strict=False)]
         more = ", ..." if self.instance.N > 6 else ""
         return f"<allocation of {what}, {self.termination}{judged}\n tasks: {', '.join(some)}{more}>"
 
@@ -140,9 +140,10 @@ class Allocation:
         instance = self.instance
         servers = instance.servers if 1 < instance.K <= 6 else ()
         rows = []
+        tasks, by_server = without_rounding(self.tasks), without_rounding(self.by_server)
         for n, user in enumerate(instance.users):
-            spread = [f"{self.by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
-            rows.append([user, f"{self.tasks[n]:.6g}", *spread])
+            spread = [f"{by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
+            rows.append([user, f"{tasks[n]:.6g}", *spread])
         columns = ["user", "tasks", *(f"on {s}" for s in servers)]
         return Grid(title, columns, rows, right=range(1, len(columns))).head(most)
 

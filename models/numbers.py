@@ -16,6 +16,9 @@ from fairalloc.models.errors import InstanceError, shown
 
 Floats: TypeAlias = NDArray[np.float64]
 
+NOTHING = 1e-9
+"""Tables show 0 for what is less than this part of the largest value."""
+
 
 _TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?)\s*")
 """A number as a string, as in the schema; longer exponents are refused because the exact number would fill the memory."""
@@ -49,6 +52,16 @@ def finite(value: Any, what: str) -> float:
     if result == 0 and number != 0:
         raise InstanceError(f"{what} is {shown(value)}, which is out of the range of floating point: change units")
     return result
+
+
+def without_rounding(values: Floats) -> Floats:
+    """The values to be shown: 0 for what is below NOTHING of the largest.
+
+    >>> without_rounding(np.array([3.0, 1.6e-12])).tolist()
+    [3.0, 0.0]
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    return np.where(np.abs(values) < NOTHING * largest, 0.0, values)
 
 
 def plain(value: Any) -> bool:

@@ -19,6 +19,9 @@ WIDTH = 100
 NARROWEST = 40
 """Columns below which tables are not folded further."""
 
+GAP = 2
+"""Spaces between columns."""
+
 _TEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -122,6 +125,34 @@ class Grid:
     def _cell(self, tag: str, text: str, column: int, anchor: str = "") -> str:
         inside = f'<a href="#{escape(anchor)}">{escape(text)}</a>' if anchor else escape(text)
         return f"<{tag}{' class=right' if column in self.right else ''}>{inside}</{tag}>"
+
+    def blocks(self, fixed: int) -> "list[Grid]":
+        """The table in pieces that are no wider than the terminal, each with the first `fixed` columns.
+
+        The title stands above the first piece, and the notes below the last one.
+        """
+        from rich.cells import cell_len
+
+        cells = [[printable(row[k]) for row in (self.columns, *self.rows)] for k in range(len(self.columns))]
+        wide = [max(map(cell_len, column)) + GAP for column in cells]
+        pieces: list[list[int]] = [[]]
+        for k in range(fixed, len(wide)):
+            if pieces[-1] and sum(wide[:fixed]) + sum(wide[j] for j in [*pieces[-1], k]) > width():
+                pieces.append([])
+            pieces[-1].append(k)
+        result = []
+        for number, piece in enumerate(pieces):
+            kept = [*range(fixed), *piece]
+            result.append(
+                Grid(
+                    "" if number else self.title,
+                    [self.columns[k] for k in kept],
+                    [[row[k] for k in kept] for row in self.rows],
+                    self.notes if number == len(pieces) - 1 else (),
+                    right=[place for place, k in enumerate(kept) if k in self.right],
+                )
+            )
+        return result
 
     def head(self, most: int = 20) -> "Grid":
         """The first rows, and a note on how many there are more."""

@@ -24,8 +24,12 @@ def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
         some = f"no allocation satisfies the edit {mechanism.id!r} because of some of {', '.join(names)}"
         yield f"{some}: there was no time to find out which" if names else f"no allocation satisfies the edit {mechanism.id!r}"
     if names:
-        together = "it alone does" if len(names) == 1 else "together they do, and none can be left out"
-        yield f"no allocation satisfies the edit {mechanism.id!r} because of {', '.join(names)}: {together}"
+        why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
+        without = "it" if len(names) == 1 else "any one of them"
+        yield (
+            f"no allocation satisfies the edit {mechanism.id!r}; {why}: {', '.join(names)}; "
+            f"without {without} the model has a solution"
+        )
 
 
 def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> Iterator[list[Any]]:

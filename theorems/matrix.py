@@ -1,7 +1,7 @@
 """Mechanism x property from findings, and the papers' printed tables compared with them cell by cell.
 
     ✗         a violation is confirmed in rationals; the cell leads to the code that rebuilds its case
-    ✗ floats  a violation is confirmed in floating point alone, for no rational answer exists
+    ✗ floats  a violation is confirmed in floating point alone, by two methods or by the only one, and not in rationals
     ✓         it holds: a finding of the statement with a proof that was checked, and no violation found
     ✓? 1,234  not refuted in so many cases
     ?         not decided
@@ -122,7 +122,7 @@ def matrix(
         "needs: violated without these hypotheses; ⇒ follows from the definition"
     ]
     marks = [cell for row in rows for cell in row[1:]]
-    notes += [f"{IN_FLOATS}: violated in floating point, no rational answer exists"] * any(IN_FLOATS in c for c in marks)
+    notes += [f"{IN_FLOATS}: violated in floating point, not confirmed in rationals"] * any(IN_FLOATS in c for c in marks)
     notes += [f"{NOT_EXAMINED} not examined"] * (NOT_EXAMINED in marks)
     return Grid("Mechanisms and properties", ["property", *mechanisms], rows, notes, links)
 

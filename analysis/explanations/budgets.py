@@ -86,6 +86,6 @@ def _of_user(subject: Subject, known: Prices, costs: Costs, n: int) -> list[Sent
     user = f"{instance.users[n]} has the budget {said(budget)}"
     if limited and least * tasks <= budget * (1.0 + SAME):
         text = f"{user}, runs all that it asked for, {tasks_of(tasks)} at the cost {said(least * tasks)}, and keeps the rest: "
-        return [Sentence(f"{text}more of no capacity gives it more.", "user", "prices", facts)]
+        return [Sentence(f"{text}no single capacity, made larger, gives it more tasks.", "user", "prices", facts)]
     text = f"{user} and a task costs it {said(least)} where it is cheapest, so it buys {said(tasks)}."
     return [Sentence(text, "user", "prices", facts), *costs.on_servers(n, prices, "prices", {})]

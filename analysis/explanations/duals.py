@@ -183,11 +183,12 @@ def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[st
         slopes = np.asarray(part.toarray() if hasattr(part, "toarray") else part).reshape(x.size, size)
         duals = np.ravel(c.dual_value, order="F") * np.ones(size)
         for k in range(size):
-            yield *_placed(c.label or str(c)[:60], k, size, domain), float(duals[k]), slopes[:, k]
+            users = np.unique(domain.arcs.user[slopes[:, k] != 0])
+            yield *_placed(c.label or str(c)[:60], k, size, domain, users.tolist()), float(duals[k]), slopes[:, k]
 
 
-def _placed(label: str, k: int, size: int, domain: Instance) -> tuple[str, dict[str, str]]:
-    """The name of a row, and what it is about."""
+def _placed(label: str, k: int, size: int, domain: Instance, users: list[int]) -> tuple[str, dict[str, str]]:
+    """The name of a row number k of `size`, in which tasks of these users stand, and what it is about."""
     if label == "capacity" and size == domain.K * domain.R:
         server, resource = domain.servers[k // domain.R], domain.resources[k % domain.R]
         return f"{resource} on {server}", {"server": server, "resource": resource}
@@ -195,6 +196,9 @@ def _placed(label: str, k: int, size: int, domain: Instance) -> tuple[str, dict[
     if label == "limit" and size == len(capped):
         user = domain.users[capped[k]]
         return f"max_tasks of {user}", {"user": user}
+    if size > 1 and len(users) == 1:
+        user = domain.users[users[0]]
+        return f"{label}[{k}] of {user}", {"user": user}
     return label if size == 1 else f"{label}[{k}]", {}
 
 

@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined
+from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, joined
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.numbers import Floats
@@ -62,7 +61,6 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
     load = float(subject.allocation.load[i, r])
     what = f"{instance.resources[r]} on {instance.servers[i]}"
     each = " on each of its servers" if instance.counts[i] > 1 else ""
-    moved = (more != 0) | (less != 0)
     none = instance.capacities[i, r] == 0
     if none:
         what = f"there is no {what}"
@@ -73,7 +71,7 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
     else:
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {_helps_none(subject)}"
     nothing = "nobody's tasks" if _all(subject) else f"none of {_whose(subject)}"
-    right, left = _changes(names, more, moved, nothing), _changes(names, -less, moved, nothing)
+    right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
     same = np.allclose(more, less, rtol=SAME, atol=0.0)
     back = "" if none else ", a unit less the opposite" if same else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
@@ -89,18 +87,20 @@ ROOM = 1e-6
 """A resource has room where more than this part of it is not used."""
 
 
-def _changes(names: list[str], side: Floats, moved: NDArray[np.bool_], nothing: str) -> str:
-    """By how much the users that move to either side move to this one.
+def _changes(names: list[str], side: Floats, nothing: str) -> str:
+    """By how much the users that move to this side do.
 
     Parameters
     ----------
     names : the users that are explained
     side : their derivatives
-    moved : whether each moves to some side
     nothing : the words for no change
     """
-    parts = [f"{name} by {value + 0.0:+.4g}" for name, value, shown in zip(names, side.tolist(), moved, strict=True) if shown]
-    return f"{joined(parts)} tasks" if np.any(side) else nothing
+    parts = [f"{name} by {value:+.4g}" for name, value in zip(names, side.tolist(), strict=True) if value]
+    more = len(parts) - MOST_NAMES
+    if more > 0:
+        return f"{', '.join(parts[:MOST_NAMES])} tasks, and {more} more user{'s' if more > 1 else ''}"
+    return f"{joined(parts)} tasks" if parts else nothing
 
 
 def _idle(subject: Subject, places: list[tuple[int, int]]) -> list[Sentence]:

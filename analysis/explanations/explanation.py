@@ -17,7 +17,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable, width
 from fairalloc.solvers.method import now
 
-__all__ = ["Explanation", "Number", "Sentence", "Subject", "joined", "said", "tasks_of"]
+__all__ = ["MOST_NAMES", "Explanation", "Number", "Sentence", "Subject", "joined", "said", "tasks_of"]
 
 Number: TypeAlias = Fraction | float
 

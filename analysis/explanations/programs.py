@@ -141,7 +141,7 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
     facts: dict[str, Any] = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": n in known.limited}
     runs = f"{user} runs {tasks_of(tasks)}"
     if n in known.limited:
-        text = f"{runs}, all that it asked for, so more of no capacity gives it more."
+        text = f"{runs}, all that it asked for, so no single capacity, made larger, gives it more tasks."
         return [Sentence(text, "user", known.source, facts)]
     if isinstance(subject.item, Uniform):
         return _of_part(subject, known, n, facts)

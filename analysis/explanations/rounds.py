@@ -198,7 +198,7 @@ def _of_user(rounds: Rounds, n: int, k: int) -> list[Sentence]:
     facts = {"user": user, "tasks": tasks, "share": share, "round": k + 1, "limited": limited}
     text = f"{user} runs {tasks_of(tasks)}, the share {said(share)}, and stops in round {k + 1}"
     if limited:
-        text = f"{text}: these are all the tasks it asked for, so more of no capacity gives it more."
+        text = f"{text}: these are all the tasks it asked for, so no single capacity, made larger, gives it more tasks."
         return [Sentence(text, "user", rounds.source, facts)]
     text = f"{text}: wherever it may run, its tasks need something that is full."
     servers = costs.on_servers(n, layer.prices, rounds.source, {"round": k + 1})

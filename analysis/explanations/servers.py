@@ -138,7 +138,7 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
     limited = float(tasks) >= float(domain.max_tasks[n]) * (1.0 - AT_LIMIT)
     facts = {"user": user, "tasks": tasks, "limited": limited}
     if limited:
-        text = f"{user} runs {tasks_of(tasks)}, all that it asked for, so more of no capacity gives it more."
+        text = f"{user} runs {tasks_of(tasks)}, all that it asked for, so no single capacity, made larger, gives it more tasks."
         return [Sentence(text, "user", known.source, facts)]
     text = f"{user} runs {tasks_of(tasks)}. What each of its servers sees:"
     result = [Sentence(text, "user", known.source, facts)]

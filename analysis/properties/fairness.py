@@ -79,8 +79,9 @@ def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any,
     method = "rational arithmetic" if h.exact else "floating point"
     method += "" if h.instance.single_variant else "; packings by LP"
     source = what if m is None else f"{what} of user {users[m]!r}"
+    scaled = "" if m is None else " of another user, scaled by their weights"
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), f"nobody could run more {source if m is None else what}", method)
+        return Verdict(name, True, float(margin), f"no user would run more tasks {what}{scaled}", method)
     witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
     sentence = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
     return Verdict(name, False, float(margin), sentence, method, witness)

@@ -48,8 +48,9 @@ class ExactOptions(SimplexOptions):
 
     Attributes
     ----------
-    tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes step 3 is taken
-    largest_denominator : of what the equations leave free
+    tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes the
+        exact check is taken
+    largest_denominator : of the tasks that the equations leave free, which are rounded to such fractions
     """
 
     tolerances: tuple[float, ...] = (1e-9, 1e-7, 1e-5, 1e-4)

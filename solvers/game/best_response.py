@@ -79,9 +79,9 @@ class BestResponseOptions(AlgorithmOptions):
     max_sweeps : sweeps after which it ends
     tie_tolerance : levels that differ relatively by less are one event of water filling; in rationals the tolerance is 0
     full_tolerance : a load within this of 1 is full: a hundred times the rounding error of a sum over users
-    exact_sweeps : step 4 is tried where the sweeps ended by themselves before so many
-    exact_arcs : step 4 is tried up to so many arcs
-    exact_bits : step 4 gives up where a denominator has more bits
+    exact_sweeps : the sweeps are repeated in rationals where fewer than these sufficed in floating point
+    exact_arcs : arcs up to which the sweeps are repeated in rationals
+    exact_bits : the sweeps in rationals are given up where a denominator has more bits
     """
 
     max_sweeps: int = 5_000

@@ -37,9 +37,9 @@ class CentralPathOptions(NewtonOptions):
 
     Attributes
     ----------
-    strong : an arc is strong if its N y / e is larger
-    max_strong_arcs : the most that are; with identical users on identical servers all arcs could be strong, and only those with
-        the largest N y / e are then
+    strong : an arc is strong if its tasks (in units of an equal part), divided by its complementary slack, are larger
+    max_strong_arcs : the most strong arcs; with identical users on identical servers all arcs could be strong, and only those
+        with the largest quotients are then
     """
 
     strong: float = 1e3

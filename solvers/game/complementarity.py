@@ -47,9 +47,9 @@ class ComplementarityOptions(NewtonOptions):
 
     Attributes
     ----------
-    floor : the least level, in its unit, at which E is evaluated, because E has its logarithm
+    floor : the least level, in its unit, at which the equations are evaluated, because they have its logarithm
     starts : factors of the first point; the next one is tried where the iteration ends at a minimum of the merit that is not 0
-    intermediate : |Phi| at which the cap on alpha is raised
+    intermediate : the norm of the complementarity equations at which the cap on alpha is raised
     memory : a step is compared with the largest merit of so many last steps (nonmonotone line search, Grippo, Lampariello,
         Lucidi 1986)
     max_steps : Newton steps for one alpha

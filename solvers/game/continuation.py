@@ -53,12 +53,14 @@ class ContinuationOptions(CentralPathOptions):
 
     Attributes
     ----------
-    starts : pairs (first tau, first cap on alpha), tried in this order; none of 1,650 generated games needed the second or third
+    starts : pairs (first tau of the central path, first cap on alpha), tried in this order; none of 1,650
+        generated games needed the second or third
     max_steps : Newton systems for one start
-    last_tau : the tau at which the path ends, where the products y e and k s are of the size of rounding errors
+    last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
     neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
-    finish_tau : step 5 is tried from this tau on, each time tau has decreased to a hundredth
+    finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
+        equations solved by Newton's method
     """
 
     starts: tuple[tuple[float, float], ...] = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))

@@ -39,7 +39,7 @@ class JosephyNewtonOptions(ComplementarityOptions):
 
     Attributes
     ----------
-    rho : what is added to the diagonal of J, tried in this order
+    rho : what is added to the diagonal of the Jacobian of the complementarity problem, tried in this order
     largest : the largest number of arcs and prices together; a pivot costs its square
     """
 

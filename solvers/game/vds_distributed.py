@@ -59,9 +59,9 @@ class VdsDistributedOptions(AlgorithmOptions):
     Attributes
     ----------
     max_iterations : steps of all servers after which it ends
-    check_every : steps from one look at the clock and at |v| to the next
+    check_every : steps from one check of the time limit and of the largest direction |v| (K 55) to the next
     epsilon : the first epsilon of (K 57), a part of every capacity; smaller ones make the first steps too small
-    smaller : the factor of epsilon in step 5
+    smaller : the factor by which epsilon decreases where the residual is still too large
     """
 
     max_iterations: int = 100_000

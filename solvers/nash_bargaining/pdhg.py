@@ -65,11 +65,15 @@ class PdhgOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    target : bound at which it ends; 0 = 1e-4, 1e-12 or 1e-13 for the accuracy "low", "mid" or "high"
-    max_iterations : steps T after which it ends; more than 60 users on 20 servers may need as many for 1e-6
-    check_every : steps from one look (4, 5: residual, restart, time limit) to the next; a look costs about as much as a step
-    restart : part of |T z - z| at the anchor at which the anchor moves; PDLP's rule of sufficient progress
-    restart_after : part of all steps so far after which the anchor moves in any case; PDLP's rule of long epochs
+    target : it ends where the residual that the prices prove is at most this; 0 = 1e-4, 1e-12 or 1e-13 for
+        the accuracy "low", "mid" or "high"
+    max_iterations : primal-dual steps after which it ends; more than 60 users on 20 servers may need as many for 1e-6
+    check_every : steps from one check of the residual, the rule of restarts and the time limit to the next; a check costs
+        about as much as a step
+    restart : the iteration restarts where the length of a step has decreased to this part of that at the last restart; PDLP's
+        rule of sufficient progress
+    restart_after : it restarts in any case where the steps since the last restart are this part of all steps; PDLP's rule of
+        long epochs
     """
 
     target: float = 0.0

@@ -106,7 +106,8 @@ def test_where_two_resources_are_full_at_once_the_sides_differ():
     np.testing.assert_allclose(found.down, 1, atol=ROUNDING)
     assert (found.how == "rationals").all()
     assert np.isnan(found.two_sided).all()
-    assert "0 / 1" in str(found)
+    assert found.grid().rows[0][3:] == ["more", "0"]
+    assert found.grid().rows[1][3:] == ["less", "1"]
     assert "0% two-sided" in repr(found)
 
 
@@ -311,3 +312,16 @@ def test_no_time_is_said():
     found = fa.sensitivity(solve(Instance([[1, 1]], [[4, 4]]), "lmmf"), time_limit=1e-9)
     assert np.isnan(found.up).all()
     assert found.reason
+
+
+def test_no_number_is_broken_where_there_are_many_users(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    found = fa.sensitivity(solve(Instance([[1, 2 + k / 7] for k in range(12)], [[9, 12]]), "nb"))
+    text = str(found)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    heads = [line for line in lines if line.startswith("server")]
+    assert len(heads) > 1
+    assert " ".join(heads).split().count("u12") == 1
+    assert {word for line in lines if line.startswith("s1") for word in line.split()} >= {f"{found.up[11, 0, 1]:.4g}"}
+    assert "e-1" not in text

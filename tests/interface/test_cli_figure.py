@@ -31,6 +31,12 @@ def test_the_ending_says_the_format_and_the_same_answer_is_the_same_file(run, tm
     assert one.read_bytes() == two.read_bytes()
 
 
+def test_every_file_that_is_named_is_written(run, tmp_path):
+    files = [tmp_path / "one.png", tmp_path / "two.svg"]
+    assert run(*SOLVE, "--plot", files[0], "--plot", files[1])[0] == 0
+    assert all(file.stat().st_size > 1000 for file in files)
+
+
 def test_several_instances_are_panels_of_one_file(run, tmp_path):
     file = tmp_path / "both.svg"
     code, out, err = run("solve", "wang-fig2", "nowhere", "khamse-fig3", "--format", "csv", "--plot", file)
@@ -38,8 +44,8 @@ def test_several_instances_are_panels_of_one_file(run, tmp_path):
     assert "there is no file and no published example 'nowhere'" in out
     assert err == ""
     svg = file.read_text()
-    assert "<!-- wang-fig2: drfh -->" in svg
-    assert "<!-- khamse-fig3: drfh -->" in svg
+    assert ">wang-fig2: drfh</text>" in svg
+    assert ">khamse-fig3: drfh</text>" in svg
     assert "nowhere" not in svg
 
 

@@ -141,3 +141,10 @@ def test_pools_need_free_placement_and_equal_demands():
         pooled(TWINS.replace(eligible=[[1, 1, 1, 1], [1, 1, 0, 1]]))
     with pytest.raises(NotApplicable, match=r"where demands depend on the server \(demands_on\)"):
         pooled(TWINS.replace(demands_on={(0, 0): [1, 1]}))
+
+
+def test_what_is_nothing_beside_the_largest_is_shown_as_0():
+    item = Allocation(Instance([[1], [1]], [[4]]), [3, 1.60044e-12])
+    assert "u2 0>" in repr(item)
+    assert item.grid().rows[1] == ["u2", "0"]
+    assert item.tasks[1] == 1.60044e-12

@@ -264,7 +264,7 @@ def test_after_a_proof_that_there_is_no_allocation_nothing_else_is_tried(monkeyp
     edit = {"cvxpy": lambda p, _: cp.Problem(p.objective, [*p.constraints, p.var_dict["x"][0] >= 1000]), "pyomo": _too_much}
     torn = solve(WANG, DRFH.edited("torn", **edit))
     assert (torn.termination, torn.has_point) == ("infeasible", False)
-    assert "it alone does" in torn.message
+    assert "this constraint contradicts the model: " in torn.message
     assert asked == ["cvxpy:clarabel"]
 
 
@@ -337,8 +337,9 @@ def test_what_is_known_of_a_conflict_is_told_step_by_step():
     item = mechanism("utilitarian").edited("torn", cvxpy=edit)
     sentences = list(conflict(item, WANG))
     assert sentences[0].endswith("there was no time to find out which")
-    assert sentences[-1].endswith("together they do, and none can be left out")
-    assert len(sentences[-1]) < len(sentences[0])
+    assert sentences[-1].endswith("; without any one of them the model has a solution")
+    assert "x[1] <= 5" in sentences[0]
+    assert "x[1] <= 5" not in sentences[-1]
 
 
 @pytest.mark.parametrize("weights", [[1e9, 1], [1e12, 1], [1e15, 1], [1, 1e-12], [1e-300, 1], [1e300, 1]])

@@ -602,7 +602,7 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
 
     monkeypatch.setattr(cli_theorems, "verify", interrupted)
     assert main(["theorems", "--id", "Z.P4", "--store", str(tmp_path / "f.sqlite")]) == 130
-    assert capsys.readouterr().err == "fairalloc: interrupted; what was kept is kept\n"
+    assert capsys.readouterr().err == "fairalloc: interrupted; results that were already written to a file remain there\n"
 
 
 @pytest.mark.parametrize(
