@@ -187,7 +187,9 @@ def _written(*sides: Floats) -> list[list[str]]:
     return [[f"{round(v, places) + 0.0:.{DIGITS}g}" for v in side.tolist()] for side in sides]
 
 
-def sensitivity(allocation: Allocation, mechanism: str | Mechanism | None = None, time_limit: float | None = None) -> Sensitivity:
+def sensitivity(
+    allocation: Allocation, mechanism: str | Mechanism | type[Mechanism] | None = None, time_limit: float | None = None
+) -> Sensitivity:
     """How each user's tasks move with each capacity of the allocation's instance.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import Any
 from fairalloc.analysis import Property
 from fairalloc.cli_arguments import a_path, completed, mechanism_named, mechanism_names
 from fairalloc.cli_output import emit
-from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
@@ -36,7 +36,7 @@ STORE = Path("results/theorems.sqlite")
 VIOLATED = ("refuted", "violated in floating point")
 """Where a claim of one's own has this status, the exit code is 1."""
 
-JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | Mechanism | FunctionType) else None)
+JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
 
 
 def add_commands(commands: Any) -> None:

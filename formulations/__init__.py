@@ -6,13 +6,15 @@ A file of this folder that defines `mechanism` is a mechanism; nothing is listed
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.formulations, not as formulations: it is mapped into fairalloc")
 
+from inspect import Parameter, isclass, signature
 from pkgutil import iter_modules
+from typing import Any
 
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.formulations.mechanism import NAMES, Mechanism
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.registry import Registry, imported
 
-__all__ = ["MECHANISMS", "Mechanism", "mechanism"]
+__all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism"]
 
 
 def _discover() -> dict[str, Mechanism]:
@@ -32,24 +34,50 @@ def _add(found: dict[str, Mechanism], item: Mechanism) -> None:
     found[item.id] = item
 
 
+def as_mechanism(item: Any) -> Mechanism | None:
+    """The mechanism itself, or one of a class of mechanisms that needs no arguments; None for anything else.
+
+    Raises
+    ------
+    InstanceError : the class needs arguments, or its objects cannot be made
+    """
+    if not (isclass(item) and issubclass(item, Mechanism)):
+        return item if isinstance(item, Mechanism) else None
+    if needed := _needed(item):
+        raise InstanceError(f"{item.__name__} is a class of mechanisms that needs {needed}: write {item.__name__}({needed}=...)")
+    try:
+        return item()
+    except Exception as error:
+        raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _needed(kind: type) -> str:
+    """The first argument that a class cannot do without, or ""."""
+    free = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    needed = [p.name for p in signature(kind).parameters.values() if p.default is Parameter.empty and p.kind not in free]
+    return needed[0] if needed else ""
+
+
 MECHANISMS: Registry[Mechanism] = Registry(
     "mechanism",
     "fairalloc.mechanisms",
     _discover,
-    lambda item: item if isinstance(item, Mechanism) else None,
+    as_mechanism,
     lambda item: (item.id, *item.aliases),
 )
 """All mechanisms by id."""
 
+NAMES.append(MECHANISMS.is_ours)
 
-def mechanism(name: str | Mechanism) -> Mechanism:
-    """The mechanism with this id or alias; a mechanism itself is returned as it is.
+
+def mechanism(name: str | Mechanism | type[Mechanism]) -> Mechanism:
+    """The mechanism with this id or alias; a mechanism itself is returned as it is, and a class that needs no arguments made one.
 
     >>> mechanism("ceei").id
     'nb'
     """
-    if isinstance(name, Mechanism):
-        return name
+    if (own := as_mechanism(name)) is not None:
+        return own
     if isinstance(name, str) and name in MECHANISMS:
         return MECHANISMS[name]
     for item in MECHANISMS.values():

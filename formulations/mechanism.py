@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 
-__all__ = ["Edited", "Mechanism"]
+__all__ = ["NAMES", "Edited", "Mechanism"]
+
+NAMES: "list[Callable[[str], bool]]" = []
+"""What says whether a name is that of a mechanism of this package: the registry, which imports this file."""
 
 
 class Mechanism:
@@ -109,14 +112,20 @@ class Mechanism:
 
         Parameters
         ----------
-        id : its name
+        id : its name, which must not be that of a mechanism of this package
         cvxpy : `f(problem, instance) -> cp.Problem`
         pyomo : `h(model, instance) -> None`, which changes the model in place; either edit is enough
 
         Returns
         -------
         The mechanism; see `Edited` for what `solve` makes of it
+
+        Raises
+        ------
+        FairallocError : the id is a name of one of the mechanisms of this package, or the edit is none
         """
+        if isinstance(id, str) and any(is_name(id) for is_name in NAMES):
+            raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
         return Edited(self, id, cvxpy, pyomo)
 
     def configure(self, /, **parameters: Any) -> "Mechanism":

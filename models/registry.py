@@ -62,6 +62,10 @@ class Registry(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._ours()) + len(self._theirs())
 
+    def is_ours(self, name: str) -> bool:
+        """Whether it is a name of one of this package; installed packages are not asked."""
+        return any(name in self._names(item) for item in self._ours().values())
+
     def _ours(self) -> Mapping[str, T]:
         with self._lock:
             if self._own is None:

@@ -11,7 +11,7 @@ import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from inspect import isclass, isfunction
@@ -22,7 +22,7 @@ from typing import Any
 import cloudpickle
 
 from fairalloc.analysis.properties.property import as_property
-from fairalloc.formulations import Mechanism
+from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.solvers.registry import as_method
 
@@ -53,7 +53,7 @@ class ObjectKind:
     read: Callable[[Any], Any | None]
 
 
-MECHANISM = ObjectKind("mechanism", lambda item: item if isinstance(item, Mechanism) else None)
+MECHANISM = ObjectKind("mechanism", as_mechanism)
 METHOD = ObjectKind("method", as_method)
 PROPERTY = ObjectKind("property", as_property)
 
@@ -78,7 +78,7 @@ def load_object(text: str, kind: ObjectKind) -> Any:
         if len(found) != 1:
             which = f"{', '.join(found)}: name one of them as {file}:NAME" if found else "none"
             raise InstanceError(f"{file} must define one {kind.word}, but it defines {which}")
-        return next(iter(found.values()))
+        return kind.read(next(iter(found.values())))
     if not hasattr(module, name):
         own = [key for key in _own(module) if not key.startswith("_")]
         raise UnknownName(no_such("object", name, own, f"{file} defines {', '.join(own) or 'nothing'}"))
@@ -89,12 +89,21 @@ def load_object(text: str, kind: ObjectKind) -> Any:
 
 
 def load_objects(text: str, kind: ObjectKind) -> dict[str, Any]:
-    """All objects of a kind in `FILE.py`, or the one of `FILE.py:NAME`, by their names in the file."""
+    """All objects of a kind in `FILE.py`, or the one of `FILE.py:NAME`, by their names in the file.
+
+    A class counts only where nothing else in the file is made of it.
+    """
     file, name = _parts(text)
     if name is not None:
         return {name: load_object(text, kind)}
-    module = _module(file)
-    return {key: item for key, item in _own(module).items() if kind.read(item) is not None and not key.startswith("_")}
+    own = {key: item for key, item in _own(_module(file)).items() if not key.startswith("_")}
+    return {key: item for key, item in own.items() if not _is_made_of(own.values(), item) and kind.read(item) is not None}
+
+
+def _is_made_of(items: Iterable[Any], kind: Any) -> bool:
+    """Whether one of the items is an object of this class or a subclass of it."""
+    others = [item for item in items if item is not kind] if isclass(kind) else []
+    return any(issubclass(item if isclass(item) else type(item), kind) for item in others)
 
 
 def place_of(item: Any) -> str:

@@ -40,7 +40,7 @@ for a, tasks in enumerate(x if x is not None else ()):
 '''
 
 
-def export(instance: Instance, mechanism: str | Mechanism, format: str = "lp", **parameters: Any) -> str:  # noqa: A002
+def export(instance: Instance, mechanism: str | Mechanism | type[Mechanism], format: str = "lp", **parameters: Any) -> str:  # noqa: A002
     """The text of a mechanism's model, for a solver or a person.
 
     Parameters

@@ -11,7 +11,9 @@ from fairalloc.models.jsonio import parse_allocation, read_json
 __all__ = ["read_allocation"]
 
 
-def read_allocation(path: str | Path, instance: Instance, mechanism: str | Mechanism | None = None) -> Allocation:
+def read_allocation(
+    path: str | Path, instance: Instance, mechanism: str | Mechanism | type[Mechanism] | None = None
+) -> Allocation:
     """The allocation in a file of schema fairalloc-allocation/1; its residuals are left to be computed.
 
     Parameters

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations import Mechanism
+from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited
@@ -37,7 +37,7 @@ __all__ = ["solve"]
 
 def solve(
     instance: Instance,
-    mechanism: str | Mechanism,
+    mechanism: str | Mechanism | type[Mechanism],
     method: str | Own | None = None,
     accuracy: Accuracy = "mid",
     time_limit: float | None = None,
@@ -190,7 +190,7 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
 def _check(instance: Any, mechanism: Any, accuracy: Accuracy, time_limit: Any) -> float:
     """The seconds that there are; one sentence on what is wrong."""
     as_instance(instance)
-    if not isinstance(mechanism, str | Mechanism):
+    if not isinstance(mechanism, str) and as_mechanism(mechanism) is None:
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)
     return isolated.checked_limit(time_limit)

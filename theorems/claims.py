@@ -43,7 +43,7 @@ FINDING = 0.9
 
 def claim(
     text: str,
-    mechanism: str | Mechanism,
+    mechanism: str | Mechanism | type[Mechanism],
     property: Any,  # noqa: A002 (the public name of the attribute)
     hypotheses: Any = (),
     *,

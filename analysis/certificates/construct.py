@@ -66,7 +66,7 @@ class Failure:
 
 def certify(
     instance: Instance,
-    mechanism: str | Mechanism,
+    mechanism: str | Mechanism | type[Mechanism],
     allocation: Allocation | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,

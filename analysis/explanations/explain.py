@@ -46,7 +46,7 @@ UNIQUE = Leximin | Utilitarian | NashBargaining | FairDominantShares
 
 def explain(
     allocation: Allocation,
-    mechanism: str | Mechanism | None = None,
+    mechanism: str | Mechanism | type[Mechanism] | None = None,
     user: str | None = None,
     time_limit: float | None = None,
 ) -> Explanation:

@@ -20,7 +20,7 @@ from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.rationals import exact_arcs
@@ -40,7 +40,7 @@ Check: TypeAlias = Callable[[Holdings, float], Verdict]
 
 def check(
     allocation: Allocation,
-    property: str | Mechanism | Property | Callable[..., Any],  # noqa: A002
+    property: str | Mechanism | type[Mechanism] | Property | Callable[..., Any],  # noqa: A002
     tolerance: float = TOLERANCE,
     exact: bool | None = None,
     reference: bool | None = None,
@@ -54,7 +54,8 @@ def check(
     allocation : tasks on arcs, and bundles where more was handed out than is used; as `solve`, `read_allocation` or
         `Allocation(instance, x)` give it
     property : a name in PROPERTIES, or a mechanism or its id, whose definition is then checked, or "market", or a function of
-        one's own that takes an allocation and returns a Verdict, True or False (property.py)
+        one's own that takes an allocation and returns a Verdict, True or False, or a number that is positive where the property
+        is violated, beyond `tolerance` (property.py)
     tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are checked in floating point, and in rationals where that cannot tell: `certify` proves them
@@ -108,8 +109,10 @@ def check(
 
 def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
     """The property, the mechanism, or the name of a mechanism, or "market"."""
-    if isinstance(property, Property | Mechanism):
+    if isinstance(property, Property):
         return property
+    if (own := as_mechanism(property)) is not None:
+        return own
     if isinstance(property, str):
         names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
         if property not in names:

@@ -6,17 +6,25 @@ A property of one's own is a plain function, or a `Property` where it is to have
         return bool(allocation.tasks.min() >= 1)
 
     fa.check(allocation, nobody_starves)
+
+A number is the margin of the property, positive where it is violated:
+
+    def tasks_that_are_missing(allocation):
+        return float(1 - allocation.tasks.min())
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from inspect import Parameter, isfunction, signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 
 __all__ = ["MECHANISM_PROPERTIES", "Property", "as_property"]
@@ -33,7 +41,8 @@ class Property:
     ----------
     name : what verdicts call it
     function : `f(allocation)`, or `f(holdings, tolerance)` where it computes in rationals too (the arrays of `holdings`,
-        analysis/holdings.py, are floats or Fractions); it returns a Verdict, or True or False
+        analysis/holdings.py, are floats or Fractions); it returns a Verdict, True or False, or a number: the margin, which is
+        positive where the property is violated and at most 0 where it holds, as of `claim`
     """
 
     name: str
@@ -58,7 +67,18 @@ class Property:
         if isinstance(found, bool | np.bool_):
             words = f"{self.name} {'holds' if found else 'does not hold'}"
             return Verdict(self.name, bool(found), 0.0 if found else np.inf, words, "a function of the caller")
-        raise InstanceError(f"the property {self.name!r} returned {shown(found)}, but it must be a Verdict, True or False")
+        if isinstance(found, Real) and not np.isnan(float(found)):
+            return self._of_number(found, h.allocation, tolerance)
+        rule = "it must be a Verdict, True or False, or a number"
+        raise InstanceError(f"the property {self.name!r} returned {shown(found)}, but {rule}")
+
+    def _of_number(self, found: Any, allocation: Allocation, tolerance: float) -> Verdict:
+        """The verdict of a margin: rationals of an allocation in rationals are compared with 0, others with the tolerance."""
+        exact = isinstance(found, Fraction | int) and allocation.x_exact is not None
+        most = 0 if exact else tolerance
+        holds = bool(found <= most)
+        words = f"{self.name} is {'not ' if holds else ''}violated: {found} is {'at most' if holds else 'above'} {most}"
+        return Verdict(self.name, holds, float(found), words, "rational arithmetic" if exact else "a function of the caller")
 
 
 def as_property(item: Any) -> Property | None:

@@ -65,7 +65,7 @@ NOISE = 1e-4
 
 def check_mechanism(
     instance: Instance,
-    mechanism: str | Mechanism,
+    mechanism: str | Mechanism | type[Mechanism],
     property: str | Property | Callable[..., Any],  # noqa: A002
     *,
     trials: int = 200,

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fairalloc.formulations import Mechanism
+from fairalloc.formulations import Mechanism, as_mechanism
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.jsonio import read_instance
@@ -47,6 +48,10 @@ class SuiteCase:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     answer: tuple[Fraction, ...] | None = None
     words: str = ""
+
+    def __post_init__(self) -> None:
+        if (item := as_mechanism(self.mechanism)) is not None:
+            object.__setattr__(self, "mechanism", item)
 
     @property
     def label(self) -> str:
@@ -130,7 +135,7 @@ def find_suite(name: str | Suite) -> Suite:
         raise UnknownName(no_such("suite", name, SUITES, rule)) from None
 
 
-def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism]) -> Suite:
+def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Suite:
     """A suite of instances in files, each under each mechanism.
 
     Parameters
@@ -144,7 +149,8 @@ def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism])
     """
     cases = []
     for path in paths:
-        for item in mechanisms:
+        for given in mechanisms:
+            item = given if isinstance(given, str) else find_mechanism(given)
             label = item if isinstance(item, str) else item.id
             name = Path(path).stem + (f"-{label}" if len(mechanisms) > 1 else "")
             file = Path(path).resolve()

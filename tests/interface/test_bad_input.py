@@ -504,7 +504,7 @@ CALLS = [
     (
         "check function",
         lambda: check(Allocation(WANG, [0] * 4), property_that_says_maybe),
-        "the property 'property_that_says_maybe' returned 'maybe', but it must be a Verdict, True or False",
+        "the property 'property_that_says_maybe' returned 'maybe', but it must be a Verdict, True or False, or a number",
     ),
     (
         "certify arcs",

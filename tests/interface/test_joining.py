@@ -29,7 +29,8 @@ PLUGIN = """
         return cp.Problem(problem.objective, [*problem.constraints, instance.arcs.owner[[0]] @ x <= 4])
 
     capped = fa.mechanism("drfh").edited("capped", cvxpy=cap)
-    twin = fa.mechanism("drfh").edited("nb", cvxpy=cap)
+    twin = fa.mechanism("drfh").edited("twin", cvxpy=cap)
+    twin.id = "nb"
 
     class Nothing(Method):
         id, kind = "nothing", "exact"

@@ -254,7 +254,7 @@ COMMANDS = [
     ),
     (
         ["check", "wang-fig2", "{f}/good.json", "--property", "{f}/things.py:word"],
-        "the property 'word' returned 'yes', but it must be a Verdict, True or False",
+        "the property 'word' returned 'yes', but it must be a Verdict, True or False, or a number",
     ),
     (
         ["check", "wang-fig2", "{f}/good.json", "--property", "{f}/things.py:raises"],

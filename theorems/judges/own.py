@@ -31,7 +31,7 @@ from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
 from fairalloc.analysis.properties.strategyproofness import NOISE
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models.allocation import Allocation
@@ -109,8 +109,8 @@ def judge_of(given: Any) -> NamedJudge:
     """
     if isinstance(given, str):
         return _by_name(given)
-    if isinstance(given, Mechanism):
-        return NamedJudge(given.id, _in_floats(property_judge(given)))
+    if (item := as_mechanism(given)) is not None:
+        return NamedJudge(item.id, _in_floats(property_judge(item)))
     if isinstance(given, Property):
         return NamedJudge(given.name, partial(_of_allocation, partial(_checked, given), given.name), is_own=True)
     if not callable(given):

@@ -1,0 +1,146 @@
+"""A mechanism and a property of one's own, as a person who knows nothing of the package writes them: as a class, by any name."""
+
+from fractions import Fraction
+
+import cvxpy as cp
+import pytest
+
+import fairalloc as fa
+from fairalloc import benchmarks
+from fairalloc.cli import main
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations.common.tasks import cvxpy_tasks
+from tests import tolerances
+
+WANG = fa.example("wang-fig2").instance
+
+MINE = """
+import cvxpy as cp
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations.common.tasks import cvxpy_tasks
+
+class Most(Mechanism):
+    id = "most"
+
+    def write_cvxpy(self, instance):
+        x, constraints = cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+def spread(allocation):
+    return float(allocation.tasks.max() - allocation.tasks.min()) - 1
+"""
+
+
+class Most(Mechanism):
+    id = "most"
+
+    def write_cvxpy(self, instance):
+        x, constraints = cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+
+class AtMost(Most):
+    id = "at-most"
+
+    def __init__(self, limit):
+        self.limit = limit
+
+
+class Failing(Most):
+    def __init__(self):
+        raise RuntimeError("no data")
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+# ---- a class where a mechanism goes ------------------------------------------------------------------------------------
+
+
+def test_a_class_that_needs_no_arguments_is_a_mechanism():
+    allocation = fa.solve(WANG, Most)
+    assert allocation.mechanism == "most"
+    assert allocation.tasks.sum() == pytest.approx(fa.solve(WANG, Most()).tasks.sum(), abs=tolerances.LINEAR)
+    assert fa.check(allocation, Most).holds
+    assert fa.explain(allocation, Most).mechanism == "most"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (AtMost, "AtMost is a class of mechanisms that needs limit: write AtMost(limit=...)"),
+        (Failing, "the mechanism Failing() cannot be made: RuntimeError: no data"),
+        (int, "mechanism is <class 'int'>, but it must be an id or a Mechanism"),
+    ],
+)
+def test_other_classes_are_refused_in_a_sentence(given, sentence):
+    with pytest.raises(fa.FairallocError) as caught:
+        fa.solve(WANG, given)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("place", ["{}:Most", "{}"])
+def test_the_command_line_takes_a_class(mine, capsys, place):
+    assert main(["solve", "wang-fig2", "-m", place.format(mine)]) == 0
+    assert "most by" in capsys.readouterr().out
+
+
+def test_the_matrix_and_the_benchmark_take_a_class(mine, tmp_path, capsys):
+    assert main(["matrix", "-m", f"{mine}:Most", "--property", "pareto", "--trials", "2", "--budget", "5"]) in (0, 1)
+    assert "most" in capsys.readouterr().out
+    fa.write_instance(WANG, tmp_path / "wang.json")
+    suite = benchmarks.suite_of([tmp_path / "wang.json"], [Most])
+    assert suite.cases[0].label == "most"
+
+
+# ---- names of edits ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["nb", "ceei"])
+def test_an_edit_has_a_name_of_its_own(name):
+    with pytest.raises(fa.FairallocError) as caught:
+        fa.mechanism("drfh").edited(name, cvxpy=lambda problem, _: problem)
+    assert str(caught.value) == f"the id of the edit is {name!r}, but that is the name of another mechanism"
+
+
+# ---- numbers as properties ---------------------------------------------------------------------------------------------
+
+
+def gap(allocation):
+    return float(allocation.tasks.max() - allocation.tasks.min())
+
+
+def exact_gap(allocation):
+    return max(allocation.tasks_exact) - min(allocation.tasks_exact)
+
+
+def test_a_number_is_the_margin_of_a_property_positive_where_it_is_violated():
+    far = fa.Allocation(WANG, [5, 0, 0, 10])
+    verdict = fa.check(far, gap)
+    assert (verdict.holds, verdict.margin) == (False, 5.0)
+    assert verdict.sentence == "gap is violated: 5.0 is above 1e-06"
+    assert fa.check(far, gap, tolerance=6).holds
+    assert fa.check(fa.Allocation(WANG, [5, 0, 0, 5]), gap).holds
+    assert fa.check(far, fa.Property("minus", lambda a: -gap(a))).margin == -5.0
+
+
+def test_an_exact_number_refutes_in_rationals():
+    tiny = Fraction(1, 10**9)
+    near = fa.Allocation(WANG, [5 + float(tiny), 0, 0, 5], x_exact=(5 + tiny, Fraction(0), Fraction(0), Fraction(5)))
+    assert not fa.check(near, exact_gap).holds
+    assert fa.check(near, gap).holds
+
+
+def test_not_a_number_is_refused():
+    with pytest.raises(fa.InstanceError, match="returned nan, but it must be a Verdict, True or False, or a number"):
+        fa.check(fa.Allocation(WANG, [5, 0, 0, 5]), fa.Property("none", lambda _: float("nan")))
+
+
+def test_the_command_line_checks_a_number(mine, tmp_path, capsys):
+    fa.write_allocation(fa.Allocation(WANG, [5, 0, 0, 10]), tmp_path / "far.json")
+    assert main(["check", "wang-fig2", str(tmp_path / "far.json"), "--property", f"{mine}:spread"]) == 1
+    assert "spread is violated: 4.0 is above" in capsys.readouterr().out
