@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, Any
 if sys.stderr is None:  # it is closed: NumPy before 2.1 reads `sys.stderr.write` when it is imported
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
 
+from fairalloc import stop
+
+if stop.is_command_line():
+    stop.end_quietly()
+
 from fairalloc.analysis import (
     Certificate,
     Explanation,

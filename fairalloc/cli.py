@@ -28,6 +28,7 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.published import EXAMPLES
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
+from fairalloc.stop import INTERRUPTED, raise_again
 
 INTERNAL = 70
 """The exit code for a mistake of this package (EX_SOFTWARE of sysexits.h)."""
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        raise_again()
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             prepare_streams()
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         complain("interrupted; results that were already written to a file remain there")
-        return 130
+        return INTERRUPTED
     except OSError as error:  # a file that cannot be read or written
         if error.errno is None or "--debug" in words:
             return _internal(error, "--debug" in words)

@@ -127,6 +127,8 @@ def _solve(options: argparse.Namespace) -> int:
         emit(piece)
     for file in options.plot:
         write_figure(drawn, file)
+    if drawn and drawn[-1].termination == "interrupted":
+        raise KeyboardInterrupt
     return int(any(failures))
 
 
@@ -139,7 +141,7 @@ def _kept(results: Iterable[Result], drawn: list[Allocation]) -> Iterator[Result
 
 
 def _results(options: argparse.Namespace, computed: Callable[[str], Allocation], failures: list[bool]) -> Iterator[Result]:
-    """The results in the order of the instances; `failures` gets an entry for each."""
+    """The results in the order of the instances, up to one that was interrupted; `failures` gets an entry for each."""
     several = len(options.instances) > 1 or options.format == "jsonl"
     for name in options.instances:
         result: Result
@@ -160,6 +162,8 @@ def _results(options: argparse.Namespace, computed: Callable[[str], Allocation],
             result = Refused(name, f"internal error: {type(error).__name__}: {error}")
             failures.append(True)
         yield result
+        if isinstance(result, Allocation) and result.termination == "interrupted":
+            return
 
 
 # ---- formats ---------------------------------------------------------------------------------------------------------

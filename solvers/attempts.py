@@ -10,9 +10,11 @@ smaller ones, where what it changes in memory is kept, and an alarm ends it. The
 second, with the best point that arrived.
 
 **Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
-where there is none.
+where there is none. Native code hears it only when it ends, so in the main thread it runs in a child on large instances without
+a limit too.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -151,13 +153,14 @@ def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, b
 
 def _attempt(request: Request, method: Method) -> Allocation:
     """The method's answer, judged; in a child process where it might overrun."""
-    if isolated.AVAILABLE and request.limits.limited and _may_overrun(request.instance, method):
-        return in_child(partial(_work, request, method), request.limits, _nothing(request, method))
+    large = is_large(request.instance)
+    if isolated.AVAILABLE and _needs_child(request, method):
+        return in_child(partial(_work, request, method, large), request.limits, _nothing(request, method))
     known: list[Allocation] = []
     rung = [False]
     try:
         with isolated.alarm(_end(request.limits) - request.limits.clock()) as rung:
-            _work(request, method, known.append)
+            _work(request, method, large and request.limits.limited, known.append)
     except KeyboardInterrupt:
         if rung[0] or (known and known[-1].has_point):
             return (_late if rung[0] else _interrupted)(known[-1] if known else _nothing(request, method))
@@ -192,6 +195,14 @@ def _late(allocation: Allocation) -> Allocation:
     return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
 
 
+def _needs_child(request: Request, method: Method) -> bool:
+    """Whether it might overrun its limit or, where it has none, leave Ctrl-C unheard for long."""
+    if request.limits.limited:
+        return _may_overrun(request.instance, method)
+    native = bool(method.packages) and is_large(request.instance)
+    return native and not isolated.watched() and threading.current_thread() is threading.main_thread()
+
+
 def _may_overrun(instance: Instance, method: Method) -> bool:
     """Whether it might look at no clock for long: large ones, and native code where nobody else ends this process."""
     return is_large(instance) or bool(method.packages and not isolated.watched())
@@ -209,9 +220,9 @@ def _nothing(request: Request, method: Method) -> Allocation:
     return _unjudged(Allocation(home, np.full(len(home.arcs), np.nan), **facts), "there is no point")
 
 
-def _work(request: Request, method: Method, keep: Callable[[Allocation], None]) -> None:
-    """The answer, first as it is and then judged, each kept as soon as it is there."""
-    answered, facts = _answered(request, method, keep)
+def _work(request: Request, method: Method, early: bool, keep: Callable[[Allocation], None]) -> None:
+    """The answer, first as it is and then judged, each kept as soon as it is there; if `early`, also the points before."""
+    answered, facts = _answered(request, method, early, keep)
     keep(_unjudged(answered, "there was no time left to judge it"))
     keep(_judged(request, method, answered, facts))
 
@@ -257,14 +268,13 @@ def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Lim
     return _late(allocation) if outcome.ending == "time" else allocation
 
 
-def _answered(request: Request, method: Method, keep: Callable[[Allocation], None]) -> tuple[Allocation, ModelFacts]:
+def _answered(request: Request, method: Method, early: bool, keep: Callable[[Allocation], None]) -> tuple[Allocation, ModelFacts]:
     """Step 1: the method's answer on the mechanism's home, not judged, and what is known of the model there.
 
-    On large instances with a limit `keep` gets the points that the method has before.
+    If `early`, `keep` gets the points that the method has before.
     """
     mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
     domain, home = mechanism.domain(instance), mechanism.home(instance)
-    early = request.limits.limited and is_large(instance)
 
     def offered(x: Floats) -> None:
         facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}

@@ -239,6 +239,37 @@ def test_a_warm_start_from_a_file_has_prices(run, tmp_path):
     assert len(warm["log"]) == 1 < len(json.loads(text)["log"])
 
 
+def test_a_point_that_was_interrupted_is_printed_with_code_130(run, monkeypatch):
+    """And nothing is begun after it."""
+
+    def interrupted(instance, *arguments, **parameters):
+        return Allocation(instance, [0.0] * len(instance.arcs), termination="interrupted", residuals={"feasibility": 0.0})
+
+    monkeypatch.setattr(cli_solve, "solve", interrupted)
+    code, text, said = run("solve", "wang-fig2", "wang-pool", "--format", "json")
+    assert code == 130
+    assert [item["termination"] for item in json.loads(text)] == ["interrupted"]
+    assert said.startswith("fairalloc: interrupted; ")
+
+
+@pytest.mark.parametrize("words", [["-m", "fairalloc", "list"], ["/somewhere/bin/fairalloc", "list"]])
+def test_ctrl_c_during_the_imports_is_one_line(words):
+    """The signal comes as soon as the package has begun to be imported."""
+    program = f"""
+import os, signal, sys
+sys.argv, sys.orig_argv = {words[-2:]!r} if {words[0]!r} != "-m" else ["-m"], ["python", *{words!r}]
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "fairalloc.analysis":
+            os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+import fairalloc
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "fairalloc: interrupted\n")
+
+
 def test_no_point_is_a_sentence_instead_of_a_table(run, tmp_path):
     """No numbers are printed where there are none."""
     own = "def nothing(instance, mechanism, limits):\n    raise RuntimeError('it broke')\n"

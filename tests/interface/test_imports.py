@@ -47,7 +47,7 @@ PARTS = {
         *("suites", "machine", "identity", "records", "references", "worker", "progress", "*"),
         *("runner", "metrics", "ranking", "compare", "report", "figures", "page", "formats", "__init__"),
     ),
-    "fairalloc": ("__init__", "*", "cli", "__main__"),
+    "fairalloc": ("stop", "__init__", "*", "cli", "__main__"),
 }
 """Inside a room, files and folders in the order in which they may import; "*" stands for all that are not named."""
 

@@ -225,7 +225,7 @@ def test_packages_are_imported_before_the_clock_starts(monkeypatch):
     events, place = [], sys.modules["fairalloc.solvers.solve"]
     monkeypatch.setattr(place, "now", lambda: events.append("clock") or time.perf_counter())
     monkeypatch.setattr(isolated, "import_all", lambda names: events.append(tuple(names)))
-    assert solve(WANG, "nb", time_limit=60.0).residual <= RESIDUAL
+    assert solve(WANG, "nb", "cvxpy:clarabel", time_limit=60.0).residual <= RESIDUAL
     assert events[:2] == [("cvxpy", "clarabel"), "clock"]
     events.clear()
     solve(WANG, "drfh", "pyomo:highs", time_limit=60.0)
@@ -450,6 +450,25 @@ def test_ctrl_c_ends_the_child():
     assert allocation.has_point
     with pytest.raises(KeyboardInterrupt):
         within(1e6, Double(lambda session: (os.kill(os.getppid(), signal.SIGINT), hang(session))), step=0.0)
+
+
+@forks
+def test_ctrl_c_ends_native_code_without_a_limit():
+    """It cannot hear the signal itself: it is in a child, which is ended."""
+
+    def begun(session):
+        if session.limits.keep is not None:
+            session.offer(right(session)[0])
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.kill(os.getppid(), signal.SIGINT)
+        hang(session)
+
+    allocation = best_attempt(Request(DRFH, BIG, Limits()), [Native(begun)])
+    assert allocation.termination == "interrupted"
+    assert allocation.has_point
+    pids = []
+    best_attempt(Request(DRFH, WANG, Limits()), [Native(lambda session: (pids.append(os.getpid()), right(session))[1])])
+    assert pids == [os.getpid()], "small instances stay here"
 
 
 # ---- threads and what is printed ----------------------------------------------------------------------------------------
