@@ -50,8 +50,7 @@ from scipy.linalg import lstsq, null_space
 from scipy.optimize import linprog
 
 from fairalloc.analysis.active_set import ActiveSet, NotUnique, active_set_of_game
-from fairalloc.formulations import Mechanism
-from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -217,8 +216,7 @@ def sensitivity(
         raise InstanceError("sensitivity needs an allocation with a point")
     if mechanism is None and not allocation.mechanism:
         raise InstanceError("the allocation names no mechanism, so sensitivity needs one: sensitivity(allocation, mechanism)")
-    item = find_mechanism(mechanism or allocation.mechanism)
-    item = item.configure(**allocation.parameters) if mechanism is None else item
+    item = mechanism_of(allocation, mechanism)
     deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
     return _Work(allocation, item, deadline).result()
 

@@ -15,10 +15,11 @@ from fairalloc.cli_arguments import (
     document,
     instance_named,
     mechanism_named,
+    mechanism_names,
 )
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.models.jsonio import parse_allocation
 from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
@@ -65,15 +66,32 @@ def _once(*names: str | None) -> None:
 
 def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
     """The mechanism that was asked for, else the one that the allocation's document names."""
-    name = options.mechanism or (given.get("mechanism") if isinstance(given, dict) else None)
-    return mechanism_named(name) if name else None
+    if options.mechanism or not _is_unknown(given):
+        name = options.mechanism or (given.get("mechanism") if isinstance(given, dict) else None)
+        return mechanism_named(name) if name else None
+    try:
+        return mechanism_named(given["mechanism"])
+    except UnknownName as error:
+        raise UnknownName(f"{error}; one of your own is named by -m FILE.py:NAME") from None
+
+
+def _is_unknown(given: Any) -> bool:
+    """Whether the allocation's document names a mechanism of somebody's own."""
+    name = given.get("mechanism") if isinstance(given, dict) else None
+    return isinstance(name, str) and bool(name) and not is_in_file(name) and name not in mechanism_names()
+
+
+def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
+    """Whether the allocation is of a mechanism of somebody's own, and the properties that are asked for need none."""
+    asked = options.property or []
+    return bool(not options.mechanism and asked and _is_unknown(given) and all(is_in_file(p) or p in PROPERTIES for p in asked))
 
 
 def _check(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
     end = time.perf_counter() + checked_limit(options.time_limit)
     given = document(options.allocation)
-    own = _own_mechanism(options, given)
+    own = None if _needs_no_mechanism(options, given) else _own_mechanism(options, given)
     instance = instance_named(options.instance)
     instance = own.home(instance) if own else instance
     allocation = parse_allocation(given, instance)

@@ -11,10 +11,11 @@ from pkgutil import iter_modules
 from typing import Any
 
 from fairalloc.formulations.mechanism import NAMES, Mechanism
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.registry import Registry, imported
 
-__all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism"]
+__all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of"]
 
 
 def _discover() -> dict[str, Mechanism]:
@@ -85,3 +86,23 @@ def mechanism(name: str | Mechanism | type[Mechanism]) -> Mechanism:
             return item
     names = [key for item in MECHANISMS.values() for key in (item.id, *item.aliases)]
     raise UnknownName(no_such("mechanism", name, names, f"the mechanisms are {', '.join(MECHANISMS)}"))
+
+
+def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None = None) -> Mechanism:
+    """The mechanism of this name, or the allocation's with its parameters; the allocation knows one of one's own by its id.
+
+    Parameters
+    ----------
+    allocation : as `solve` gives it
+    name : an id, an alias or a mechanism; None = what the allocation was solved for
+
+    Raises
+    ------
+    UnknownName : there is no such mechanism
+    """
+    own = allocation.rule
+    if name is None:
+        return mechanism(allocation.mechanism).configure(**allocation.parameters) if own is None else mechanism(own)
+    if own is not None and name == own.id and name not in MECHANISMS:
+        return mechanism(own)
+    return mechanism(name)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+import cloudpickle
 import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
@@ -74,6 +75,8 @@ class Allocation:
     log : the lines that the method's solver printed, where they were asked for
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
     x_exact : (A,) the tasks as rationals, where the method computes in rationals, else None
+    rule : the mechanism itself with its parameters, where `solve` was given one and not its id; it is in no document, and travels
+        to other processes where it can be pickled
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Allocation:
     log: tuple[str, ...] = ()
     bundles: Floats | None = None
     x_exact: tuple[Fraction, ...] | None = None
+    rule: Any = field(default=None, repr=False, compare=False)
 
     drawn_by: ClassVar[dict[str, Callable[["Allocation", Any], Any]]] = {}
     """{kind: function of an allocation and Axes}, what `plot` calls: this room imports no figures."""
@@ -121,6 +125,12 @@ class Allocation:
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(_floats(value, name), name, shape)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "rule": _packed(self.rule)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, rule=_unpacked(state["rule"]))
 
     def __repr__(self) -> str:
         what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
@@ -257,6 +267,21 @@ class Allocation:
         used = (self.load * self.instance.pools).sum(axis=0)
         result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
         return result
+
+
+def _packed(rule: Any) -> bytes | None:
+    """The pickle of a mechanism, by value where it was typed in; None where there is none."""
+    try:
+        return None if rule is None else bytes(cloudpickle.dumps(rule))
+    except Exception:  # what a mechanism holds is its author's
+        return None
+
+
+def _unpacked(data: bytes | None) -> Any:
+    try:
+        return None if data is None else cloudpickle.loads(data)
+    except Exception:  # its module may be missing here
+        return None
 
 
 def _floats(value: Any, what: str) -> Floats:

@@ -248,7 +248,7 @@ def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Lim
     ------
     KeyboardInterrupt : Ctrl-C before there was a point
     """
-    names = [field.name for field in fields(Allocation)]
+    names = [field.name for field in fields(Allocation) if field.name != "rule"]
 
     def facts(allocation: Allocation) -> dict[str, Any]:
         known = {name: getattr(allocation, name) for name in names}

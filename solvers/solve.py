@@ -104,6 +104,14 @@ def solve(
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging)
     request = Request(item, instance, limits, reference, warm_start)
 
+    answer = _limited(request, parameters, method, own)
+    return answer if isinstance(mechanism, str) else replace(answer, rule=item.configure(**parameters))
+
+
+def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own | None, own: Mapping[str, Any]) -> Allocation:
+    """The answer, in a child process where a limit must be kept."""
+    item, instance, limits = request.mechanism, request.instance, request.limits
+
     def work(keep: Callable[[Allocation], None]) -> Allocation:
         return _solved(request, parameters, method, own, keep)
 

@@ -21,7 +21,7 @@ from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertific
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.first_order import reference_prices
@@ -95,9 +95,10 @@ def certify(
     >>> print(certify(wang, "drfh", Allocation(wang, [5, 1, 1, 5])))
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
     """
-    item, instance = find_mechanism(mechanism), as_instance(instance)
+    instance = as_instance(instance)
     if allocation is not None and not isinstance(allocation, Allocation):
         raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
+    item = find_mechanism(mechanism) if allocation is None else mechanism_of(allocation, mechanism)
     seconds = checked_limit(time_limit)
     limits = Limits(deadline=now() + seconds)
     late: Certificate | Failure = Failure(item.id, "the time was not enough")

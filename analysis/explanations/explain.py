@@ -14,8 +14,7 @@ from fairalloc.analysis.explanations.explanation import Explanation, Subject
 from fairalloc.analysis.explanations.programs import explain_program
 from fairalloc.analysis.explanations.rounds import REFUSED, explain_rounds, refused
 from fairalloc.analysis.explanations.servers import explain_servers
-from fairalloc.formulations import Mechanism
-from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -84,8 +83,7 @@ def explain(
         raise InstanceError("the allocation names no mechanism, so explain needs one: explain(allocation, mechanism)")
     if user is not None and not isinstance(user, str):
         raise InstanceError(f"user is {shown(user)}, but it must be the name of a user")
-    item = find_mechanism(mechanism or allocation.mechanism)  # 1
-    item = item.configure(**allocation.parameters) if mechanism is None else item
+    item = mechanism_of(allocation, mechanism)  # 1
     subject = Subject(allocation, item, user, now() + checked_limit(time_limit))
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:

@@ -20,7 +20,7 @@ from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism, mechanism_of
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.rationals import exact_arcs
@@ -88,7 +88,7 @@ def check(
         raise InstanceError(f"the first argument is {shown(allocation)}, but it must be an Allocation(instance, x)")
     if isinstance(tolerance, bool) or not (isinstance(tolerance, Real) and float(tolerance) >= 0):
         raise InstanceError(f"tolerance is {shown(tolerance)}, but it must be a number that is not negative")
-    asked = _asked(property)
+    asked = _asked(property, allocation)
     name = asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
     if exact and not isinstance(asked, Property):
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
@@ -107,7 +107,7 @@ def check(
     return within(seconds, work, Verdict(name, None, np.nan, "not decided: the time was not enough", "not decided"))
 
 
-def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
+def _asked(property: Any, allocation: Allocation) -> str | Mechanism | Property:  # noqa: A002
     """The property, the mechanism, or the name of a mechanism, or "market"."""
     if isinstance(property, Property):
         return property
@@ -116,6 +116,8 @@ def _asked(property: Any) -> str | Mechanism | Property:  # noqa: A002
     if isinstance(property, str):
         names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
         if property not in names:
+            if allocation.rule is not None and property == allocation.rule.id:
+                return mechanism_of(allocation)
             if property in MECHANISM_PROPERTIES:
                 place = "check_mechanism checks it of a mechanism"
                 raise UnknownName(f"there is no property {property!r} of one allocation: {place}")

@@ -1,5 +1,6 @@
 """A mechanism and a property of one's own, as a person who knows nothing of the package writes them: as a class, by any name."""
 
+import pickle
 from fractions import Fraction
 
 import cvxpy as cp
@@ -144,3 +145,41 @@ def test_the_command_line_checks_a_number(mine, tmp_path, capsys):
     fa.write_allocation(fa.Allocation(WANG, [5, 0, 0, 10]), tmp_path / "far.json")
     assert main(["check", "wang-fig2", str(tmp_path / "far.json"), "--property", f"{mine}:spread"]) == 1
     assert "spread is violated: 4.0 is above" in capsys.readouterr().out
+
+
+# ---- an allocation knows the mechanism it was solved for ---------------------------------------------------------------
+
+
+def test_an_allocation_remembers_a_mechanism_of_ones_own():
+    allocation = fa.solve(WANG, Most())
+    assert fa.explain(allocation).mechanism == "most"
+    assert fa.check(allocation, "most").holds
+    assert "rule" not in repr(allocation)
+    assert fa.solve(WANG, "drfh").rule is None
+    edit = fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, _: problem)
+    assert fa.explain(fa.solve(WANG, edit)).mechanism == "capped"
+    with pytest.raises(fa.UnknownName):
+        fa.check(allocation, "capped")
+
+
+def test_sensitivity_and_certificates_know_it_too():
+    rule = fa.Leximin("own-shares", lambda instance: [1.0] * instance.N)
+    allocation = fa.solve(WANG, rule)
+    assert fa.sensitivity(allocation).up.shape[0] == WANG.N
+    assert fa.certify(WANG, "own-shares", allocation).mechanism == "own-shares"
+
+
+def test_it_travels_with_the_allocation():
+    allocation = fa.solve(WANG, fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, _: problem))
+    again = pickle.loads(pickle.dumps(allocation))
+    assert (again.x == allocation.x).all()
+    assert fa.explain(again).mechanism == "capped"
+
+
+def test_the_command_line_checks_an_allocation_of_an_unknown_mechanism(mine, tmp_path, capsys):
+    fa.write_allocation(fa.solve(WANG, Most), tmp_path / "own.json")
+    assert main(["check", "wang-fig2", str(tmp_path / "own.json"), "--property", f"{mine}:spread"]) in (0, 1)
+    assert "spread is" in capsys.readouterr().out
+    assert main(["check", "wang-fig2", str(tmp_path / "own.json")]) == 2
+    assert "one of your own is named by -m FILE.py:NAME" in capsys.readouterr().err
+    assert main(["check", "wang-fig2", str(tmp_path / "own.json"), "-m", f"{mine}:Most"]) == 0
