@@ -4,18 +4,22 @@ import argparse
 import glob
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairalloc.cli_arguments import DEFAULT, a_path, add_accuracy, completed, mechanism_named, mechanism_names, method_named
 from fairalloc.cli_bench_report import add_report, show
-from fairalloc.cli_output import emit
+from fairalloc.cli_output import complain, emit
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import traces
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
+from fairalloc.solvers.registry import find_method
 
 __all__ = ["add_commands"]
 
@@ -65,6 +69,7 @@ def _run(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
 
     suite = _suite(options)
+    methods = [method_named(method) for method in options.method or ()]
     name = suite if isinstance(suite, str) and not is_in_file(suite) else benchmarks.find_suite(suite).id
     records = options.records or Path("results") / f"{name}.sqlite"
     if options.data is not None:
@@ -79,11 +84,12 @@ def _run(options: argparse.Namespace) -> int:
         jobs=options.jobs,
         scheduler=options.scheduler,
     )
+    _say_what_is_not_computed((case.mechanism for case in benchmarks.find_suite(suite).cases), methods)
     summary = benchmarks.run(
         suite,
         records=records,
         cases=options.case or (),
-        methods=[method_named(method) for method in options.method or ()],
+        methods=methods,
         setting=setting,
     )
     page = records.with_suffix(".html")
@@ -110,7 +116,33 @@ def _suite(options: argparse.Namespace) -> Any:
         return place
     if not files:
         raise InstanceError(f"{place!r} holds no instances: there is no file that ends in .json")
+    if len(files) > 1:
+        files = [file for file in files if _is_instance(file)]
+    if not files:
+        raise InstanceError(f"{place!r} holds no instances: no file has the schema {INSTANCE_SCHEMA}")
     return benchmarks.suite_of(files, [mechanism_named(name) for name in options.mechanism or [DEFAULT]])
+
+
+def _is_instance(file: Path) -> bool:
+    """Whether a file in a folder is solved: one that says that it is something else is left out with a sentence."""
+    try:
+        document = parse_json(file.read_text(encoding="utf-8"), str(file))
+    except (InstanceError, OSError, ValueError):
+        return True  # its case says what is wrong with it
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != INSTANCE_SCHEMA:
+        complain(f"{file} is left out: its schema is {shown(schema)}, not {INSTANCE_SCHEMA!r}")
+    return bool(schema == INSTANCE_SCHEMA)
+
+
+def _say_what_is_not_computed(mechanisms: Iterable[str | Mechanism], methods: Sequence[Any]) -> None:
+    """A sentence for each mechanism that no method computes of those that are named."""
+    known = [find_method(method) if isinstance(method, str) else method for method in methods]
+    for item in dict.fromkeys(mechanisms):
+        asked = find_mechanism(item)
+        if known and not any(method.computes(asked) for method in known):
+            names = ", ".join(method.id for method in known)
+            complain(f"{asked.id} is not solved: none of the methods that are named computes it ({names})")
 
 
 def _data(options: argparse.Namespace) -> int:

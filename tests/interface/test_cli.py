@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from tolerances import EXACT
 
+import fairalloc as fa
 from fairalloc import __version__, cli, cli_solve
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli import main
@@ -361,3 +362,16 @@ def test_every_name_can_be_completed(tmp_path, monkeypatch, line, words):
     typed = line.split()
     found = argcomplete.CompletionFinder(cli._parser(), always_complete_options=False)
     assert [word.strip() for word in found._get_completions(typed[:-1], typed[-1], "", None)] == words
+
+
+def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_computes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    one = fa.Instance([[1]], [[2]])
+    fa.write_instance(one, "one.json")
+    fa.write_allocation(fa.solve(one, "drfh"), "answer.json")
+    ask = ["bench", "run", ".", "-m", "drfh", "-m", "nb", "--method", "highs", "--repeats", "1", "--records", "r.sqlite"]
+    assert main(ask) == 0
+    said = capsys.readouterr()
+    assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/1'" in said.err
+    assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
+    assert "answer-drfh" not in said.out
