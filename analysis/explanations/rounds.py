@@ -108,14 +108,22 @@ def _known(subject: Subject) -> Rounds:
 
 
 def _certified(subject: Subject, item: Leximin, made: LeximinCertificate) -> Rounds:
-    limits, domain = exact_arcs(subject.domain).limits, subject.domain
-    costs = Costs(domain, made.x, True)
+    """The certificate's rounds, and the allocation's own split: what has a price is full in every split of the same tasks.
+
+    Where the split is the certificate's all numbers are rationals, else all are floats.
+    """
+    limits, domain, x = exact_arcs(subject.domain).limits, subject.domain, subject.allocation.x
+    found = Costs(domain, made.x, True)
+    same = np.allclose(x, np.array(made.x, dtype=float), rtol=PROVED, atol=PROVED * float(x.max(initial=0.0)))
+    costs = found if same else Costs(domain, cleaned(domain, x), False)
     layers = []
     for part in made.rounds:
-        full = tuple(n for n in part.users if limits[n] is not None and costs.tasks(n) == limits[n])
-        layers.append(Layer(part.level, part.users, full, part.prices))
+        full = tuple(n for n in part.users if limits[n] is not None and found.tasks(n) == limits[n])
+        level, prices = (part.level, part.prices) if same else (float(part.level), [float(p) for p in part.prices])
+        layers.append(Layer(level, part.users, full, prices))
+    rate = item.exact_rate(domain)
     proof = f"Proved by a certificate in rationals ({made.claim})."
-    return Rounds(layers, costs, item.exact_rate(domain), "certificate", proof)
+    return Rounds(layers, costs, rate if same else [float(r) for r in rate], "certificate", proof)
 
 
 def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float) -> Rounds:

@@ -183,3 +183,19 @@ def test_the_command_line_checks_an_allocation_of_an_unknown_mechanism(mine, tmp
     assert main(["check", "wang-fig2", str(tmp_path / "own.json")]) == 2
     assert "one of your own is named by -m FILE.py:NAME" in capsys.readouterr().err
     assert main(["check", "wang-fig2", str(tmp_path / "own.json"), "-m", f"{mine}:Most"]) == 0
+
+
+# ---- explanations are about the given split ----------------------------------------------------------------------------
+
+
+def test_an_explanation_is_about_the_split_that_it_is_given():
+    instance = fa.Instance([[1], [1]], [[3], [3]])
+    for x in ([3, 0, 0, 3], [0, 3, 3, 0], [1, 2, 2, 1]):
+        allocation = fa.Allocation(instance, x, "drfh")
+        said = [s.facts for s in fa.explain(allocation).sentences if s.kind == "server"]
+        tasks = {(f["user"], f["server"]): f["tasks"] for f in said}
+        wanted = {
+            (u, s): allocation.by_server[n, i] for n, u in enumerate(instance.users) for i, s in enumerate(instance.servers)
+        }
+        assert {key: float(value) for key, value in tasks.items()} == pytest.approx(wanted)
+        assert len({type(value) for value in tasks.values()} - {int}) == 1
