@@ -3,7 +3,7 @@
 | code | what it means |
 | --- | --- |
 | 0 | done |
-| 1 | a check, a certificate or one of several instances failed, or a claim in one's own file is violated; the rest is written |
+| 1 | a check, certificate or instance failed, an answer misses the accuracy, or an own claim is violated; the rest is written |
 | 2 | the command or its input is wrong, or the answer cannot be written |
 | 70 | a mistake of this package: --debug shows the traceback |
 | 130 | interrupted |

@@ -32,6 +32,7 @@ from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
 from fairalloc.solvers.files import read_allocation
 from fairalloc.solvers.isolated import checked_limit
+from fairalloc.solvers.options import promised
 
 __all__ = ["add_commands"]
 
@@ -147,7 +148,10 @@ def _results(options: argparse.Namespace, computed: Callable[[str], Allocation],
         result: Result
         try:
             result = computed(name)
-            failures.append(not result.has_point)
+            failures.append(not _is_solved(result, options.accuracy))
+            if result.has_point and failures[-1]:
+                asked = f"residual {result.residual:.1e}, but accuracy {options.accuracy} promises {promised(options.accuracy):g}"
+                complain(f"{name}: not solved to the accuracy asked: {result.not_judged or asked}")
         except FairallocError as error:
             if not several:
                 raise
@@ -164,6 +168,11 @@ def _results(options: argparse.Namespace, computed: Callable[[str], Allocation],
         yield result
         if isinstance(result, Allocation) and result.termination == "interrupted":
             return
+
+
+def _is_solved(result: Allocation, accuracy: str | float) -> bool:
+    """Whether it meets the accuracy, or claims success where the claim stands."""
+    return result.has_point and (result.claims_success or result.residual <= promised(accuracy))
 
 
 # ---- formats ---------------------------------------------------------------------------------------------------------

@@ -271,6 +271,32 @@ import fairalloc
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "fairalloc: interrupted\n")
 
 
+def test_an_answer_that_misses_the_accuracy_has_code_1(run):
+    code, text, said = run(
+        *(
+            "solve",
+            "wang-pool",
+            "-m",
+            "nb",
+            "--method",
+            "pdhg",
+            "--accuracy",
+            "1e-9",
+            "--option",
+            "max_iterations=1",
+            "--format",
+            "json",
+        )
+    )
+    residual = json.loads(text)["residuals"]["definition"]
+    assert residual > 1e-9
+    assert code == 1
+    assert (
+        said
+        == f"fairalloc: wang-pool: not solved to the accuracy asked: residual {residual:.1e}, but accuracy 1e-09 promises 1e-09\n"
+    )
+
+
 def test_no_point_is_a_sentence_instead_of_a_table(run, tmp_path):
     """No numbers are printed where there are none."""
     own = "def nothing(instance, mechanism, limits):\n    raise RuntimeError('it broke')\n"

@@ -453,6 +453,18 @@ def test_ctrl_c_ends_the_child():
 
 
 @forks
+def test_under_a_tight_limit_methods_with_early_points_come_first():
+    """Large instances only: what has a point at its end alone would take the time and leave none."""
+    early = Double(hang_with_a_point, "test:early")
+    early.anytime = True
+    clock = Clock(0.01)
+    slow = Double(hang, "test:slow")
+    allocation = best_attempt(Request(DRFH, BIG, Limits(deadline=attempts.TIGHT * LARGE / 2, clock=clock)), [slow, early])
+    assert allocation.method == "test:early"
+    assert allocation.has_point
+
+
+@forks
 def test_ctrl_c_ends_native_code_without_a_limit():
     """It cannot hear the signal itself: it is in a child, which is ended."""
 
