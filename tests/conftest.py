@@ -11,6 +11,7 @@ because pytest need not put into words what Hypothesis asserts.
 
 import functools
 import os
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -91,6 +92,8 @@ def has_entries(actual, *_):
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not config.getini("enable_assertion_pass_hook"):
         return
     forget_uncounted_code()

@@ -4,6 +4,7 @@ This file is also the fake package of methods and the fake suite that the runs b
 """
 
 import ast
+import contextlib
 import ctypes
 import io
 import math
@@ -298,7 +299,10 @@ def test_over_the_time_limit_is_ended_with_all_it_started(tmp_path: Path) -> Non
 
 def _sleeping() -> bool:
     """Whether the process that the fake method `sleeps` starts in this test is alive."""
-    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    commands = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            commands.append(file.read_bytes())
     return f"sleep\0{os.environ['FAKE_SLEEP']}\0".encode() in commands
 
 

@@ -13,6 +13,11 @@ from fairalloc.models import InstanceError, generators
 from fairalloc.solvers import solve
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+
+
 def test_a_table_of_users_and_servers():
     overview = fa.show(fa.example("khamse-fig1").instance)
     facts = [overview.user(n) for n in range(4)]

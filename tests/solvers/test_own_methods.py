@@ -247,7 +247,7 @@ def test_functions_run_in_benchmarks(tmp_path):
     from fairalloc import benchmarks
 
     suite = benchmarks.Suite("mine", "one case", (benchmarks.SuiteCase("wang", "drfh", partial(fa.Instance, [[1], [1]], [[4]])),))
-    asked = [proportional, "highs"]
-    summary = benchmarks.run(suite, tmp_path / "records.db", methods=asked, repeats=1, progress=False, time_limit=5)
+    asked, setting = [proportional, "highs"], benchmarks.Setting(repeats=1, time_limit=5)
+    summary = benchmarks.run(suite, tmp_path / "records.db", methods=asked, setting=setting, progress=False)
     assert {record.method for record in summary.records} == {"proportional", "highs"}
     assert {record.termination for record in summary.records if record.method == "proportional"} == {"optimal"}
