@@ -80,7 +80,7 @@ def references(suite: Suite | None, records: Iterable[Record]) -> dict[str, Refe
     found: dict[str, Reference] = {}
     for record in sorted((r for r in records if r.quantities), key=lambda r: (not r.rational, r.residual)):
         if record.rational:
-            known = Reference(record.quantities, EXACT, f"rationals of {record.method}")
+            known = Reference(record.quantities, EXACT, f"certified in rationals by {record.method}")
         else:
             how = f"best verified, residual {record.residual:.0e} by {record.method}"
             known = Reference(record.quantities, "the best verified answer", how)

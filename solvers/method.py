@@ -173,15 +173,15 @@ class Session:
             self.times = replace(self.times, **{name: getattr(self.times, name) + spent})
 
     def offer(self, x: Floats, prices: Floats | None = None) -> None:
-        """Keep a point for the case that the method is ended, where somebody takes it.
+        """Keep a point for the case that the method is ended, and hand it to whoever asked for points before the end.
 
         Parameters
         ----------
         x : (A,) tasks in the units of the instance, feasible or nearly so
         prices : (K, R) that prove something of it
         """
+        self.x, self.last_prices = x, prices
         if self.limits.keep is not None:
-            self.x, self.last_prices = x, prices
             self.limits.keep(x)
 
     def count(self, iterations: int | None) -> None:

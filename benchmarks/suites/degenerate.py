@@ -19,4 +19,5 @@ SUITE = Suite(
         for seed in SEEDS
         for mechanism in MECHANISMS
     ),
+    accuracies=("low", "mid", "high"),
 )

@@ -33,4 +33,5 @@ SUITE = Suite(
         *("best-response", "continuation", "semismooth-newton", "josephy-newton", "pdhg", "njc-ode"),
     ),
     trace=True,
+    accuracies=("low", "mid", "high"),
 )

@@ -19,4 +19,5 @@ SUITE = Suite(
         for family in FAMILIES
         for mechanism in MECHANISMS
     ),
+    accuracies=("low", "mid", "high"),
 )

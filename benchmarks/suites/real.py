@@ -39,4 +39,5 @@ SUITE = Suite(
         SuiteCase(f"{name}/{mechanism}", mechanism, build) for name, build in SAMPLES.items() for mechanism in MECHANISMS
     ),
     lacks=traces.data_missing,
+    accuracies=("low", "mid", "high"),
 )

@@ -17,4 +17,5 @@ SUITE = Suite(
         for family in FAMILIES
         for seed, size in enumerate(SIZES)
     ),
+    accuracies=("low", "mid", "high"),
 )

@@ -173,7 +173,7 @@ def test_references_are_printed_or_rational_or_the_best_verified():
     exact = record(method="exact", quantities=(3.0,), definition=1e-8, rational=True)
     assert references(None, [loose, best])["a"].provenance == "best verified, residual 1e-12 by m"
     assert references(None, [loose, best, exact])["a"] == Reference(
-        (3.0,), "the answer of a method in rationals", "rationals of exact"
+        (3.0,), "the answer of a method in rationals", "certified in rationals by exact"
     )
     text = benchmarks.report_text(summary_of([loose, best]), "markdown")
     assert "| a | best verified, residual 1e-12 by m | n | 1.0e+00 |" in text
