@@ -28,8 +28,8 @@ from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_m
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.installed import other_method
 from fairalloc.solvers.method import Method
-from fairalloc.solvers.options import Accuracy, promised
-from fairalloc.solvers.own import own_method
+from fairalloc.solvers.options import Accuracy, promised, read_accuracy
+from fairalloc.solvers.registry import method_of
 
 __all__ = ["Setting", "measure"]
 
@@ -188,21 +188,11 @@ def _place(asked: str | Suite) -> str:
 
 def _chosen(wanted: Sequence[Any]) -> list[Method]:
     """The methods that were asked for, by id or themselves, which must be there, or all that are there."""
-    asked = [_method(item) for item in wanted]
+    asked = [method_of(item) for item in wanted]
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
     return asked or [method for method in METHODS.values() if not method.missing()]
-
-
-def _method(item: Any) -> Method:
-    """The method with an id, also that of a solver that CVXPY or Pyomo finds, or the method that an object stands for."""
-    if not isinstance(item, str):
-        return own_method(item)
-    found = METHODS[item] if item in METHODS else other_method(item)
-    if found is None:
-        raise UnknownName(no_such("method", item, METHODS))
-    return found
 
 
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
@@ -212,18 +202,12 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
     limits["machine"] = here
     codes = {case.name: _codes(plan, case, described[case.name]) for case in plan.suite.cases}
     for repeat, case in product(range(setting.repeats or 1), plan.suite.cases):
-        found = described[case.name]
+        found, code = described[case.name], codes[case.name]
         where: dict[str, Any] = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
         if found.undefined and repeat == 0:
             yield Job(**where, method=UNDEFINED, accuracy="", repeat=0, code="", **limits)
         for method, accuracy in product(found.methods, plan.setting.accuracies):
-            what: dict[str, Any] = {
-                "method": method,
-                "accuracy": str(accuracy),
-                "repeat": repeat,
-                "code": codes[case.name][method],
-            }
-            yield Job(**where, **what, **limits)
+            yield Job(**where, method=method, accuracy=str(accuracy), repeat=repeat, code=code[method], **limits)
 
 
 def _codes(plan: Plan, case: SuiteCase, described: Described) -> dict[str, str]:
@@ -243,9 +227,8 @@ def _details(plan: Plan, here: Mapping[str, Any]) -> dict[str, Any]:
     """What the report says of a run besides its rows."""
     known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
     setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.setting.accuracies]}
-    return {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": plan.place} | machine.describe_run(
-        known
-    )
+    about = {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": plan.place}
+    return about | machine.describe_run(known)
 
 
 # ---- where it is solved -------------------------------------------------------------------------------------------
@@ -297,9 +280,7 @@ def _described(pool: Pool | Cluster, plan: Plan, progress: Progress) -> dict[str
 
 def _read(answer: Document | NoAnswer) -> Described:
     if isinstance(answer, NoAnswer):
-        return Described(
-            "", (), f"the instance cannot be built: {answer.sentence}", "error" if answer.cause == "error" else answer.cause
-        )
+        return Described("", (), f"the instance cannot be built: {answer.sentence}", answer.cause)
     return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"])
 
 
@@ -344,21 +325,13 @@ def _record_undefined(store: BenchmarkStore, described: Mapping[str, Described],
 def _record(job: Job, outcome: Document) -> Record:
     asked = {field.name: getattr(job, field.name) for field in fields(Job)}
     lists = {name: tuple(map(_plain, outcome[name])) for name in ("trace", "quantities") if name in outcome}
-    tolerance = promised(_accuracy(job.accuracy)) if job.accuracy else 0.0
+    tolerance = promised(read_accuracy(job.accuracy)) if job.accuracy else 0.0
     found: Document = outcome | lists
     return Record(**asked, started=_now(), tolerance=tolerance, **found)
 
 
 def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _accuracy(text: str) -> Accuracy:
-    """A word, or the number that a text stands for."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _now() -> str:

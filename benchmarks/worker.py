@@ -30,10 +30,9 @@ from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
 from fairalloc.solvers import solve
 from fairalloc.solvers.isolated import be_watched
-from fairalloc.solvers.method import Method
-from fairalloc.solvers.own import own_method
+from fairalloc.solvers.options import read_accuracy
 from fairalloc.solvers.processor import processor_seconds
-from fairalloc.solvers.registry import find_method
+from fairalloc.solvers.registry import method_of
 
 __all__ = ["answer", "prepare"]
 
@@ -66,11 +65,6 @@ def _case(suite: str, case: str) -> SuiteCase:
     return find_suite(unpacked(suite)).case(case)
 
 
-def _method(given: str) -> Method:
-    item = unpacked(given)
-    return find_method(item) if isinstance(item, str) else own_method(item)
-
-
 def _described(request: Document, instance: Instance) -> Document:
     """The fingerprint of the case's instance, the methods that compute its mechanism there, or why it is not defined there."""
     case = _case(request["suite"], request["case"])
@@ -80,26 +74,18 @@ def _described(request: Document, instance: Instance) -> Document:
         item.domain(instance)
     except NotApplicable as error:
         return facts | {"undefined": str(error)}
-    asked = {key: _method(given) for key, given in request["methods"].items()}
+    asked = {key: method_of(unpacked(given)) for key, given in request["methods"].items()}
     fit = [key for key, method in asked.items() if method.computes(item) and not method.applies(item, instance)]
     return facts | {"methods": fit}
 
 
 def _solved(job: Document, instance: Instance, restart: Callable[[], object]) -> Document:
     case = _case(job["suite"], job["case"])
-    options = {"accuracy": _accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
-    asked = partial(solve, mechanism=case.mechanism, method=_method(job["method"]), **options, **case.parameters)
+    options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
+    asked = partial(solve, mechanism=case.mechanism, method=method_of(unpacked(job["method"])), **options, **case.parameters)
     _warm_up(asked)
     restart()
     return _measured(case, asked, instance, restart)
-
-
-def _accuracy(text: str) -> str | float:
-    """A word, or the number that a text stands for."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _warm_up(asked: Callable[[Instance], Allocation]) -> None:

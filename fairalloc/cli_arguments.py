@@ -16,7 +16,7 @@ from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_js
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import ACCURACY, find_method
-from fairalloc.solvers.options import promised
+from fairalloc.solvers.options import promised, read_accuracy
 
 __all__ = [
     "DEFAULT",
@@ -151,10 +151,7 @@ def add_accuracy(command: argparse.ArgumentParser, several: str = "") -> None:
 
 def _accuracy(text: str) -> str | float:
     """A word as it is, a number as a number."""
-    try:
-        accuracy: str | float = float(text)
-    except ValueError:
-        accuracy = text
+    accuracy = read_accuracy(text)
     try:
         promised(accuracy)
     except FairallocError as error:

@@ -19,7 +19,7 @@ from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.registry import find_method
+from fairalloc.solvers.registry import method_of
 
 __all__ = ["add_commands"]
 
@@ -137,7 +137,7 @@ def _is_instance(file: Path) -> bool:
 
 def _say_what_is_not_computed(mechanisms: Iterable[str | Mechanism], methods: Sequence[Any]) -> None:
     """A sentence for each mechanism that no method computes of those that are named."""
-    known = [find_method(method) if isinstance(method, str) else method for method in methods]
+    known = [method_of(method) for method in methods]
     for item in dict.fromkeys(mechanisms):
         asked = find_mechanism(item)
         if known and not any(method.computes(asked) for method in known):

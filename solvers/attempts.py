@@ -227,8 +227,13 @@ def is_large(instance: Instance) -> bool:
 def _nothing(request: Request, method: Method) -> Allocation:
     """The allocation of a method that left no point."""
     home = request.mechanism.home(request.instance)
-    facts: dict[str, Any] = {"mechanism": request.mechanism.id, "method": method.id, "parameters": request.mechanism.parameters}
-    return _unjudged(Allocation(home, np.full(len(home.arcs), np.nan), **facts), "there is no point")
+    return _early(request.mechanism, method, home, np.full(len(home.arcs), np.nan), "there is no point")
+
+
+def _early(mechanism: Mechanism, method: Method, home: Instance, x: Floats, reason: str) -> Allocation:
+    """Tasks (A,) of a method that has not ended, not judged for this reason."""
+    facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
+    return _unjudged(Allocation(home, x, **facts), reason)
 
 
 def _work(request: Request, method: Method, early: bool, keep: Callable[[Allocation], None]) -> None:
@@ -288,8 +293,7 @@ def _answered(request: Request, method: Method, early: bool, keep: Callable[[All
     domain, home = mechanism.domain(instance), mechanism.home(instance)
 
     def offered(x: Floats) -> None:
-        facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
-        keep(_unjudged(Allocation(home, scaled_down(domain, x), **facts), "there was no time left to judge it"))
+        keep(_early(mechanism, method, home, scaled_down(domain, x), "there was no time left to judge it"))
 
     if early and method.anytime:
         offered(equal_partition(domain))
@@ -351,21 +355,20 @@ def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Li
     ours = METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc.")
     start, cpu = limits.clock(), processor_seconds()
     answer = (_own_answer if ours else _foreign_answer)(mechanism, method, instance, limits)
-    return replace(answer, times=replace(answer.times, wall=limits.clock() - start, cpu=processor_seconds() - cpu))
+    wall, cpu = limits.clock() - start, processor_seconds() - cpu
+    phases = answer.times if ours else Times(solve=wall)  # phases that are reported elsewhere are not believed
+    return replace(answer, times=replace(phases, wall=wall, cpu=cpu))
 
 
 def _foreign_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
-    """What a method that is not of this package answers; it reports no phases that are believed."""
-    start = limits.clock()
+    """What a method not of this package answers; whatever it raises, and whatever is no answer, is an error of its own."""
+    nowhere = np.full(len(instance.arcs), np.nan)
     try:
         answer = method.run(mechanism, instance, limits)
     except Exception as error:
-        spent, nowhere = Times(solve=limits.clock() - start), np.full(len(instance.arcs), np.nan)
-        return Answer(nowhere, None, "error", spent, message=failure(method.id, error))
-    spent = Times(solve=limits.clock() - start)
+        return Answer(nowhere, None, "error", Times(), message=failure(method.id, error))
     x = np.asarray(answer.x, dtype=float) if isinstance(answer, Answer) else np.empty(0)
     if x.shape != (len(instance.arcs),):
-        nowhere = np.full(len(instance.arcs), np.nan)
         said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
-        return Answer(nowhere, None, "error", spent, message=said)
-    return replace(answer, x=x, times=spent)
+        return Answer(nowhere, None, "error", Times(), message=said)
+    return replace(answer, x=x)

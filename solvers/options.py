@@ -26,6 +26,7 @@ __all__ = [
     "Option",
     "at_accuracy",
     "promised",
+    "read_accuracy",
     "solver_options",
     "solver_table",
 ]
@@ -78,6 +79,14 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "high": {"convergence_tolerance": 1e-12},
     },
 }
+
+
+def read_accuracy(text: str) -> Accuracy:
+    """The number that a text stands for, else the text, which should be a word."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def promised(accuracy: Accuracy) -> float:

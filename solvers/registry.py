@@ -12,9 +12,9 @@ from fairalloc.models.registry import Registry, imported
 from fairalloc.solvers.installed import installed_methods, other_method
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
-from fairalloc.solvers.own import own_method
+from fairalloc.solvers.own import Own, own_method
 
-__all__ = ["METHODS", "as_method", "candidates", "find_method", "methods_for", "options"]
+__all__ = ["METHODS", "as_method", "candidates", "find_method", "method_of", "methods_for", "options"]
 
 
 def _discover() -> dict[str, Method]:
@@ -84,6 +84,17 @@ def find_method(name: str) -> Method:
     if found is None:
         raise UnknownName(no_such("method", name, METHODS))
     return found
+
+
+def method_of(asked: str | Own) -> Method:
+    """The method with this id, or the one that an object stands for.
+
+    Raises
+    ------
+    UnknownName : there is none with this id
+    NotApplicable : the object is no method
+    """
+    return find_method(asked) if isinstance(asked, str) else own_method(asked)
 
 
 def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]:

@@ -29,8 +29,8 @@ from fairalloc.solvers.attempts import Request, best_attempt, ended_by_alarm, in
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
-from fairalloc.solvers.own import Own, own_method
-from fairalloc.solvers.registry import candidates, find_method, methods_for
+from fairalloc.solvers.own import Own
+from fairalloc.solvers.registry import candidates, method_of, methods_for
 
 __all__ = ["solve"]
 
@@ -131,7 +131,7 @@ def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own 
 def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | None, parameters: Mapping[str, Any]) -> None:
     """Import what the first method needs; whatever is wrong with it is said later."""
     with suppress(FairallocError):
-        first = None if method is None else find_method(method) if isinstance(method, str) else own_method(method)
+        first = None if method is None else method_of(method)
         if first is None and _is_ours(mechanism):
             first = next(candidates(mechanism.configure(**parameters).settled(instance), instance), None)
         isolated.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
@@ -184,7 +184,7 @@ def _is_ours(mechanism: Mechanism) -> bool:
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:
-    method = find_method(asked) if isinstance(asked, str) else own_method(asked)
+    method = method_of(asked)
     if not method.computes(mechanism):
         fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
         raise NotApplicable(f"method {method.id!r} does not compute {mechanism.id!r}: the methods that do are {fit}")

@@ -63,19 +63,27 @@ def unit(instance: Instance, arcs: ExactArcs) -> Rationals:
     return tuple(weights[n] * gamma for n, gamma in zip(arcs.user, exact_monopolies(instance), strict=True))
 
 
+def _shares(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
+    """(A,) z of each arc's user for the tasks x (A,); None where x is not feasible, or leaves a user without tasks."""
+    arcs = exact_arcs(instance)
+    tasks, loads = arcs.tasks(x), arcs.loads(x)
+    if any(value < 0 for value in x) or any(load > 1 for load in loads) or any(u == 0 for u in tasks):
+        return None
+    if any(limit is not None and u > limit for u, limit in zip(tasks, arcs.limits, strict=True)):
+        return None
+    return tuple(tasks[n] / one for n, one in zip(arcs.user, unit(instance, arcs), strict=True))
+
+
 def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
     """(K R,) kappa = 1 / level for the tasks x (A,), 0 where a resource is not full; None where x is not PS-DSF.
 
     A full resource has the largest share of those it serves as its level, and every arc of a user below its limit must reach one
     level of what it demands.
     """
-    arcs = exact_arcs(instance)
-    tasks, loads, units = arcs.tasks(x), arcs.loads(x), unit(instance, arcs)
-    if any(value < 0 for value in x) or any(load > 1 for load in loads) or any(u == 0 for u in tasks):
+    arcs, shares = exact_arcs(instance), _shares(instance, x)
+    if shares is None:
         return None
-    if any(limit is not None and u > limit for u, limit in zip(tasks, arcs.limits, strict=True)):
-        return None
-    shares = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
+    tasks, loads = arcs.tasks(x), arcs.loads(x)
     largest = [Fraction(0)] * arcs.rows
     for value, share, load in zip(x, shares, arcs.load, strict=True):
         for row, _ in load if value else ():
@@ -99,13 +107,9 @@ def exact_layers(instance: Instance, x: Sequence[Fraction], limits: Limits = UNL
     x : (A,) tasks
     limits : of which the deadline counts
     """
-    arcs = exact_arcs(instance)
-    tasks, loads, units = arcs.tasks(x), arcs.loads(x), unit(instance, arcs)
-    if any(value < 0 for value in x) or any(load > 1 for load in loads) or any(u == 0 for u in tasks):
+    arcs, shares = exact_arcs(instance), _shares(instance, x)
+    if shares is None:
         return None
-    if any(limit is not None and u > limit for u, limit in zip(tasks, arcs.limits, strict=True)):
-        return None
-    shares = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
     result: list[ExactLayer] = []
     try:
         for i in range(instance.K):

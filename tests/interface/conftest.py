@@ -1,4 +1,4 @@
-"""The wheel, built once from a copy of the tree, and folders beside it."""
+"""A command as a person runs it; the wheel, built once from a copy of the tree, and folders beside it."""
 
 import subprocess
 from pathlib import Path
@@ -6,7 +6,21 @@ from pathlib import Path
 import pytest
 from wheels import built_wheel
 
+from fairalloc.cli import main
+
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; returns exit code, standard output, standard error."""
+
+    def command(*arguments):
+        code = main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return command
 
 
 @pytest.fixture(scope="session")

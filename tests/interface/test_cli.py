@@ -23,18 +23,6 @@ from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import METHODS, solve
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a command; returns exit code, standard output, standard error."""
-
-    def command(*arguments):
-        code = main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return command
-
-
 def test_the_first_promise(run):
     """`fairalloc solve wang-fig2 --mechanism drfh --format json`: 10 tasks each, g = 5/7; valid by the schema."""
     code, out, _ = run("solve", "wang-fig2", "--mechanism", "drfh", "--format", "json")

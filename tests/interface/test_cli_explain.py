@@ -4,21 +4,8 @@ import json
 
 import pytest
 
-from fairalloc.cli import main
 from fairalloc.models import generators
 from fairalloc.models.jsonio import instance_document, write_json
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command; returns exit code, standard output, standard error."""
-
-    def command(*arguments):
-        code = main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return command
 
 
 @pytest.fixture

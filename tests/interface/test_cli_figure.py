@@ -4,23 +4,9 @@ import sys
 
 import pytest
 
-from fairalloc.cli import main
-
 pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
 
 SOLVE = ("solve", "wang-fig2", "--format", "csv")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command; returns exit code, standard output, standard error."""
-
-    def command(*arguments):
-        code = main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return command
 
 
 @pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".PNG", b"\x89PNG"), (".pdf", b"%PDF")])
