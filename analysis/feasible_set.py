@@ -12,7 +12,6 @@ point of F all smaller ones >= 0 are in F, so for other a it is h(max(a, 0)), at
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import ConvexHull
 
 from fairalloc.analysis.linear import maximum
 from fairalloc.models.errors import FairallocError
@@ -33,6 +32,8 @@ def feasible_vertices(instance: Instance) -> Floats:
     >>> feasible_vertices(Instance([[1, 0], [1, 1]], [[3, 2]])).round(6).tolist()
     [[0.0, 0.0], [0.0, 2.0], [1.0, 2.0], [3.0, 0.0]]
     """
+    from scipy.spatial import ConvexHull
+
     support = _Support(instance)
     support.unit = support.unit * [support(direction)[n] for n, direction in enumerate(np.eye(instance.N))]  # 1
     points = np.vstack([np.zeros(instance.N), np.eye(instance.N)])

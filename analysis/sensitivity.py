@@ -46,8 +46,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import lstsq, null_space
-from scipy.optimize import linprog
 
 from fairalloc.analysis.active_set import ActiveSet, NotUnique, active_set_of_game
 from fairalloc.formulations import Mechanism, mechanism_of
@@ -295,6 +293,8 @@ class _Work:
 
     def _by_active_set(self) -> ActiveSet | None:
         """Fill in what the active set tells; returns it where it is regular."""
+        from scipy.linalg import lstsq, null_space
+
         active = self._active_set()
         if active is None or not self._interior(active):
             self.reason = "the active set is not regular"
@@ -466,6 +466,8 @@ class _Work:
 
     def _interior(self, active: ActiveSet) -> bool:
         """Whether some allocation of the active set with these tasks has everything strict."""
+        from scipy.optimize import linprog
+
         instance, arcs = self.instance, self.where.arcs
         here = np.flatnonzero(active.arcs)
         load = arcs.load[:, here] @ sp.diags_array(arcs.gamma[here])

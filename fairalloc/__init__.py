@@ -7,8 +7,7 @@ array([10., 10.])
 
 import os
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if sys.stderr is None:  # it is closed: NumPy before 2.1 reads `sys.stderr.write` when it is imported
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
@@ -18,50 +17,56 @@ from fairalloc import stop
 if stop.is_command_line():
     stop.end_quietly()
 
-from fairalloc.analysis import (
-    Certificate,
-    Explanation,
-    Failure,
-    Property,
-    Sensitivity,
-    Verdict,
-    certify,
-    check,
-    check_mechanism,
-    explain,
-    sensitivity,
-)
-from fairalloc.analysis.market import PricedAllocation, market
-from fairalloc.analysis.properties import Misreport
-from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
-from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
-from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import (
-    Allocation,
-    FairallocError,
-    Instance,
-    InstanceError,
-    NotApplicable,
-    NotInstalled,
-    Overview,
-    UnknownName,
-    show,
-)
-from fairalloc.models.aggregation import aggregate, expand
-from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
-from fairalloc.models.published import EXAMPLES, example
-from fairalloc.solvers import METHODS, Method, options, solve
-from fairalloc.solvers.export import export
-from fairalloc.solvers.files import read_allocation
-from fairalloc.theorems.cases import Case
-from fairalloc.theorems.claims import Claim, ClaimResult, claim
-from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.own import judges
-from fairalloc.theorems.own_matrix import Matrix, matrix
+from fairalloc.models.figures import SOURCES
+from fairalloc.models.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from fairalloc.analysis import plots
-    from fairalloc.models import generators, traces
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from fairalloc.analysis import (
+        Certificate,
+        Explanation,
+        Failure,
+        Property,
+        Sensitivity,
+        Verdict,
+        certify,
+        check,
+        check_mechanism,
+        explain,
+        plots,
+        sensitivity,
+    )
+    from fairalloc.analysis.market import PricedAllocation, market
+    from fairalloc.analysis.properties import Misreport
+    from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
+    from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
+    from fairalloc.formulations.lexicographic.rule import Leximin
+    from fairalloc.models import (
+        Allocation,
+        FairallocError,
+        Instance,
+        InstanceError,
+        NotApplicable,
+        NotInstalled,
+        Overview,
+        UnknownName,
+        generators,
+        show,
+        traces,
+    )
+    from fairalloc.models.aggregation import aggregate, expand
+    from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
+    from fairalloc.models.published import EXAMPLES, example
+    from fairalloc.solvers import METHODS, Method, options, solve
+    from fairalloc.solvers.export import export
+    from fairalloc.solvers.files import read_allocation
+    from fairalloc.theorems.cases import Case
+    from fairalloc.theorems.claims import Claim, ClaimResult, claim
+    from fairalloc.theorems.hypotheses import Hypotheses
+    from fairalloc.theorems.judges.own import judges
+    from fairalloc.theorems.own_matrix import Matrix, matrix
 
 __version__ = "0.1.0"
 
@@ -121,15 +126,71 @@ __all__ = [
     "write_instance",
 ]
 
-_MODULES = {"generators": "fairalloc.models.generators", "plots": "fairalloc.analysis.plots", "traces": "fairalloc.models.traces"}
-"""Modules that are imported where they are first used."""
+PLACES = {
+    "fairalloc.analysis": (
+        "Certificate",
+        "Explanation",
+        "Failure",
+        "Property",
+        "Sensitivity",
+        "Verdict",
+        "certify",
+        "check",
+        "check_mechanism",
+        "explain",
+        "sensitivity",
+    ),
+    "fairalloc.analysis.market": ("PricedAllocation", "market"),
+    "fairalloc.analysis.properties": ("Misreport",),
+    "fairalloc.formulations": ("MECHANISMS", "Mechanism", "mechanism"),
+    "fairalloc.formulations.common.tasks": ("cvxpy_tasks", "pyomo_tasks"),
+    "fairalloc.formulations.lexicographic.rule": ("Leximin",),
+    "fairalloc.models": (
+        "Allocation",
+        "FairallocError",
+        "Instance",
+        "InstanceError",
+        "NotApplicable",
+        "NotInstalled",
+        "Overview",
+        "UnknownName",
+        "show",
+    ),
+    "fairalloc.models.aggregation": ("aggregate", "expand"),
+    "fairalloc.models.jsonio": ("read_instance", "write_allocation", "write_instance"),
+    "fairalloc.models.published": ("EXAMPLES", "example"),
+    "fairalloc.solvers": ("METHODS", "Method", "options", "solve"),
+    "fairalloc.solvers.export": ("export",),
+    "fairalloc.solvers.files": ("read_allocation",),
+    "fairalloc.theorems.cases": ("Case",),
+    "fairalloc.theorems.claims": ("Claim", "ClaimResult", "claim"),
+    "fairalloc.theorems.hypotheses": ("Hypotheses",),
+    "fairalloc.theorems.judges.own": ("judges",),
+    "fairalloc.theorems.own_matrix": ("Matrix", "matrix"),
+}
+"""Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
+
+ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "theorems", "benchmarks")
+
+PARTS = {
+    **{room: f"fairalloc.{room}" for room in ROOMS},
+    "generators": "fairalloc.models.generators",
+    "plots": "fairalloc.analysis.plots",
+    "traces": "fairalloc.models.traces",
+}
+"""Modules that are names of the package."""
 
 if not TYPE_CHECKING:
+    __getattr__ = on_demand(__name__, PLACES, PARTS)
 
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return import_module(_MODULES[name])
-        raise AttributeError(f"module 'fairalloc' has no attribute {name!r}")
+
+def _figures() -> "Mapping[str, Callable[[Allocation, Any], Any]]":
+    from fairalloc.analysis.plots import OF_ALLOCATIONS
+
+    return OF_ALLOCATIONS
+
+
+SOURCES.append(_figures)
 
 
 def __dir__() -> list[str]:

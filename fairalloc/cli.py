@@ -20,15 +20,21 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
-from fairalloc import __version__, cli_bench, cli_explain, cli_export, cli_judge, cli_solve, cli_theorems
-from fairalloc.analysis import PROPERTIES
+from fairalloc import __version__
 from fairalloc.cli_output import ReaderGone, complain, emit, prepare_streams
-from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
-from fairalloc.models.published import EXAMPLES
 from fairalloc.models.tables import Grid
-from fairalloc.solvers import METHODS
 from fairalloc.stop import INTERRUPTED, raise_again
+
+COMMANDS = {
+    **dict.fromkeys(("solve",), "cli_solve"),
+    **dict.fromkeys(("explain", "show"), "cli_explain"),
+    **dict.fromkeys(("check", "certify", "verify"), "cli_judge"),
+    **dict.fromkeys(("export",), "cli_export"),
+    **dict.fromkeys(("bench", "data"), "cli_bench"),
+    **dict.fromkeys(("theorems", "matrix"), "cli_theorems"),
+}
+"""The module of each command: where a command is the first word, no other is imported."""
 
 INTERNAL = 70
 """The exit code for a mistake of this package (EX_SOFTWARE of sysexits.h)."""
@@ -42,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             prepare_streams()
-            parser = _parser()
+            parser = _parser(words)
             if "_ARGCOMPLETE" in os.environ:  # the shell asks for the rest of a word, and argcomplete answers and ends
                 import_module("argcomplete").autocomplete(parser)
             options = parser.parse_args(words)
@@ -107,7 +113,8 @@ class CommandParser(argparse.ArgumentParser):
             emit(message) if file in (None, sys.stdout) else complain(message)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of the command that these words begin with; of all where they begin with none, for help and for errors."""
     parser = CommandParser(prog="fairalloc", description="Multi-resource fair allocation.")
     parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -115,8 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="mechanisms, methods, examples, properties, suites or statements")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
-    for module in (cli_solve, cli_explain, cli_judge, cli_export, cli_bench, cli_theorems):
-        module.add_commands(commands)
+    asked = COMMANDS.get(words[0]) if words else None
+    for module in dict.fromkeys(COMMANDS.values()) if asked is None else (asked,):
+        import_module(f"fairalloc.{module}").add_commands(commands)
     command = commands.add_parser("doctor", help="what is installed, which methods are available")
     command.set_defaults(run=_doctor)
     return parser
@@ -126,19 +134,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _mechanism_rows() -> list[list[str]]:
+    from fairalloc.formulations import MECHANISMS
+
     return [[m.id, ", ".join(m.aliases), m.title, m.source] for m in MECHANISMS.values()]
 
 
 def _method_rows() -> list[list[str]]:
+    from fairalloc.formulations import MECHANISMS
+    from fairalloc.solvers import METHODS
+
     able = {k: ", ".join(m.id for m in MECHANISMS.values() if method.computes(m)) for k, method in METHODS.items()}
     return [[k, m.kind, able[k], "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
 
 
 def _example_rows() -> list[list[str]]:
+    from fairalloc.models.published import EXAMPLES
+
     return [[e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in EXAMPLES]
 
 
 def _property_rows() -> list[list[str]]:
+    from fairalloc.analysis import PROPERTIES
+
     return [[key, item.meaning] for key, item in PROPERTIES.items()]
 
 
@@ -148,13 +165,19 @@ def _suite_rows() -> list[list[str]]:
     return [[suite.id, str(len(suite.cases)), suite.title] for suite in SUITES.values()]
 
 
+def _statement_rows() -> list[list[str]]:
+    from fairalloc.theorems.registry import all_statements
+
+    return [[item.id, item.quantifier, item.place, item.text] for item in all_statements().values()]
+
+
 LISTS = {
     "mechanisms": (["id", "aliases", "title", "source"], _mechanism_rows),
     "methods": (["id", "kind", "computes", "available"], _method_rows),
     "examples": (["name", "size", "answers", "place"], _example_rows),
     "properties": (["id", "meaning"], _property_rows),
     "suites": (["id", "cases", "title"], _suite_rows),
-    "statements": (["id", "quantifier", "place", "text"], cli_theorems.statement_rows),
+    "statements": (["id", "quantifier", "place", "text"], _statement_rows),
 }
 
 
@@ -183,6 +206,8 @@ PACKAGES = (
 
 
 def _doctor(_: argparse.Namespace) -> int:
+    from fairalloc.solvers import METHODS
+
     emit(f"fairalloc {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}\n")
     emit(Grid("", ["package", "version"], [[name, _version(name)] for name in PACKAGES]).text())
     rows = [[method.id, method.missing() or "available"] for method in METHODS.values()]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.analysis.plots import bars, style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable
 
@@ -19,6 +18,8 @@ UNDATED: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf"
 
 def write_figure(allocations: Sequence[Allocation], file: str) -> None:
     """Write the allocations, one below the other, as SVG, PNG or PDF; one sentence where that is impossible."""
+    from fairalloc.analysis.plots import bars, style
+
     ending = Path(file).suffix.lower()
     if ending not in UNDATED:
         raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(UNDATED)}")

@@ -29,7 +29,7 @@ from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement, Status
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 
-__all__ = ["add_commands", "statement_rows"]
+__all__ = ["add_commands"]
 
 STORE = Path("results/theorems.sqlite")
 
@@ -72,11 +72,6 @@ def _add_search(command: argparse.ArgumentParser) -> None:
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
-
-
-def statement_rows() -> list[list[str]]:
-    """Id, quantifier, place and text of every statement."""
-    return [[item.id, item.quantifier, item.place, item.text] for item in all_statements().values()]
 
 
 def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:

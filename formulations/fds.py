@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
@@ -152,6 +151,8 @@ class FairDominantShares(Mechanism):
 
 def free_gain(allocation: Allocation) -> float:
     """The largest sum of relative gains that costs nobody anything, by SciPy's LP on the one pool; inf where it fails."""
+    from scipy.optimize import linprog
+
     instance, x = allocation.instance, np.maximum(allocation.x, 0.0)
     x = x / max(1.0, float((instance.arcs.load @ x).max()), float((x / instance.max_tasks).max()))
     load = instance.arcs.load @ sp.diags_array(x)  # x' = x (1 + t)

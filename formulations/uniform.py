@@ -10,7 +10,6 @@ infeasibility with respect to the parts where that is more.
 """
 
 import numpy as np
-from scipy.optimize import linprog
 
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -58,6 +57,8 @@ def most_tasks(instance: Instance) -> Floats:
 
 
 def _packed(instance: Instance) -> Floats:
+    from scipy.optimize import linprog
+
     scaled, unit = mechanism.canonical(partitioned(instance))
     lp = mechanism.lp(scaled)
     answer = linprog(-lp.cost, A_ub=lp.matrix, b_ub=lp.upper, method="highs-ds")

@@ -3,10 +3,15 @@
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.models, not as models: it is mapped into fairalloc")
 
-from fairalloc.models.allocation import Allocation, Times
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
-from fairalloc.models.instance import Instance
-from fairalloc.models.overview import Overview, show
+from typing import TYPE_CHECKING
+
+from fairalloc.models.on_demand import on_demand
+
+if TYPE_CHECKING:
+    from fairalloc.models.allocation import Allocation, Times
+    from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
+    from fairalloc.models.instance import Instance
+    from fairalloc.models.overview import Overview, show
 
 __all__ = [
     "Allocation",
@@ -20,3 +25,14 @@ __all__ = [
     "UnknownName",
     "show",
 ]
+
+PLACES = {
+    "fairalloc.models.allocation": ("Allocation", "Times"),
+    "fairalloc.models.errors": ("FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"),
+    "fairalloc.models.instance": ("Instance",),
+    "fairalloc.models.overview": ("Overview", "show"),
+}
+"""Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
+
+if not TYPE_CHECKING:
+    __getattr__ = on_demand(__name__, PLACES, {})

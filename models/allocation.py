@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
-import cloudpickle
 import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
+from fairalloc.models.figures import SOURCES
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, without_rounding
 from fairalloc.models.rationals import exact_arcs
@@ -106,9 +106,6 @@ class Allocation:
     x_exact: tuple[Fraction, ...] | None = None
     rule: Any = field(default=None, repr=False, compare=False)
 
-    drawn_by: ClassVar[dict[str, Callable[["Allocation", Any], Any]]] = {}
-    """{kind: function of an allocation and Axes}, what `plot` calls: this room imports no figures."""
-
     def __post_init__(self) -> None:
         if not isinstance(self.instance, Instance):
             raise InstanceError(f"the instance of the allocation is {shown(self.instance)}, but it must be an Instance")
@@ -198,9 +195,15 @@ class Allocation:
         UnknownName : for another kind
         NotInstalled : Matplotlib is missing
         """
-        if kind not in self.drawn_by:
-            raise UnknownName(no_such("kind of figure", kind, self.drawn_by))
-        return self.drawn_by[kind](self, ax)
+        kinds = self.drawn_by
+        if kind not in kinds:
+            raise UnknownName(no_such("kind of figure", kind, kinds))
+        return kinds[kind](self, ax)
+
+    @property
+    def drawn_by(self) -> dict[str, Callable[["Allocation", Any], Any]]:
+        """{kind: function of an allocation and Axes}, what `plot` calls."""
+        return {kind: function for figures in SOURCES for kind, function in figures().items()}
 
     @property
     def _bundle_shape(self) -> tuple[int, int, int]:
@@ -271,15 +274,23 @@ class Allocation:
 
 def _packed(rule: Any) -> bytes | None:
     """The pickle of a mechanism, by value where it was typed in; None where there is none."""
+    if rule is None:
+        return None
+    import cloudpickle
+
     try:
-        return None if rule is None else bytes(cloudpickle.dumps(rule))
+        return bytes(cloudpickle.dumps(rule))
     except Exception:  # what a mechanism holds is its author's
         return None
 
 
 def _unpacked(data: bytes | None) -> Any:
+    if data is None:
+        return None
+    import cloudpickle
+
     try:
-        return None if data is None else cloudpickle.loads(data)
+        return cloudpickle.loads(data)
     except Exception:  # its module may be missing here
         return None
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance, as_instance
@@ -75,6 +74,8 @@ class Overview:
 
     def alone(self, n: int) -> float:
         """The tasks that the user could run with all its servers for itself, side by side in the best mixture of its variants."""
+        from scipy.optimize import linprog
+
         instance, arcs = self.instance, self.instance.arcs
         first, last = np.searchsorted(arcs.user, [n, n + 1])
         if len(instance.demands[n]) == 1:

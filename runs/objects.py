@@ -19,9 +19,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import cloudpickle
-
-from fairalloc.analysis.properties.property import as_property
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.solvers.registry import as_method
@@ -45,6 +42,12 @@ _PICKLED = "pickled:"
 _LOADED = "_fairalloc_"
 
 
+def _as_property(item: Any) -> Any:
+    from fairalloc.analysis.properties.property import as_property
+
+    return as_property(item)
+
+
 @dataclass(frozen=True)
 class ObjectKind:
     """A kind of object: the word for it, and what makes an object one of it, or None where it is none."""
@@ -55,7 +58,7 @@ class ObjectKind:
 
 MECHANISM = ObjectKind("mechanism", as_mechanism)
 METHOD = ObjectKind("method", as_method)
-PROPERTY = ObjectKind("property", as_property)
+PROPERTY = ObjectKind("property", _as_property)
 
 
 def is_in_file(text: str) -> bool:
@@ -147,6 +150,8 @@ def _module(file: str) -> ModuleType:
 @cache
 def _loaded(path: Path) -> ModuleType:
     """Run the file as a module; what goes wrong is said with the line of the file."""
+    import cloudpickle
+
     name = f"{_LOADED}{path.stem}_{hashlib.sha256(bytes(path)).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -188,6 +193,8 @@ def packed(item: Any) -> Any:
     ------
     InstanceError : the object cannot be pickled
     """
+    import cloudpickle
+
     if isinstance(item, str) and not is_packed(item):
         return item
     try:
@@ -203,6 +210,8 @@ def unpacked(text: Any) -> Any:
 
 @cache
 def _unpickled(text: str) -> Any:
+    import cloudpickle
+
     try:
         return cloudpickle.loads(base64.b64decode(text.removeprefix(_PICKLED)))
     except FairallocError:

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fairalloc.models.tables import Grid
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 __all__ = ["Section", "latex", "markdown", "page", "table_section"]
 
@@ -84,7 +86,9 @@ def latex(title: str, sections: Iterable[Section]) -> str:
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loader = PackageLoader("fairalloc.runs", "templates")
     return Environment(
         loader=loader, autoescape=True, finalize=_escaped, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

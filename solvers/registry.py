@@ -1,7 +1,6 @@
 """The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -126,9 +125,15 @@ def candidates(mechanism: Mechanism, instance: Instance | None = None, available
     ----------
     mechanism, instance, available : as for `methods_for`
     """
-    known = (METHODS[key] for key in chain(FASTEST, (k for k in METHODS if k not in FASTEST)) if key in METHODS)
-    own = (method for method in installed_methods() if available and method.id not in METHODS)
-    for method in chain(known, own):
+    for method in _in_order(available):
         fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
         if fits and (method.is_available() or not available):
             yield method
+
+
+def _in_order(available: bool) -> Iterator[Method]:
+    """All methods, fastest first; installed packages are asked only after those of FASTEST."""
+    yield from (METHODS[key] for key in FASTEST if key in METHODS)
+    yield from (METHODS[key] for key in METHODS if key not in FASTEST)
+    if available:
+        yield from (method for method in installed_methods() if method.id not in METHODS)

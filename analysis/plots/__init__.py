@@ -16,6 +16,9 @@ no layout engine, it gets Matplotlib's "constrained" one, so that legends and na
 | style.py | colours, hatches, lines, names and legends of all figures |
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from fairalloc.analysis.plots.bars import allocation
 from fairalloc.analysis.plots.maps import eligibility, prices
 from fairalloc.analysis.plots.measured import front, histories, memory
@@ -45,14 +48,13 @@ __all__ = [
     "sweep",
 ]
 
-Allocation.drawn_by.update(
-    {
-        "allocation": allocation,
-        "convergence": convergence,
-        "dominant_shares": dominant_shares,
-        "eligibility": lambda item, ax: eligibility(item.instance, ax),
-        "feasible_region": lambda item, ax: feasible_region(item.instance, ax, points={item.mechanism or "tasks": item}),
-        "prices": prices,
-        "rounds": rounds,
-    }
-)
+OF_ALLOCATIONS: dict[str, Callable[[Allocation, Any], Any]] = {
+    "allocation": allocation,
+    "convergence": convergence,
+    "dominant_shares": dominant_shares,
+    "eligibility": lambda item, ax: eligibility(item.instance, ax),
+    "feasible_region": lambda item, ax: feasible_region(item.instance, ax, points={item.mechanism or "tasks": item}),
+    "prices": prices,
+    "rounds": rounds,
+}
+"""What `Allocation.plot` draws, by kind."""

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from fairalloc.analysis.feasible_set import feasible_vertices
 from fairalloc.analysis.plots import style
@@ -155,6 +154,8 @@ def _coordinates(ax: Any, labels: Sequence[str], most: Floats) -> None:
 
 def _region(ax: Any, vertices: Floats) -> Any:
     """The polygon, or the facets of the polytope."""
+    from scipy.spatial import ConvexHull
+
     look = {"facecolor": style.COLOURS[5], "edgecolor": style.COLOURS[0]}
     if vertices.shape[1] == 2:
         return ax.fill(*vertices[ConvexHull(vertices).vertices].T, **look, alpha=0.3, label="feasible")[0]
@@ -165,6 +166,8 @@ def _region(ax: Any, vertices: Floats) -> Any:
 
 def _facets(vertices: Floats) -> list[Floats]:
     """The polygons around a polytope in space: triangles of the hull in one plane are one facet."""
+    from scipy.spatial import ConvexHull
+
     size = vertices.max(axis=0)
     hull = ConvexHull(vertices / size)
     planes: list[tuple[Floats, set[int]]] = []

@@ -12,7 +12,6 @@ handed them over.
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
@@ -69,6 +68,8 @@ def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = 
     -------
     (K, R) in shares of capacity; zeros, which prove nothing, where that fails
     """
+    from scipy.optimize import linprog
+
     instance, arcs = allocation.instance, allocation.instance.arcs
     capped = np.flatnonzero(np.isfinite(instance.max_tasks))
     unit = np.where(marginal > 0, marginal, 1.0)

@@ -83,7 +83,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from fairalloc.formulations.game.max_min import OneServer, max_min_gap
 from fairalloc.models.allocation import Allocation
@@ -108,6 +107,8 @@ SATISFIED_THRESHOLDS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 @lru_cache(maxsize=8)
 def monopolies(instance: Instance) -> Floats:
     """(A,) gamma_ni of each arc: the most tasks that its user could run alone on its server, variants side by side (K 8)."""
+    from scipy.optimize import linprog
+
     arcs, result = instance.arcs, instance.arcs.gamma.copy()
     if instance.single_variant:
         return frozen(result)
@@ -536,6 +537,8 @@ class ServerPrices:
 
     def least_violating(self, beta: float, allowed: NDArray[np.bool_]) -> Floats:
         """(R,) kappa, 0 for resources that are not allowed (R,)."""
+        from scipy.optimize import linprog
+
         w, served = self.w, self.served
         kappa = np.zeros(w.shape[1])
         priced = (w * served[:, None] > 0).any(axis=0) & allowed

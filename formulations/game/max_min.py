@@ -63,7 +63,6 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from fairalloc.models.numbers import Floats
 
@@ -143,6 +142,8 @@ class OneServer:
         layer : of `layers(tau)`
         tau : the tolerance
         """
+        from scipy.optimize import linprog
+
         result, own = np.zeros(self.w.shape[1]), np.isin(self.user, layer.needy)
         some = np.flatnonzero(layer.allowed & (self.w > 0).any(axis=0))
         if not len(some):

@@ -52,7 +52,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
@@ -277,6 +276,8 @@ class ServerDual(ServerMarginal):
         return u
 
     def _cleared(self, u: Floats, b: Floats, r: int) -> float:
+        from scipy.optimize import brentq
+
         here = self.server.w[:, r] > 0
         rest = np.where(np.arange(len(u)) == r, -np.inf, u)
         log_rest = np.logaddexp.reduce(self.log_w[here] + rest, axis=1)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonOptions
@@ -177,6 +176,8 @@ class CentralPathNewton:
     @cached_property
     def _factors(self):  # type: ignore[no-untyped-def]
         """LU of the equilibrated matrix, the matrix and its scales, and what eliminates the users."""
+        from scipy.linalg import lu_factor
+
         levels, point, at, d = self.levels, self.point, self.at, self.d
         n, c = np.nonzero(self.strong)
         bound = np.flatnonzero(levels.limited)
@@ -233,6 +234,8 @@ class CentralPathNewton:
         row_products : (K, R) k ds + s dk
         limit_products : (N,) h dt + t dh
         """
+        from scipy.linalg import lu_solve
+
         levels, point, at, d = self.levels, self.point, self.at, self.d
         of_e, of_s, of_t = changes
         lu, M, across, down, D, to_u, to_l, to_m, pulled, n, c, bound = self._factors

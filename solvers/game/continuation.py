@@ -33,7 +33,6 @@ multipliers in proportion to g_i' that formulations/game/game.py explains.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, lstsq
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
@@ -279,7 +278,7 @@ def newton_on_active_arcs(
             return
         try:
             y, k = _least_step(levels, y, k, arcs, rows, held)
-        except (LinAlgError, ValueError):  # numbers out of range
+        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
             return
         if session.look(y, k) <= session.target:
             return
@@ -300,6 +299,8 @@ def _least_step(
     ----------
     levels, y, k, arcs, rows, held : as for `newton_on_active_arcs`
     """
+    from scipy.linalg import lstsq
+
     at = levels.derivatives(y, k)
     (n, c), (j, r), (b,) = np.nonzero(arcs), np.nonzero(rows), np.nonzero(held)
     own, free = np.maximum(y[n, c], 1e-6 / levels.N), ~held[n]

@@ -26,7 +26,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game, definition_gap, level_gap
@@ -330,6 +329,8 @@ def levels_at(levels: LevelEquations, y: Floats) -> Floats:
     levels : the game
     y : (N, C), with tasks for every user
     """
+    from scipy.optimize import nnls
+
     k, tasks = np.zeros((levels.K, levels.R)), levels.tasks(y)
     log_g = levels._marginal(tasks)[0]
     used = (y > 0) & (levels.left(tasks) > FULL)[:, None]

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lstsq
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.numbers import Floats
@@ -90,6 +89,8 @@ def corrected(game: Game, x: Floats, found: Pattern) -> Floats | None:
     x : (A,) the tasks of which `found` is the pattern
     found : the pattern
     """
+    from scipy.linalg import lstsq
+
     served, size = np.array(found.served, dtype=np.intp), len(found.served)
     if not size or size + found.layers > LARGEST:
         return None

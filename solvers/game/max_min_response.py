@@ -12,7 +12,6 @@ comes to b_n. The y of the last program are max-min fair.
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ServerArrays
@@ -35,6 +34,8 @@ def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
     -------
     y (m,), and (R,) the level at which each resource first had a price, inf where it never had one
     """
+    from scipy.optimize import linprog
+
     users, first, place = np.unique(server.user, return_index=True, return_inverse=True)
     phi, most, have = server.phi[first], server.most[first], b[first]
     size, R = len(server.user), server.w.shape[1]

@@ -52,7 +52,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
@@ -245,6 +244,8 @@ def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
     -------
     (m,)
     """
+    from scipy.optimize import nnls
+
     columns = np.hstack([d, -d[:, equal]])
     price, _ = nnls(columns, gradient, maxiter=100 * columns.shape[1])
     result: Floats = gradient - columns @ price

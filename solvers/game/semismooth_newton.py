@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import spsolve
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
@@ -62,6 +61,8 @@ class SemismoothSession(AlphaContinuation):
 
 def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
     """Sparse LU; nan where the matrix is singular, which SuperLU says by a warning or, where it finds no pivot, by an error."""
+    from scipy.sparse.linalg import spsolve
+
     try:
         result: Floats = spsolve(sp.csc_array(matrix), right)
     except RuntimeError:

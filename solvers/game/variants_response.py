@@ -31,7 +31,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, lstsq
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ServerArrays, ServerMarginal
@@ -154,7 +153,7 @@ class ServerTurn:
                 tau *= SMALLER
             try:
                 change = self._newton(point, here, tau)
-            except LinAlgError:
+            except np.linalg.LinAlgError:
                 break
             if not np.all(np.isfinite(change)):
                 break
@@ -244,13 +243,15 @@ class ServerTurn:
         used : which of them are in use
         ends : where k and h begin
         """
+        from scipy.linalg import lstsq
+
         here, left = self._left(now, ends)
         y, k, h = np.split(own, ends)
         J = self._jacobian(y, k, h, here)[used][:, used]
         across = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
         try:
             step: Floats = lstsq(J / across[:, None], -left[used] / across, cond=1e-13, lapack_driver="gelsy")[0]
-        except (LinAlgError, ValueError):  # numbers out of range
+        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
             return None
         return step if np.all(np.isfinite(step)) else None
 

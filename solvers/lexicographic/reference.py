@@ -5,7 +5,6 @@ It is slow, so the judge (solvers/judge.py) asks for it only where an allocation
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -26,6 +25,8 @@ class ScipyRounds:
 
     def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
         """Tasks and prices of the round."""
+        from scipy.optimize import linprog
+
         lp = self.rule.lp(self.instance, round)
         rows = sp.vstack([lp.matrix, -lp.matrix], format="csr")
         sides = np.concatenate([lp.upper, -lp.lower])

@@ -249,7 +249,7 @@ import os, signal, sys
 sys.argv, sys.orig_argv = {words[-2:]!r} if {words[0]!r} != "-m" else ["-m"], ["python", *{words!r}]
 class Interrupting:
     def find_spec(self, name, *_):
-        if name == "fairalloc.analysis":
+        if name == "fairalloc.models":
             os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupting())

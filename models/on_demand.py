@@ -1,0 +1,32 @@
+"""Public names of a package that are imported where they are first used (PEP 562), so that importing the package costs little."""
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from sys import modules
+from typing import Any
+
+__all__ = ["on_demand"]
+
+
+def on_demand(package: str, places: Mapping[str, Iterable[str]], parts: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package; what is found stays in the package, so each name is looked up once.
+
+    Parameters
+    ----------
+    package : its name
+    places : {module: the names that are taken from it}
+    parts : {name: the module that is meant}
+    """
+    where = {name: module for module, names in places.items() for name in names}
+
+    def find(name: str) -> Any:
+        if name in parts:
+            found = import_module(parts[name])
+        elif name in where:
+            found = getattr(import_module(where[name]), name)
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(modules[package], name, found)
+        return found
+
+    return find
