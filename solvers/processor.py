@@ -28,7 +28,19 @@ def processor_seconds(process: int | None = None) -> float:
     if process is not None:
         return sum(map(_seconds, (process, *_below(process))))
     times = os.times()
-    return time.process_time() + times.children_user + times.children_system + sum(map(_seconds, _below(os.getpid())))
+    below = sum(map(_seconds, _below(os.getpid()))) if _has_children() else 0.0
+    return time.process_time() + times.children_user + times.children_system + below
+
+
+def _has_children() -> bool:
+    """Whether this process has children that it has not waited for: one call of the system, where reading /proc takes many."""
+    if not hasattr(os, "waitid"):
+        return True
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # it only looks
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _below(process: int) -> Iterator[int]:

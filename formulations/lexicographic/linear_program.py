@@ -91,7 +91,7 @@ class LP:
 
 
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
-    """The round as sparse arrays: capacity rows, then fairness, then limits.
+    """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column.
 
     Parameters
     ----------
@@ -99,11 +99,23 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     rate : (N,) sigma_n / phi_n, the weighted share of one task
     round : what the round starts from
     """
-    arcs = instance.arcs
+    arcs, load, rows = instance.arcs, instance.arcs.load.tocsc(), instance.K * instance.R
     capped = np.isfinite(instance.max_tasks)
-    share = sp.diags_array(rate) @ arcs.owner
-    column = sp.csc_array(-round.active[:, None].astype(float))
-    matrix = sp.block_array([[arcs.load, None], [share, column], [arcs.owner[capped], None]], format="csc")
+    limit = rows + instance.N - 1 + np.cumsum(capped)  # the row of each limit
+    with_limit = capped[arcs.user]
+    ends = np.concatenate([load.indptr[1:], load.indptr[1:][with_limit]])  # an arc's own entries stand below its load
+    values = np.insert(load.data, ends, np.concatenate([rate[arcs.user], np.ones(int(with_limit.sum()))]))
+    places = np.insert(load.indices, ends, np.concatenate([rows + arcs.user, limit[arcs.user[with_limit]]]))
+    start = load.indptr + np.arange(len(arcs) + 1) + np.concatenate([[0], np.cumsum(with_limit)])
+    rising = np.flatnonzero(round.active)  # the column of g
+    matrix = sp.csc_array(
+        (
+            np.concatenate([values, np.full(len(rising), -1.0)]),
+            np.concatenate([places, rows + rising]),
+            np.append(start, len(values) + len(rising)),
+        ),
+        shape=(rows + instance.N + int(capped.sum()), len(arcs) + 1),
+    )
     return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
 
 

@@ -57,12 +57,9 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
     """
     best: Any = np.maximum(rate * instance.max_tasks - v, 0.0)
     order = np.argsort(v, kind="stable")
-    on = on if on is not None and on.on_face else Round.first(instance)
+    face = on if on is not None and on.on_face else None
     for layer in prices.reshape(len(prices), -1):
-        p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
-        y = cheapest(instance, p, on.closed) / rate
-        worth = p @ np.where(on.exactly, on.full, 1.0) - (y * v)[~on.active].sum()
-        y = np.where(on.active, y, 0.0)
+        p, y, worth = _anywhere(instance, rate, layer) if face is None else _on_face(instance, rate, v, layer, face)
         below = np.cumsum((y * v)[order])
         above = y.sum() - np.cumsum(y[order])
         kept = np.empty_like(v)
@@ -71,3 +68,17 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
         best = np.minimum(best, np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0))
     result: Floats = best
     return result
+
+
+def _anywhere(instance: Instance, rate: Floats, layer: Floats) -> tuple[Floats, Floats, float]:
+    """Prices (K R,), y (N,), and what all capacities are worth at these prices."""
+    p = np.maximum(layer, 0.0)
+    return p, cheapest(instance, p) / rate, float(p.sum())
+
+
+def _on_face(instance: Instance, rate: Floats, v: Floats, layer: Floats, on: Round) -> tuple[Floats, Floats, float]:
+    """The same on the face of a round, with what the users who stay put pay taken from the worth."""
+    p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
+    y = cheapest(instance, p, on.closed) / rate
+    worth = p @ np.where(on.exactly, on.full, 1.0) - (y * v)[~on.active].sum()
+    return p, np.where(on.active, y, 0.0), float(worth)

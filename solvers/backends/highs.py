@@ -159,6 +159,8 @@ class HighsSession(Session):
 
 def check_highs_options(options: Mapping[str, Any]) -> None:
     """NotApplicable for an option that HiGHS does not know, or a value that it does not take."""
+    if not options:
+        return
     import highspy
 
     tried = highspy.Highs()
