@@ -472,7 +472,7 @@ class _Work:
         here = np.flatnonzero(active.arcs)
         load = arcs.load[:, here] @ sp.diags_array(arcs.gamma[here])
         owner = arcs.owner[:, here] @ sp.diags_array(arcs.gamma[here])
-        spare = np.flatnonzero(~active.rows & (np.diff(arcs.load.indptr) > 0))
+        spare = np.flatnonzero(~active.rows & (np.diff(arcs.load.tocsr().indptr) > 0))
         wanted = self.allocation.tasks
         unit = np.where(wanted > 0, wanted, 1.0)
         tasks = sp.hstack([sp.diags_array(1.0 / unit) @ owner, sp.csr_array((instance.N, 1))])

@@ -63,12 +63,11 @@ def pooled(instance: Instance) -> Instance:
     """All servers as one server "pool" with the summed capacities (W section 2, K Def 1)."""
     if instance.demands_on:
         raise NotApplicable("the servers cannot be pooled where demands depend on the server (demands_on)")
-    for n, i in np.argwhere(~instance.placement)[:1]:
+    if instance.allowed is not None:
+        n, i = np.argwhere(~instance.placement)[0]
         where = f"user {instance.users[n]!r} may not use server {instance.servers[i]!r}"
         raise NotApplicable(f"the servers cannot be pooled under placement constraints: {where}")
-    exact = instance.exact
-    totals = [sum(int(q) * c[r] for q, c in zip(instance.counts, exact.capacities, strict=True)) for r in range(instance.R)]
-    return instance.replace(capacities=[totals], counts=None, eligible=None, servers=["pool"])
+    return instance.pool
 
 
 def _classes(instance: Instance) -> tuple[Indices, Indices]:
@@ -114,7 +113,6 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
 
 def _find(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:
     """Positions of the given arcs in `instance.arcs`, which are sorted by user, variant, server."""
-    first = np.cumsum([0] + [len(d) for d in instance.demands])[:-1]
-    arcs = instance.arcs
+    first, arcs = instance.vectors.first, instance.arcs
     keys = (first[arcs.user] + arcs.variant) * instance.K + arcs.server
     return np.searchsorted(keys, (first[user] + variant) * instance.K + server)

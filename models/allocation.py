@@ -146,13 +146,14 @@ class Allocation:
         """The tasks of each user, also by server where there are 2 to 6: the first `most` users."""
         instance = self.instance
         servers = instance.servers if 1 < instance.K <= 6 else ()
+        tasks, by_server = without_rounding(self.tasks), without_rounding(self.by_server) if servers else np.empty((0, 0))
         rows = []
-        tasks, by_server = without_rounding(self.tasks), without_rounding(self.by_server)
-        for n, user in enumerate(instance.users):
+        for n, user in enumerate(instance.users[:most]):
             spread = [f"{by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
             rows.append([user, f"{tasks[n]:.6g}", *spread])
         columns = ["user", "tasks", *(f"on {s}" for s in servers)]
-        return Grid(title, columns, rows, right=range(1, len(columns))).head(most)
+        more = instance.N - len(rows)
+        return Grid(title, columns, rows, [f"... and {more} more rows"] if more else [], right=range(1, len(columns)))
 
     def to_frame(self, what: str = "tasks") -> Any:
         """A DataFrame of pandas.
@@ -245,10 +246,9 @@ class Allocation:
     @cached_property
     def by_variant(self) -> tuple[Floats, ...]:
         """For each user (V_n,) tasks run in each way, the alpha_m of Z (1)."""
-        result: list[Floats] = [np.zeros(len(d)) for d in self.instance.demands]
-        for n, v, tasks in zip(self.instance.arcs.user, self.instance.arcs.variant, self.x, strict=True):
-            result[n][v] += tasks
-        return tuple(frozen(r) for r in result)
+        arcs, vectors = self.instance.arcs, self.instance.vectors
+        tasks = np.bincount(vectors.first[arcs.user] + arcs.variant, weights=self.x, minlength=int(vectors.first[-1]))
+        return tuple(frozen(part) for part in np.split(tasks, vectors.first[1:-1]))
 
     @cached_property
     def used(self) -> Floats:

@@ -8,7 +8,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -18,47 +18,116 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
+from fairalloc.models.errors import InstanceError, shown, unprintable
 from fairalloc.models.labelled import plain_arguments
-from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational, row
+from fairalloc.models.numbers import Floats, frozen, is_vector, rational
+from fairalloc.models.reading import (
+    NumberedNames,
+    Places,
+    count_of,
+    is_unlimited,
+    read_capacities,
+    read_counts,
+    read_demands,
+    read_limits,
+    read_names,
+    read_own_demands,
+    read_placement,
+    read_weights,
+    source_of,
+)
+from fairalloc.models.vectors import Vectors, scaled_rows, small
 
 __all__ = ["Arcs", "ExactData", "Instance", "as_instance"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arcs:
     """Every eligible (user, variant, server), in that order.
 
     Attributes
     ----------
     user, variant, server : (A,) int arrays; `variant` counts within its user
-    demand : (A, R) resource a task takes there
-    load : ((K R) x A) sparse; the fraction of that server's resource a task takes, row i R + r
+    load : ((K R) x A) sparse, by columns; the fraction of that server's resource a task takes, row i R + r
     owner : (N x A) sparse 0/1; `owner @ x` is the number of tasks of each user
     gamma : (A,) tasks the arc could run if it had the server for itself, 1 / max_r load (K 8)
+    vectors, row : (M x R) sparse and (A,); a task on arc a takes the resource vectors[row[a]]
     """
 
     user: NDArray[np.intp]
     variant: NDArray[np.intp]
     server: NDArray[np.intp]
-    demand: Floats
-    load: sp.csr_array
+    load: sp.csc_array
     owner: sp.csr_array
     gamma: Floats
+    vectors: sp.csr_array
+    row: NDArray[np.intp]
 
     def __len__(self) -> int:
         return len(self.user)
 
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """(N,) the first arc of each user; everybody has one."""
+        result: NDArray[np.intp] = self.owner.indptr[:-1]
+        return result
 
-@dataclass(frozen=True)
+    @cached_property
+    def demand(self) -> Floats:
+        """(A, R) resource a task takes there: dense, for instances of a size that people look at."""
+        return frozen(self.vectors[self.row].toarray())
+
+
 class ExactData:
-    """The same data as rationals; `None` in `max_tasks` means unlimited."""
+    """The data of an instance as rationals, each read when it is first asked for; `None` in `max_tasks` means unlimited.
 
-    demands: tuple[tuple[tuple[Fraction, ...], ...], ...]
-    capacities: tuple[tuple[Fraction, ...], ...]
-    weights: tuple[Fraction, ...]
-    max_tasks: tuple[Fraction | None, ...]
-    demands_on: Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]
+    What was given in rationals stays exact, a float is the decimal it prints as.
+    """
+
+    def __init__(self, instance: "Instance", given: Mapping[str, Any]) -> None:
+        self._instance, self._given = instance, given
+
+    @cached_property
+    def demands(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+        """For each user its variants."""
+        given = self._given["demands"]
+        return tuple(map(_rationals, self._instance.demands if given is None else given))
+
+    @cached_property
+    def capacities(self) -> tuple[tuple[Fraction, ...], ...]:
+        """For each row of servers."""
+        given = self._given["capacities"]
+        return tuple(_rationals(c)[0] for c in (self._instance.capacities if given is None else given))
+
+    @cached_property
+    def weights(self) -> tuple[Fraction, ...]:
+        """For each user."""
+        given = self._given["weights"]
+        return _rationals(self._instance.weights if given is None else given)[0]
+
+    @cached_property
+    def max_tasks(self) -> tuple[Fraction | None, ...]:
+        """For each user."""
+        given = self._given["max_tasks"]
+        limits = self._instance.max_tasks if given is None else given
+        return tuple(None if is_unlimited(v) else rational(v, "max_tasks") for v in limits)
+
+    @cached_property
+    def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
+        """By user and server."""
+        user, server = Places(self._instance.users, "user"), Places(self._instance.servers, "server")
+        given = self._given["demands_on"]
+        return MappingProxyType({(user(n), server(i)): _rationals(v) for (n, i), v in given.items()})
+
+    def _all(self) -> tuple[Any, ...]:
+        return self.capacities, self.weights, self.max_tasks, self.demands_on, self.demands
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExactData):
+            return NotImplemented
+        return self._all() == other._all()
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Instance:
@@ -66,11 +135,14 @@ class Instance:
 
     Parameters
     ----------
-    demands : for each user a demand vector (R,) or several variants (V_n, R), resource per task (Z II-A)
+    demands : for each user a demand vector (R,) or several variants (V_n, R), resource per task (Z II-A); an (N, R) array; or a
+        sparse matrix of SciPy (N x R), which stays sparse
     capacities : (K, R) resource of one server of each row
     weights : (N,) > 0, default 1 (phi in K and P, w in W, e in D)
     counts : (K,) positive int, default 1; row i stands for `counts[i]` identical servers, treated as one pool
-    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}
+    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}; or, where
+        users may use few servers, a sparse matrix of SciPy (N x K), or a list or array of pairs (user, server), by name or number
+        from 0 (what has the shape (N, K) is read as true and false)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV)
     name, users, servers, resources : names; default u1.., s1.., r1..
@@ -97,14 +169,14 @@ class Instance:
     """
 
     name: str
-    users: tuple[str, ...]
-    servers: tuple[str, ...]
-    resources: tuple[str, ...]
-    demands: tuple[Floats, ...]
+    _users: Sequence[str]
+    _servers: Sequence[str]
+    _resources: Sequence[str]
+    vectors: Vectors
     capacities: Floats
     counts: NDArray[np.int64]
     weights: Floats
-    placement: NDArray[np.bool_]
+    allowed: sp.csr_array | None
     max_tasks: Floats
     demands_on: Mapping[tuple[int, int], Floats]
 
@@ -146,10 +218,11 @@ class Instance:
     ) -> None:
         """Check the arguments, as rows, and keep them."""
         for what, value in (("demands", demands), ("capacities", capacities)):
-            if not is_vector(value):
+            if count_of(value) is None:
                 raise InstanceError(f"{what} are {shown(value)}, but they must be a list of vectors")
-        if len(demands) == 0 or len(capacities) == 0:
-            raise InstanceError(f"there are {len(demands)} users and {len(capacities)} servers, but both must be at least 1")
+        N, K = count_of(demands) or 0, count_of(capacities) or 0
+        if N == 0 or K == 0:
+            raise InstanceError(f"there are {N} users and {K} servers, but both must be at least 1")
         wide = max((len(c) for c in capacities if is_vector(c)), default=0)
         if wide == 0:
             raise InstanceError(f"capacities are {shown(capacities)}, but each must be a vector with at least one resource")
@@ -157,26 +230,22 @@ class Instance:
             raise InstanceError(f"the name of the instance is {shown(name)}, but it must be a string")
         if unprintable(name):
             raise InstanceError(f"the name of the instance is {shown(name)}, but a name has no control characters or surrogates")
-        data: dict[str, Any] = {
-            "name": name,
-            "users": _names("user", "u", users, len(demands)),
-            "servers": _names("server", "s", servers, len(capacities)),
-            "resources": _names("resource", "r", resources, wide),
-        }
-        self.__dict__.update(data)
-        self.__dict__.update(
-            capacities=self._read_capacities(capacities),
-            counts=self._read_counts(counts),
-            demands=tuple(self._read_demand(demands[n], f"the demand of user {u!r}") for n, u in enumerate(self.users)),
-            weights=self._read_weights(weights),
-            max_tasks=self._read_max_tasks(max_tasks),
-            placement=self._read_placement(eligible),
-        )
+        of_users = read_names("user", users, N)
+        of_servers = read_names("server", servers, K)
+        of_resources = read_names("resource", resources, wide)
+        data = self.__dict__
+        data.update(name=name, _users=of_users, _servers=of_servers, _resources=of_resources)
+        data.update(capacities=read_capacities(capacities, of_servers, of_resources), counts=read_counts(counts, of_servers))
+        data["vectors"] = read_demands(demands, of_users, of_resources)
+        data.update(weights=read_weights(weights, of_users), max_tasks=read_limits(max_tasks, of_users))
+        data["allowed"] = read_placement(eligible, of_users, of_servers)
         own = {} if demands_on is None else demands_on
-        self.__dict__["demands_on"] = MappingProxyType(self._read_demands_on(own))
+        read = read_own_demands(own, of_users, of_servers, of_resources, self.vectors.counts)
+        data["demands_on"] = MappingProxyType(read)
         given = {"demands": demands, "capacities": capacities, "weights": weights, "max_tasks": max_tasks}
-        self.__dict__["_given"] = copy.deepcopy({**given, "demands_on": dict(own)})
+        data["_given"] = {key: source_of(value) for key, value in given.items()} | {"demands_on": copy.deepcopy(dict(own))}
         self._check_totals()
+        self._check_every_user_is_placed()
         self._check_every_user_fits_somewhere()
 
     def __setattr__(self, key: str, value: Any) -> None:
@@ -191,7 +260,11 @@ class Instance:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
             return NotImplemented
-        return self is other or (self._content == other._content and self.exact == other.exact)
+        if self is other:
+            return True
+        if self._content != other._content or self._names != other._names:
+            return False
+        return (self._floats_are_exact and other._floats_are_exact) or self.exact == other.exact
 
     def __hash__(self) -> int:
         return self._hash
@@ -202,11 +275,23 @@ class Instance:
 
     @property
     def _content(self) -> tuple[Any, ...]:
-        """Names, counts, placement and the floats, which follow from the exact data: quicker to compare than that."""
-        names = (self.name, self.users, self.servers, self.resources)
+        """Name, counts, placement and the floats, which follow from the exact data: quicker to compare than that."""
         on = tuple((pair, _bytes(d)) for pair, d in sorted(self.demands_on.items()))
-        floats = (*self.demands, self.capacities, self.weights, self.max_tasks)
-        return (*names, self.counts.tobytes(), self.placement.tobytes(), on, *map(_bytes, floats))
+        allowed = self.allowed
+        placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
+        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks))
+        return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content())
+
+    @property
+    def _names(self) -> tuple[Any, ...]:
+        """Names that nobody gave are compared without being made."""
+        kinds = (("users", self._users), ("servers", self._servers), ("resources", self._resources))
+        return tuple(len(names) if _numbered(names) else getattr(self, kind) for kind, names in kinds)
+
+    @property
+    def _floats_are_exact(self) -> bool:
+        """Whether nothing was given that floats do not hold."""
+        return not self.demands_on and all(value is None for key, value in self._given.items() if key != "demands_on")
 
     def __repr__(self) -> str:
         sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {len(self.arcs)} arcs"
@@ -217,91 +302,7 @@ class Instance:
         text: str = type(self).shown_by[0](self)._repr_html_()
         return text
 
-    # ---- reading ----------------------------------------------------------------------------------------------
-
-    def _read_capacities(self, value: Any) -> Floats:
-        whats = [f"the capacity of server {s!r}" for s in self.servers]
-        result = np.array([row(c, self.resources, what) for c, what in zip(value, whats, strict=True)])
-        if np.any(result < 0):
-            i, r = np.argwhere(result < 0)[0]
-            raise InstanceError(f"{whats[i]} for {self.resources[r]!r} is {result[i, r]:g}, but it must not be negative")
-        return frozen(result)
-
-    def _read_counts(self, value: Any) -> NDArray[np.int64]:
-        if value is None:
-            return frozen(np.ones(self.K, dtype=np.int64))
-        row(value, self.servers, "counts", "the count of server")
-        result = [rational(v, "the count") for v in value]
-        for server, count, v in zip(self.servers, result, value, strict=True):
-            if count.denominator != 1 or not 1 <= count <= LARGEST_COUNT:
-                what = f"the count of server {server!r}"
-                raise InstanceError(f"{what} is {shown(v)}, but it must be an integer from 1 to {LARGEST_COUNT}")
-        return frozen(np.array(result, dtype=np.int64))
-
-    def _read_demand(self, value: Any, what: str) -> Floats:
-        if is_vector(value) and len(value) == 0:
-            raise InstanceError(f"{what} is empty, but it must be a vector or a list of variants")
-        rows = value if is_vector(value) and is_vector(value[0]) else [value]
-        result = np.array([row(v, self.resources, what) for v in rows])
-        if np.any(result < 0):
-            v, r = np.argwhere(result < 0)[0]
-            raise InstanceError(f"{what} for {self.resources[r]!r} is {result[v, r]:g}, but it must not be negative")
-        if not np.all(result.any(axis=1)):
-            raise InstanceError(f"{what} is zero for every resource, but a task must take something")
-        return frozen(result)
-
-    def _read_weights(self, value: Any) -> Floats:
-        if value is None:
-            return frozen(np.ones(self.N))
-        result = row(value, self.users, "weights", "the weight of user")
-        if np.any(result <= 0):
-            n = int(np.argmax(result <= 0))
-            raise InstanceError(f"the weight of user {self.users[n]!r} is {result[n]:g}, but it must be positive")
-        return frozen(result)
-
-    def _read_max_tasks(self, value: Any) -> Floats:
-        if value is None:
-            return frozen(np.full(self.N, np.inf))
-        if not is_vector(value) or len(value) != self.N:
-            raise InstanceError(f"max_tasks is {shown(value)}, but it must be a list of {self.N} numbers, one for each user")
-        whats = [f"max_tasks of user {u!r}" for u in self.users]
-        result = np.array([np.inf if _unlimited(v) else finite(v, w) for v, w in zip(value, whats, strict=True)])
-        if not np.all(result > 0):
-            n = int(np.argmin(result > 0))
-            raise InstanceError(f"{whats[n]} is {result[n]:g}, but it must be positive, or null for unlimited")
-        return frozen(result)
-
-    def _read_placement(self, value: Any) -> NDArray[np.bool_]:
-        if value is None:
-            return frozen(np.ones((self.N, self.K), dtype=bool))
-        if isinstance(value, np.ndarray) and value.dtype == bool and value.shape == (self.N, self.K):
-            return frozen(value.copy())
-        rows = list(value) if is_vector(value) else []
-        if len(rows) != self.N or any(not is_vector(r) or len(r) != self.K for r in rows):
-            raise InstanceError(f"eligible is {shown(value)}, but it must be {self.N} lists (users) of {self.K} (servers)")
-        for user, allowed in zip(self.users, rows, strict=True):
-            for server, v in zip(self.servers, allowed, strict=True):
-                if not isinstance(v, bool | np.bool_ | int | np.integer) or v not in (0, 1):
-                    where = f"eligible of user {user!r} on server {server!r}"
-                    raise InstanceError(f"{where} is {shown(v)}, but it must be true or false")
-        return frozen(np.array(rows, dtype=bool))
-
-    def _read_demands_on(self, value: Mapping[tuple[int | str, int | str], Any]) -> Mapping[tuple[int, int], Floats]:
-        if not isinstance(value, Mapping):
-            raise InstanceError(f"demands_on is {shown(value)}, but it must map pairs (user, server) to demands")
-        result = {}
-        for key, vectors in value.items():
-            if not isinstance(key, tuple) or len(key) != 2:
-                raise InstanceError(f"demands_on has the key {shown(key)}, but a key is a pair (user, server)")
-            n, i = _index(self.users, key[0], "user"), _index(self.servers, key[1], "server")
-            what = f"the demand of user {self.users[n]!r} on server {self.servers[i]!r}"
-            if (n, i) in result:
-                raise InstanceError(f"{what} is given twice in demands_on")
-            demand = self._read_demand(vectors, what)
-            if demand.shape != self.demands[n].shape:
-                raise InstanceError(f"{what} has {len(demand)} variants, but the user has {len(self.demands[n])}")
-            result[n, i] = demand
-        return result
+    # ---- checks ------------------------------------------------------------------------------------------------
 
     def _check_totals(self) -> None:
         with np.errstate(over="ignore"):
@@ -309,27 +310,55 @@ class Instance:
                 what = f"the total capacity of {self.resources[r]!r}"
                 raise InstanceError(f"{what} is out of the range of floating point: change units")
 
+    def _check_every_user_is_placed(self) -> None:
+        for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
+            raise InstanceError(f"user {self._users[n]!r} has no eligible server: its placement allows no server")
+
     def _check_every_user_fits_somewhere(self) -> None:
-        for n in np.flatnonzero(~self.eligible.any(axis=1))[:1]:
-            reason = "no server it may use has all it demands" if self.placement[n].any() else "its placement allows no server"
-            raise InstanceError(f"user {self.users[n]!r} has no eligible server: {reason}")
+        for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
+            raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
 
     # ---- sizes and derived data ---------------------------------------------------------------------------------
 
     @property
     def N(self) -> int:  # noqa: N802 (the papers' letter)
         """Number of users."""
-        return len(self.users)
+        return len(self._users)
 
     @property
     def K(self) -> int:  # noqa: N802
         """Number of server rows (classes, where `counts` is not 1)."""
-        return len(self.servers)
+        return len(self._servers)
 
     @property
     def R(self) -> int:  # noqa: N802
         """Number of resources."""
-        return len(self.resources)
+        return len(self._resources)
+
+    @cached_property
+    def users(self) -> tuple[str, ...]:
+        """(N,) names."""
+        return tuple(self._users)
+
+    @cached_property
+    def servers(self) -> tuple[str, ...]:
+        """(K,) names."""
+        return tuple(self._servers)
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """(R,) names."""
+        return tuple(self._resources)
+
+    @cached_property
+    def demands(self) -> tuple[Floats, ...]:
+        """For each user (V_n, R) resource per task of each variant: dense, as `vectors` is not."""
+        return self.vectors.dense()
+
+    @cached_property
+    def placement(self) -> NDArray[np.bool_]:
+        """(N, K) bool, where placement constraints let users run: dense, as `allowed` is not."""
+        return frozen(np.ones((self.N, self.K), dtype=bool) if self.allowed is None else self.allowed.toarray())
 
     @cached_property
     def pools(self) -> Floats:
@@ -344,41 +373,57 @@ class Instance:
     @cached_property
     def arcs(self) -> Arcs:
         """The eligible (user, variant, server) triples with their sparse matrices."""
-        variants = np.concatenate(self.demands)
-        owner = np.repeat(np.arange(self.N), [len(d) for d in self.demands])
-        local = np.concatenate([np.arange(len(d)) for d in self.demands])
-        possible = self._possible(variants, owner)
-        v, server = np.nonzero(possible)
-        demand = variants[v]
-        place, first = np.full(possible.shape, -1), np.searchsorted(owner, np.arange(self.N))
-        place[v, server] = np.arange(len(v))
-        for (n, i), vectors in self.demands_on.items():
-            here = place[first[n] : first[n] + len(vectors), i]
-            demand[here[here >= 0]] = vectors[here >= 0]
-        return self._matrices(owner[v], local[v], server, demand)
+        source, server = self._placed()
+        vectors, row = self._with_own_demands(source, server)
+        each = vectors[row]
+        if not self.capacities.all():
+            keep = self._finds_everything(each, server)
+            source, server, row, each = source[keep], server[keep], row[keep], each[keep]
+        return self._matrices(source, server, vectors, row, each)
 
-    def _possible(self, variants: Floats, owner: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """(variants x K) whether the user may run that variant there and the server has every resource it takes."""
-        lacking = (variants > 0).astype(float) @ (self.capacities == 0).astype(float).T
-        first = np.searchsorted(owner, np.arange(self.N))
-        for (n, i), vectors in self.demands_on.items():
-            lacking[first[n] : first[n] + len(vectors), i] = (vectors > 0) @ (self.capacities[i] == 0)
-        result: NDArray[np.bool_] = self.placement[owner] & (lacking == 0)
+    def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Row of `vectors` and server of everything that placement allows."""
+        count = self.vectors.matrix.shape[0]
+        if self.allowed is None:
+            return np.repeat(np.arange(count), self.K), np.tile(np.arange(self.K), count)
+        allowed = self.allowed if self.vectors.is_single else self.allowed[self.vectors.user]
+        return np.repeat(np.arange(count), np.diff(allowed.indptr)), allowed.indices.astype(np.intp)
+
+    def _with_own_demands(self, source: NDArray[np.intp], server: NDArray[np.intp]) -> tuple[sp.csr_array, NDArray[np.intp]]:
+        """All demand vectors, those of `demands_on` below the others, and which of them each (row of `vectors`, server) takes."""
+        matrix, row, first = self.vectors.matrix, source, self.vectors.first
+        if not self.demands_on:
+            return matrix, row
+        keys = np.concatenate([(first[n] + np.arange(len(d))) * self.K + i for (n, i), d in self.demands_on.items()])
+        place = np.minimum(np.searchsorted(source * self.K + server, keys), len(source) - 1)
+        here = (source * self.K + server)[place] == keys
+        row = source.copy()
+        row[place[here]] = matrix.shape[0] + np.flatnonzero(here)
+        own = Vectors.of(np.concatenate(list(self.demands_on.values())))
+        return sp.vstack([matrix, own.matrix], format="csr"), row
+
+    def _finds_everything(self, each: sp.csr_array, server: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether the server has every resource that a task takes."""
+        there = self.capacities.ravel()[_entries(each, server, self.R)] > 0
+        result: NDArray[np.bool_] = np.logical_and.reduceat(there, each.indptr[:-1])
         return result
 
-    def _matrices(self, user: Any, variant: Any, server: Any, demand: Floats) -> Arcs:
-        count = len(user)
-        capacity = self.pools[server]
+    def _matrices(
+        self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp], each: sp.csr_array
+    ) -> Arcs:
+        count, place = len(source), _entries(each, server, self.R)
+        user = source if self.vectors.is_single else self.vectors.user[source]
         with np.errstate(over="ignore"):
-            share = np.divide(demand, capacity, out=np.zeros_like(demand), where=demand > 0)
-        largest = share.max(axis=1, initial=0)
+            share = each.data / self.pools.ravel()[place]
+        largest = np.maximum.reduceat(share, each.indptr[:-1]) if count else np.empty(0)
         self._check_range(largest, user, server)
-        a, r = np.nonzero(share)
-        load = sp.csr_array((share[a, r], (server[a] * self.R + r, a)), shape=(self.K * self.R, count))
-        owner = sp.csr_array((np.ones(count), (user, np.arange(count))), shape=(self.N, count))
-        for array in (demand, load.data, owner.data):
+        load = sp.csc_array((share, place, each.indptr), shape=(self.K * self.R, count))
+        start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
+        owner = sp.csr_array((np.ones(count), small(np.arange(count)), small(start)), shape=(self.N, count))
+        variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
+        for array in (load.data, owner.data, user, variant, server, row):
             frozen(array)
-        return Arcs(frozen(user), frozen(variant), frozen(server), demand, load, owner, frozen(1.0 / largest))
+        return Arcs(user, variant, server, load, owner, frozen(1.0 / largest), vectors, row)
 
     def _check_range(self, largest: Floats, user: Any, server: Any) -> None:
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
@@ -395,23 +440,12 @@ class Instance:
     @property
     def single_variant(self) -> bool:
         """Whether every user has exactly one demand vector."""
-        return all(len(d) == 1 for d in self.demands)
+        return self.vectors.is_single
 
     @cached_property
     def exact(self) -> ExactData:
         """The data as rationals: what was given in rationals stays exact, a float is the decimal it prints as."""
-        given = self._given
-        keys = {
-            (_index(self.users, n, "user"), _index(self.servers, i, "server")): v for (n, i), v in given["demands_on"].items()
-        }
-        limits = [None] * self.N if given["max_tasks"] is None else given["max_tasks"]
-        return ExactData(
-            demands=tuple(_rationals(given["demands"][n]) for n in range(self.N)),
-            capacities=tuple(_rationals(c)[0] for c in given["capacities"]),
-            weights=(Fraction(1),) * self.N if given["weights"] is None else _rationals(given["weights"])[0],
-            max_tasks=tuple(None if _unlimited(v) else rational(v, "max_tasks") for v in limits),
-            demands_on=MappingProxyType({key: _rationals(v) for key, v in keys.items()}),
-        )
+        return ExactData(self, self._given)
 
     @property
     def _given(self) -> dict[str, Any]:
@@ -438,17 +472,39 @@ class Instance:
         ------
         InstanceError : a number leaves the range of floating point
         """
-        result = object.__new__(Instance)
-        result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in ("exact", "_hash")})
-        data: dict[str, Any] = {"weights": self._read_weights(weights)}
+        data: dict[str, Any] = {"weights": read_weights(weights, self._users), "_given": {**NOTHING_GIVEN, "demands_on": {}}}
         if unit is not None:
-            data["demands"] = tuple(frozen(d * u) for d, u in zip(self.demands, unit, strict=True))
+            data["vectors"] = self.vectors.in_units(unit)
             data["demands_on"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.demands_on.items()})
             data["max_tasks"] = self._within_range(self.max_tasks / unit)
             data["arcs"] = self._arcs_in(unit)
-        result.__dict__.update(data)
-        kept = {key: result.__dict__[key] for key in ("demands", "weights", "max_tasks", "demands_on")}
-        result.__dict__["_given"] = {**kept, "capacities": self.capacities}
+        data["_given"]["demands_on"] = data.get("demands_on", self.demands_on)
+        stale = ("exact", "_hash", *(("demands",) if unit is not None else ()))
+        return self._changed(data, stale)
+
+    def _changed(self, data: Mapping[str, Any], stale: Iterable[str]) -> "Instance":
+        """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
+        result = object.__new__(Instance)
+        result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in stale} | dict(data))
+        return result
+
+    @cached_property
+    def pool(self) -> "Instance":
+        """All servers as one, "pool", with the summed capacities, open to everybody (W section 2, K Def 1); see `pooled`."""
+        exact = self.exact.capacities
+        totals = [sum((int(q) * c[r] for q, c in zip(self.counts, exact, strict=True)), Fraction(0)) for r in range(self.R)]
+        data = {
+            "_servers": ("pool",),
+            "capacities": frozen(np.array([[float(c) for c in totals]])),
+            "counts": frozen(np.ones(1, dtype=np.int64)),
+            "allowed": None,
+            "demands_on": MappingProxyType({}),
+            "_given": {**self._given, "capacities": [totals], "demands_on": {}},
+        }
+        of_servers = ("servers", "placement", "eligible", "pools", "totals", "arcs", "exact", "_hash", "pool")
+        result = self._changed(data, of_servers)
+        result._check_totals()
+        result._check_every_user_fits_somewhere()
         return result
 
     def _within_range(self, limits: Floats) -> Floats:
@@ -459,12 +515,37 @@ class Instance:
     def _arcs_in(self, unit: Floats) -> Arcs:
         """The arcs with tasks in other units."""
         arcs = self.arcs
-        return self._matrices(arcs.user, arcs.variant, arcs.server, arcs.demand * unit[arcs.user][:, None])
+        each = unit[arcs.user]
+        with np.errstate(over="ignore", divide="ignore"):
+            gamma = frozen(arcs.gamma / each)
+            self._check_range(1.0 / gamma, arcs.user, arcs.server)
+        load = scaled_rows(arcs.load.T, each).T
+        rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.demands_on.items())])
+        return replace(arcs, load=load, gamma=gamma, vectors=scaled_rows(arcs.vectors, rows))
 
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
-        names = {"name": self.name, "users": self.users, "servers": self.servers, "resources": self.resources}
-        return {**self._given, "counts": self.counts, "eligible": self.placement, **names}
+        names = {"users": self._users, "servers": self._servers, "resources": self._resources}
+        values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": self.max_tasks}
+        given = {key: values[key] if value is None else value for key, value in self._given.items() if key in values}
+        rest = {"name": self.name, "counts": self.counts, "eligible": self.allowed, "demands_on": self._given["demands_on"]}
+        return {**given, **rest, **{kind: None if _numbered(value) else value for kind, value in names.items()}}
+
+
+NOTHING_GIVEN: Mapping[str, Any] = {"demands": None, "capacities": None, "weights": None, "max_tasks": None}
+"""Where the floats are the exact data."""
+
+
+def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArray[Any]:
+    """The row i R + r of every stored entry of `each` (A x R), on server i."""
+    start = np.asarray(server * width, dtype=each.indices.dtype)
+    result: NDArray[Any] = each.indices + np.repeat(start, np.diff(each.indptr))
+    return result
+
+
+def _numbered(names: Any) -> bool:
+    """Whether nobody gave these names."""
+    return isinstance(names, NumberedNames)
 
 
 def _bytes(values: Floats) -> bytes:
@@ -472,51 +553,13 @@ def _bytes(values: Floats) -> bytes:
     return (values + 0.0).tobytes()
 
 
-LARGEST_COUNT = 2**53
-"""Up to here floating point counts exactly."""
-
-
 def _restored(arguments: dict[str, Any]) -> Instance:
     return Instance(**arguments)
-
-
-def _unlimited(value: Any) -> bool:
-    """None, inf, or nan, which is what pandas and NumPy make of None."""
-    return value is None or (isinstance(value, float | np.floating) and not value < np.inf)
 
 
 def _rationals(value: Any) -> tuple[tuple[Fraction, ...], ...]:
     rows = value if is_vector(value[0]) else [value]
     return tuple(tuple(rational(v, "value") for v in vector) for vector in rows)
-
-
-def _names(kind: str, letter: str, given: Iterable[str] | None, count: int) -> tuple[str, ...]:
-    if given is None:
-        return tuple(f"{letter}{k + 1}" for k in range(count))
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InstanceError(f"the names of {kind}s are {shown(given)}, but they must be a list of names")
-    names = tuple(given)
-    if len(names) != count:
-        raise InstanceError(f"the number of {kind} names is {len(names)}, but the data has {count} {kind}s")
-    for k, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name is a non-empty string")
-        if unprintable(name):
-            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name has no control characters or surrogates")
-    if len(set(names)) < count:
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise InstanceError(f"two {kind}s have the name {twice!r}, but names must be distinct")
-    return tuple(str(name) for name in names)
-
-
-def _index(names: Sequence[str], key: int | str, kind: str) -> int:
-    if isinstance(key, str):
-        if key in names:
-            return names.index(key)
-        raise InstanceError(no_such(kind, key, names, f"the {kind}s are {', '.join(names[:8])}"))
-    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
-        return int(key)
-    raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")
 
 
 def as_instance(value: Any) -> Instance:

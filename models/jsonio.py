@@ -5,9 +5,10 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -126,6 +127,7 @@ def parse_instance(document: Any) -> Instance:
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
     users = _objects(document["users"], "user", fields, ("name", "demands"))
     names = [s["name"] for s in servers]
+    named = {name for name in names if isinstance(name, str)}
     for server in servers:
         if isinstance(server.get("count", 1), str):
             raise InstanceError(f"the count of server {server['name']!r} is {server['count']!r}, but it must be a JSON integer")
@@ -141,7 +143,7 @@ def parse_instance(document: Any) -> Instance:
         [s["capacity"] for s in servers],
         weights=[u.get("weight", 1) for u in users],
         counts=[s.get("count", 1) for s in servers],
-        eligible=np.array([_allowed(u, names) for u in users]).reshape(len(users), len(names)),
+        eligible={n: _allowed(u, names, named) for n, u in enumerate(users)},
         max_tasks=[u.get("max_tasks") for u in users],
         demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
         name=document.get("name", ""),
@@ -158,16 +160,18 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         {"name": s, "capacity": _numbers(c), "count": int(q)}
         for s, c, q in zip(instance.servers, exact.capacities, instance.counts, strict=True)
     ]
+    on: dict[int, dict[str, Any]] = {}
+    for (n, i), vectors in exact.demands_on.items():
+        on.setdefault(n, {})[instance.servers[i]] = [_numbers(v) for v in vectors]
     users: list[dict[str, Any]] = []
+    allowed = _allowed_servers(instance)
     for n, name in enumerate(instance.users):
         limit = exact.max_tasks[n]
         user: dict[str, Any] = {"name": name, "demands": [_numbers(d) for d in exact.demands[n]]}
         user["weight"] = _number(exact.weights[n])
         user["max_tasks"] = None if limit is None else _number(limit)
-        allowed = instance.placement[n]
-        user["eligible"] = None if allowed.all() else [instance.servers[i] for i in np.flatnonzero(allowed)]
-        on = {instance.servers[i]: [_numbers(v) for v in vectors] for (m, i), vectors in exact.demands_on.items() if m == n}
-        users.append(user | ({"demands_on": on} if on else {}))
+        user["eligible"] = allowed[n]
+        users.append(user | ({"demands_on": on[n]} if n in on else {}))
     return {
         "schema": INSTANCE_SCHEMA,
         "name": instance.name,
@@ -175,6 +179,15 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         "servers": servers,
         "users": users,
     }
+
+
+def _allowed_servers(instance: Instance) -> list[list[str] | None]:
+    """For each user the servers that placement allows, None for all."""
+    if instance.allowed is None:
+        return [None] * instance.N
+    rows = pairwise(instance.allowed.indptr.tolist())
+    lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in rows]
+    return [None if len(servers) == instance.K else servers for servers in lists]
 
 
 def fingerprint(instance: Instance) -> str:
@@ -221,18 +234,22 @@ def write_allocation(allocation: Allocation, path: str | Path) -> None:
 
 def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     instance, arcs = allocation.instance, allocation.instance.arcs
-    servers = np.flatnonzero(instance.eligible[n])
+    own = range(arcs.owner.indptr[n], arcs.owner.indptr[n + 1])
+    by_server: dict[int, float] = {}
+    for a in own:
+        by_server[int(arcs.server[a])] = by_server.get(int(arcs.server[a]), 0.0) + float(allocation.x[a])
+    servers = sorted(by_server)
     user: dict[str, Any] = {"name": instance.users[n], "tasks": _finite(allocation.tasks[n])}
-    user["by_server"] = {instance.servers[i]: _finite(allocation.by_server[n, i]) for i in servers}
+    user["by_server"] = {instance.servers[i]: _finite(by_server[i]) for i in servers}
     user["by_variant"] = [_finite(tasks) for tasks in allocation.by_variant[n]]
-    if len(instance.demands[n]) > 1:
+    if instance.vectors.counts[n] > 1:
         user["by_arc"] = [
             {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
-            for a in np.flatnonzero(arcs.user == n)
+            for a in own
         ]
     if allocation.x_exact is not None:
         parts = {instance.servers[i]: Fraction(0) for i in servers}
-        for k, a in enumerate(np.flatnonzero(arcs.user == n)):
+        for k, a in enumerate(own):
             parts[instance.servers[arcs.server[a]]] += allocation.x_exact[a]
             if "by_arc" in user:
                 user["by_arc"][k]["tasks_exact"] = str(allocation.x_exact[a])
@@ -256,13 +273,13 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     x = np.zeros(len(instance.arcs))
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
     x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
-    seen, filled = set(), set()
+    seen, filled, variants = set(), set(), instance.vectors.counts
     for user in _objects(document["users"], "user", None, ("name", "by_server")):
         n = _position(instance.users, user["name"], "user")
         if n in seen:
             raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
         seen.add(n)
-        for variant, server, tasks, rational_tasks in _entries(user, len(instance.demands[n])):
+        for variant, server, tasks, rational_tasks in _entries(user, int(variants[n])):
             i = _position(instance.servers, server, "server")
             where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
             if (n, variant, i) not in position:
@@ -423,15 +440,16 @@ def _vectors(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, list) for v in value)
 
 
-def _allowed(user: Mapping[str, Any], servers: Sequence[str]) -> list[bool]:
+def _allowed(user: Mapping[str, Any], servers: Sequence[str], known: Collection[str]) -> list[str] | None:
     chosen = user.get("eligible")
     if chosen is None:
-        return [True] * len(servers)
+        return None
     if not isinstance(chosen, list):
         raise InstanceError(f"eligible of user {user['name']!r} is {shown(chosen)}, but it must be a list of servers or null")
     for server in chosen:
-        _position(servers, server, "server")
-    return [s in chosen for s in servers]
+        if not (isinstance(server, str) and server in known):
+            _position(servers, server, "server")
+    return chosen
 
 
 def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ import scipy.sparse as sp
 
 from fairalloc.models.errors import InstanceError, no_such, shown
 from fairalloc.models.numbers import is_vector
+from fairalloc.models.reading import NumberedNames, Places, allowed_pairs, count_of, truth
 
 __all__ = ["plain_arguments"]
 
@@ -37,7 +38,7 @@ class _Names:
         self.given = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
         self.source = f"{kind}s"
         listed = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
-        self.names: list[Any] | None = list(self.given) if listed else None
+        self.names: Sequence[Any] | None = list(self.given) if listed else None
 
     def order(self, found: Sequence[Any], source: str) -> list[int]:
         """Where in `found` each name stands; InstanceError where another source gave other names."""
@@ -46,7 +47,7 @@ class _Names:
             return names
         if self.names is None:
             self.names, self.source = names, source
-        if self.names == names:
+        if list(self.names) == names:
             return list(range(len(names)))
         if len(names) != len(self.names) or set(names) != set(self.names):
             raise self.other_names(names, source)
@@ -74,8 +75,9 @@ class _Names:
 
     def settle(self, rows: Any) -> None:
         """Where nothing has named them yet, the names are those of the instance: u1, u2, .. or s1, s2, .."""
-        if self.names is None and self.given is None and is_vector(rows):
-            self.names, self.source = [f"{self.kind[0]}{k + 1}" for k in range(len(rows))], "the instance"
+        count = count_of(rows)
+        if self.names is None and self.given is None and count is not None:
+            self.names, self.source = NumberedNames(self.kind[0], count), "the instance"
 
     @property
     def result(self) -> Any:
@@ -102,7 +104,7 @@ def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rows(value: Any, what: str, rows: _Names, columns: _Names) -> Any:
     if sp.issparse(value):
-        return value.toarray()
+        return value if what == "demands" else value.toarray()
     if _is_table(value):
         return _cells(value, what, rows, columns)
     if isinstance(value, Mapping):
@@ -175,30 +177,33 @@ def _unnamed(entries: Collection[Any]) -> bool:
 
 
 def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
-    if sp.issparse(value):
-        dense = value.toarray()
-        return dense.astype(bool) if np.isin(dense, (0, 1)).all() else dense
     if _is_table(value):
         return _cells(value, "eligible", users, servers)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or servers.names is None:
         return value
-    rows = _partial(value, "eligible", users, None)
-    return [_allowed(chosen, users.label(k), servers) for k, chosen in enumerate(rows)]
+    place, known = Places(servers.names, "server"), servers.names
+    rows = [_allowed(chosen, users.label(k), servers, place) for k, chosen in enumerate(_partial(value, "eligible", users, None))]
+    owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    return allowed_pairs(owner, np.fromiter(chain.from_iterable(rows), dtype=int), (len(rows), len(known)))
 
 
-def _allowed(chosen: Any, user: str, servers: _Names) -> list[Any]:
+def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence[int]:
+    """The positions of the servers that one user may use."""
     known = servers.names or []
     if chosen is None:
-        return [True] * len(known)
+        return range(len(known))
     if _has_names(chosen):
-        return _complete(chosen, f"eligible of {user}", servers)
+        given = zip(_complete(chosen, f"eligible of {user}", servers), known, strict=True)
+        return [k for k, (value, server) in enumerate(given) if truth(value, user, server)]
     if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
         raise InstanceError(f"eligible of {user} is {shown(chosen)}, but it must be a list of servers or None")
-    listed = list(chosen)
-    for name in listed:
-        if name not in known:
-            raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))
-    return [server in listed for server in known]
+    return [place(_name(name, known)) for name in chosen]
+
+
+def _name(name: Any, known: Sequence[Any]) -> str:
+    if not isinstance(name, str):
+        raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))
+    return name
 
 
 def _listed(names: Sequence[Any]) -> str:

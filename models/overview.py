@@ -81,7 +81,7 @@ class Overview:
         if len(instance.demands[n]) == 1:
             total = float(arcs.gamma[first:last].sum())
         else:
-            load, unit = arcs.load[:, first:last], arcs.gamma[first:last]
+            load, unit = arcs.load[:, first:last].tocsr(), arcs.gamma[first:last]
             load = load[np.diff(load.indptr) > 0] * unit
             total = -float(linprog(-unit, A_ub=load, b_ub=np.ones(load.shape[0]), method="highs-ds").fun)
         return min(total, float(instance.max_tasks[n]))

@@ -9,6 +9,8 @@ All functions take an instance and return arrays; a server row with count q is o
     1 / gamma_n,    gamma_n = sum_i gamma[n, i]  task share of one task, placement ignored      (K 2.2, P II-B)
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,15 +27,23 @@ def gamma(instance: Instance, placement: bool = True) -> Floats:
     With `placement=False` the placement constraints are ignored, as task share fairness asks (K 2.2).
     """
     _one_vector(instance, "gamma")
-    demand = np.concatenate(instance.demands)
-    result = np.full((instance.N, instance.K), np.inf)
-    for r in range(instance.R):
-        taken = demand[:, r] > 0
-        result[taken] = np.minimum(result[taken], instance.pools[:, r] / demand[taken, r, None])
-    for (n, i), vectors in instance.demands_on.items():
-        taken = vectors[0] > 0
-        result[n, i] = (instance.pools[i, taken] / vectors[0, taken]).min()
+    result = _alone(instance, 0, instance.N)
     return np.where(instance.placement, result, 0.0) if placement else result
+
+
+def _alone(instance: Instance, start: int, stop: int) -> Floats:
+    """(users, K) min_r c_ir / d_nr for the users from `start` on, before `stop`."""
+    demand = instance.vectors.matrix[start:stop].tocsc()
+    result = np.full((stop - start, instance.K), np.inf)
+    for r in np.flatnonzero(np.diff(demand.indptr)):
+        here = slice(demand.indptr[r], demand.indptr[r + 1])
+        taken = demand.indices[here]
+        result[taken] = np.minimum(result[taken], instance.pools[:, r] / demand.data[here, None])
+    for (n, i), vectors in instance.demands_on.items():
+        needed = vectors[0] > 0
+        if start <= n < stop:
+            result[n - start, i] = (instance.pools[i, needed] / vectors[0, needed]).min()
+    return result
 
 
 def vds(instance: Instance, tasks: Floats) -> Floats:
@@ -47,19 +57,22 @@ def vds(instance: Instance, tasks: Floats) -> Floats:
 
 def dominant_resource(instance: Instance) -> NDArray[np.intp]:
     """(N,) index of the resource of which a task takes the largest part of the whole system (K 2, W 3.1)."""
-    result: NDArray[np.intp] = np.argmax(_parts(instance), axis=1)
+    part, first = _parts(instance)
+    matrix = instance.vectors.matrix
+    largest = np.repeat(np.maximum.reduceat(part, first), np.diff(matrix.indptr))
+    result: NDArray[np.intp] = np.minimum.reduceat(np.where(part == largest, matrix.indices, instance.R), first).astype(np.intp)
     return result
 
 
 def global_dominant_share(instance: Instance) -> Floats:
     """(N,) global dominant share of one task, max_r d_nr / sum_i c_ir (K 5, W 3)."""
-    result: Floats = _parts(instance).max(axis=1)
+    result: Floats = np.maximum.reduceat(*_parts(instance))
     return result
 
 
 def asset_share(instance: Instance) -> Floats:
     """(N,) sum of the parts that one task takes of all resources, sum_r d_nr / sum_i c_ir (asset fairness, D 4)."""
-    result: Floats = _parts(instance).sum(axis=1)
+    result: Floats = np.add.reduceat(*_parts(instance))
     return result
 
 
@@ -70,19 +83,28 @@ def count(instance: Instance) -> Floats:
 
 def task_share(instance: Instance) -> Floats:
     """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2)."""
-    result: Floats = 1.0 / gamma(instance, placement=False).sum(axis=1)
+    _one_vector(instance, "gamma")
+    at_once = max(1, BLOCK // instance.K)
+    starts = range(0, instance.N, at_once)
+    sums = [_alone(instance, start, min(start + at_once, instance.N)).sum(axis=1) for start in starts]
+    result: Floats = 1.0 / np.concatenate(sums)
     return result
 
 
-def _parts(instance: Instance) -> Floats:
+BLOCK = 1 << 22
+"""Pairs of user and server for which there is an array at a time."""
+
+
+def _parts(instance: Instance) -> tuple[Floats, NDArray[Any]]:
+    """d_nr / c_r of all resources that users demand, one user after the other, and where each user's begin."""
     _one_vector(instance, "the dominant share")
     if instance.demands_on:
         raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on)")
-    demand = np.concatenate(instance.demands)
-    return np.divide(demand, instance.totals, out=np.zeros_like(demand), where=demand > 0)
+    matrix = instance.vectors.matrix
+    return matrix.data / instance.totals[matrix.indices], matrix.indptr[:-1]
 
 
 def _one_vector(instance: Instance, what: str) -> None:
-    for user, demand in zip(instance.users, instance.demands, strict=True):
-        if len(demand) > 1:
-            raise NotApplicable(f"{what} needs one demand vector for each user, but user {user!r} has {len(demand)}")
+    counts = instance.vectors.counts
+    for n in np.flatnonzero(counts > 1)[:1]:
+        raise NotApplicable(f"{what} needs one demand vector for each user, but user {instance.users[n]!r} has {counts[n]}")

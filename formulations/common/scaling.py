@@ -20,8 +20,7 @@ def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = No
 
     `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale.
     """
-    unit = np.zeros(instance.N)
-    np.maximum.at(unit, instance.arcs.user, instance.arcs.gamma)
+    unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
     scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
     if rate is not None:
         worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
@@ -32,7 +31,14 @@ def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = No
 def equal_level(rate: Floats, instance: Instance) -> float:
     """The lowest weighted share when every server is divided equally: the level fair sharing is expected to beat."""
     arcs = instance.arcs
-    best = np.zeros((instance.N, instance.K))
-    np.maximum.at(best, (arcs.user, arcs.server), arcs.gamma)
-    tasks = np.minimum(best.sum(axis=1) / instance.N, instance.max_tasks)
-    return float((rate * tasks).min())
+    alone: Floats = arcs.owner @ arcs.gamma if instance.single_variant else _best_variants(instance)
+    return float((rate * np.minimum(alone / instance.N, instance.max_tasks)).min())
+
+
+def _best_variants(instance: Instance) -> Floats:
+    """(N,) sum over servers of what the user could run there alone in its best variant."""
+    arcs = instance.arcs
+    pair, which = np.unique(arcs.user * instance.K + arcs.server, return_inverse=True)
+    best = np.zeros(len(pair))
+    np.maximum.at(best, which, arcs.gamma)
+    return np.bincount(pair // instance.K, weights=best, minlength=instance.N)

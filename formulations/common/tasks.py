@@ -27,8 +27,7 @@ def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | Non
     cost = instance.arcs.load.T @ prices.ravel()
     if closed is not None:
         cost = np.where(closed, np.inf, cost)
-    first = np.searchsorted(instance.arcs.user, np.arange(instance.N))
-    result: Floats = np.minimum.reduceat(cost, first)
+    result: Floats = np.minimum.reduceat(cost, instance.arcs.first)
     return result
 
 
@@ -81,6 +80,7 @@ def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
     from pyomo.core.expr.numeric_expr import LinearExpression
 
     result: list[Any] = []
+    matrix = matrix.tocsr()
     for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
         terms = [variables[a] for a in matrix.indices[start:end]]
         coefficients = matrix.data[start:end].tolist()

@@ -1,0 +1,96 @@
+"""The demand vectors of all users, one below the other, as one sparse matrix: a user has as many rows as variants."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats, frozen
+
+__all__ = ["Vectors", "scaled_rows", "small"]
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """The demand vectors of N users with R resources.
+
+    Attributes
+    ----------
+    matrix : (M x R) sparse, every stored entry > 0, sorted by rows and columns; the resource that one task takes
+    first : (N + 1,) the rows first[n] to first[n + 1] are the variants of user n
+    """
+
+    matrix: sp.csr_array
+    first: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, rows: Floats, first: NDArray[np.intp] | None = None) -> "Vectors":
+        """Those of a dense (M, R) array; by default one variant for each user."""
+        there = rows != 0
+        start = np.concatenate(([0], np.cumsum(np.count_nonzero(there, axis=1))))
+        matrix = sp.csr_array((rows[there], small(np.nonzero(there)[1]), small(start)), shape=rows.shape)
+        return cls._frozen(matrix, np.arange(len(rows) + 1) if first is None else first)
+
+    @classmethod
+    def of_sparse(cls, matrix: sp.csr_array) -> "Vectors":
+        """Those of a matrix of SciPy that is nobody else's, one variant for each user."""
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return cls._frozen(matrix, np.arange(matrix.shape[0] + 1))
+
+    @classmethod
+    def _frozen(cls, matrix: sp.csr_array, first: NDArray[np.intp]) -> "Vectors":
+        for array in (matrix.data, matrix.indices, matrix.indptr, first):
+            frozen(array)
+        return cls(matrix, first)
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every user has exactly one."""
+        return int(self.first[-1]) == len(self)
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """(N,) variants of each user."""
+        result: NDArray[np.intp] = np.diff(self.first)
+        return result
+
+    @cached_property
+    def user(self) -> NDArray[np.intp]:
+        """(M,) whose each row is."""
+        return frozen(np.repeat(np.arange(len(self)), self.counts))
+
+    def rows(self, n: int) -> Floats:
+        """(V_n, R) those of one user."""
+        return frozen(self.matrix[self.first[n] : self.first[n + 1]].toarray())
+
+    def dense(self) -> tuple[Floats, ...]:
+        """For each user (V_n, R)."""
+        everything = frozen(self.matrix.toarray())
+        return tuple(everything[a:b] for a, b in zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True))
+
+    def in_units(self, unit: Floats) -> "Vectors":
+        """What a task takes where a task of user n is unit[n] of the tasks before."""
+        return self._frozen(scaled_rows(self.matrix, unit[self.user]), self.first)
+
+    def content(self) -> tuple[bytes, ...]:
+        """What two have in common where they are equal."""
+        places = (self.first, self.matrix.indptr, self.matrix.indices)
+        return *(place.astype(np.int64).tobytes() for place in places), self.matrix.data.tobytes()
+
+
+def small(index: NDArray[Any]) -> NDArray[Any]:
+    """Indices of a sparse matrix in 4 bytes each, where they fit: arrays of SciPy keep the type that they are given."""
+    return index.astype(np.int32) if index.max(initial=0) < 2**31 else index
+
+
+def scaled_rows(matrix: sp.csr_array, factor: Floats) -> sp.csr_array:
+    """The matrix with each row multiplied by a factor."""
+    data = frozen(matrix.data * np.repeat(factor, np.diff(matrix.indptr)))
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
