@@ -348,8 +348,7 @@ def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> 
     if rows and all(is_vector(r) and len(r) == 2 for r in rows):
         user_of, server_of = Places(users, "user"), Places(servers, "server")
         return allowed_pairs([user_of(n) for n, _ in rows], [server_of(i) for _, i in rows], shape)
-    lists = f"{len(users)} lists (users) of {len(servers)} (servers)"
-    raise InstanceError(f"eligible is {shown(value)}, but it must be {lists}, or a list of pairs (user, server)")
+    raise InstanceError(f"eligible is {shown(value)}, but it must be {len(users)} lists (users) of {len(servers)} (servers)")
 
 
 def truth(value: Any, user: str, server: str) -> bool:

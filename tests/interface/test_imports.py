@@ -18,7 +18,10 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 """Each may import from those before it."""
 
 PARTS = {
-    "models": ("errors", "numbers", "tables", "vectors", "reading", "labelled", "instance", "shares", "rationals", "*", "__init__"),
+    "models": (
+        *("errors", "numbers", "tables", "vectors", "reading", "labelled", "instance"),
+        *("shares", "rationals", "*", "__init__"),
+    ),
     "formulations": (
         *(
             "common",

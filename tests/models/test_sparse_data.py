@@ -1,0 +1,130 @@
+"""Demands and eligibility given sparse stay sparse, mean what their dense forms mean, and are refused in the same sentences."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from strategies import instances
+
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.shares import asset_share, dominant_resource, global_dominant_share, task_share
+
+D = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 1], [1, 1, 1]])
+C = np.array([[9.0, 9, 9], [8, 0, 8]])
+PAIRS = [(0, 0), (1, 0), (2, 1), (3, 0), (0, 1)]
+MASK = [[True, True], [True, False], [False, True], [True, False]]
+NAMED = [(f"u{n + 1}", f"s{i + 1}") for n, i in PAIRS]
+
+
+@pytest.mark.parametrize(
+    "eligible",
+    [
+        PAIRS,
+        [*PAIRS, (0, 0)],
+        np.array(PAIRS),
+        NAMED,
+        sp.coo_array((np.ones(5), np.array(PAIRS).T), shape=(4, 2)),
+        sp.csr_matrix(np.array(MASK)),
+        np.array(MASK, dtype=int),
+        {n: [f"s{i + 1}" for m, i in PAIRS if m == n] for n in range(4)},
+    ],
+    ids=["pairs", "twice", "array of pairs", "names", "coo", "csr_matrix", "mask", "dictionary"],
+)
+@pytest.mark.parametrize("demands", [D, sp.csr_array(D), sp.coo_matrix(D), sp.csc_array(D.astype(int))])
+def test_every_form_is_the_same_instance(demands, eligible):
+    found, plain = Instance(demands, C, eligible=eligible), Instance(D.tolist(), C.tolist(), eligible=MASK)
+    assert found == plain == pickle.loads(pickle.dumps(found))
+    assert hash(found) == hash(plain)
+    assert found.exact == plain.exact
+    assert found.placement.tolist() == MASK
+    assert [d.tolist() for d in found.demands] == [[row] for row in D.tolist()]
+    np.testing.assert_array_equal(found.arcs.load.toarray(), plain.arcs.load.toarray())
+
+
+def test_all_pairs_are_no_constraint():
+    every = [(n, i) for n in range(4) for i in range(2)]
+    assert Instance(D, C + 1, eligible=every).allowed is None
+    assert Instance(D, C + 1, eligible=every) == Instance(D, C + 1) != Instance(D, C + 1, eligible=every[1:])
+
+
+def test_what_has_the_shape_of_a_mask_is_one():
+    with pytest.raises(InstanceError, match="eligible of user 'u2' on server 's2' is 2, but it must be true or false"):
+        Instance([[1], [1]], [[1], [1]], eligible=[(0, 1), (1, 2)])
+
+
+def of_sparse(row, column, value):
+    """Instance(..) with one number of the demands changed, given sparse."""
+    changed = D.copy()
+    changed[row, column] = value
+    return lambda: Instance(sp.csr_array(changed), C)
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (of_sparse(1, 1, 0), "the demand of user 'u2' is zero for every resource, but a task must take something"),
+        (of_sparse(2, 2, -1), "the demand of user 'u3' for 'r3' is -1, but it must not be negative"),
+        (of_sparse(0, 1, np.inf), "the demand of user 'u1' for 'r2' is inf, but it must be a finite number"),
+        (of_sparse(3, 0, np.nan), "the demand of user 'u4' for 'r1' is nan, but it must be a finite number"),
+        (lambda: Instance(sp.csr_array(D[:, :2]), C), "of length 2, but there must be 3 numbers: r1, r2, r3"),
+        (lambda: Instance(D, C, eligible=[*PAIRS, (4, 0)]), "there is no user 4: users are numbered 0 to 3"),
+        (lambda: Instance(D, C, eligible=np.array([*PAIRS, (0, 2)])), "there is no server 2: servers are numbered 0 to 1"),
+        (lambda: Instance(D, C, eligible=np.array(PAIRS) * 1.0), "there is no user 0.0: users are numbered 0 to 3"),
+        (lambda: Instance(D, C, eligible=[*NAMED, ("u1", "s3")]), "there is no server 's3'"),
+        (lambda: Instance(D, C, eligible=sp.csr_array((2, 4))), "eligible is a matrix of 2 x 4, but it must be 4 (users) x 2"),
+        (lambda: Instance(D, C, eligible=PAIRS[:2]), "user 'u3' has no eligible server: its placement allows no server"),
+        (
+            lambda: Instance(D, C, eligible=[*PAIRS[:3], (3, 1), (0, 1)]),
+            "user 'u4' has no eligible server: no server",
+        ),
+        (
+            lambda: Instance(np.where(D == 3, np.nan, D), C),
+            "the demand of user 'u2' for 'r2' is nan, but it must be a finite number",
+        ),
+        (lambda: Instance(D, np.where(C == 0, -1, C)), "the capacity of server 's2' for 'r2' is -1, but it must not be negative"),
+    ],
+)
+def test_the_first_that_is_wrong_is_named(build, says):
+    with pytest.raises(InstanceError) as caught:
+        build()
+    assert says in str(caught.value)
+
+
+def test_large_integers_stay_exact():
+    assert Instance(np.array([[2**60 + 1]]), [[2**61]]).exact.demands == (((2**60 + 1,),),)
+
+
+@settings(max_examples=60, deadline=None)
+@given(instances(variants=False))
+def test_shares_are_their_definition(instance):
+    if instance.demands_on:
+        assert task_share(instance).shape == (instance.N,)
+        return
+    parts = np.array([d[0] for d in instance.demands]) / np.where(instance.totals > 0, instance.totals, 1.0)
+    np.testing.assert_array_equal(global_dominant_share(instance), parts.max(axis=1))
+    np.testing.assert_array_equal(dominant_resource(instance), parts.argmax(axis=1))
+    np.testing.assert_allclose(asset_share(instance), parts.sum(axis=1), rtol=1e-14)
+
+
+def test_nothing_dense_is_made():
+    """200,000 users, 1,000 servers and 1,000 resources: one byte for each pair of user and server would be 200 MB."""
+    N, K, R = 200_000, 1_000, 1_000
+    user = np.repeat(np.arange(N), 2)
+    rng = np.random.default_rng(1)
+    demands = sp.csr_array((np.ones(2 * N), (user, rng.integers(0, R, 2 * N))), shape=(N, R))
+    pairs = np.column_stack([user, rng.integers(0, K, 2 * N)])
+    tracemalloc.start()
+    try:
+        instance = Instance(demands, sp.csr_array(np.ones((K, R))), eligible=pairs)
+        share = global_dominant_share(instance)
+        small = instance.rescaled(instance.weights, instance.arcs.gamma[instance.arcs.first])
+        same = instance.replace(weights=share) == small
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(small.arcs) == len(instance.arcs) >= N
+    assert not same
+    assert most < N * K
