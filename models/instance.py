@@ -262,7 +262,7 @@ class Instance:
             return NotImplemented
         if self is other:
             return True
-        if self._content != other._content or self._names != other._names:
+        if self._content != other._content or not self._has_names_of(other):
             return False
         return (self._floats_are_exact and other._floats_are_exact) or self.exact == other.exact
 
@@ -282,11 +282,10 @@ class Instance:
         floats = map(_bytes, (self.capacities, self.weights, self.max_tasks))
         return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content())
 
-    @property
-    def _names(self) -> tuple[Any, ...]:
+    def _has_names_of(self, other: "Instance") -> bool:
         """Names that nobody gave are compared without being made."""
-        kinds = (("users", self._users), ("servers", self._servers), ("resources", self._resources))
-        return tuple(len(names) if _numbered(names) else getattr(self, kind) for kind, names in kinds)
+        pairs = ((self._users, other._users), (self._servers, other._servers), (self._resources, other._resources))
+        return all(mine == theirs or tuple(mine) == tuple(theirs) for mine, theirs in pairs)
 
     @property
     def _floats_are_exact(self) -> bool:

@@ -50,6 +50,10 @@ def test_all_pairs_are_no_constraint():
     assert Instance(D, C + 1, eligible=every) == Instance(D, C + 1) != Instance(D, C + 1, eligible=every[1:])
 
 
+def test_names_that_nobody_gave_are_names():
+    assert Instance(D, C) == Instance(D, C, users=["u1", "u2", "u3", "u4"]) != Instance(D, C, users=["u1", "u2", "u3", "u5"])
+
+
 def test_what_has_the_shape_of_a_mask_is_one():
     with pytest.raises(InstanceError, match="eligible of user 'u2' on server 's2' is 2, but it must be true or false"):
         Instance([[1], [1]], [[1], [1]], eligible=[(0, 1), (1, 2)])
