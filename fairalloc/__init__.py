@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from fairalloc.models.aggregation import aggregate, expand
     from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.models.published import EXAMPLES, example
-    from fairalloc.solvers import METHODS, Method, options, solve
+    from fairalloc.solvers import METHODS, Method, options, solve, solve_many
     from fairalloc.solvers.export import export
     from fairalloc.solvers.files import read_allocation
     from fairalloc.theorems.cases import Case
@@ -121,6 +121,7 @@ __all__ = [
     "sensitivity",
     "show",
     "solve",
+    "solve_many",
     "traces",
     "write_allocation",
     "write_instance",
@@ -159,7 +160,7 @@ PLACES = {
     "fairalloc.models.aggregation": ("aggregate", "expand"),
     "fairalloc.models.jsonio": ("read_instance", "write_allocation", "write_instance"),
     "fairalloc.models.published": ("EXAMPLES", "example"),
-    "fairalloc.solvers": ("METHODS", "Method", "options", "solve"),
+    "fairalloc.solvers": ("METHODS", "Method", "options", "solve", "solve_many"),
     "fairalloc.solvers.export": ("export",),
     "fairalloc.solvers.files": ("read_allocation",),
     "fairalloc.theorems.cases": ("Case",),

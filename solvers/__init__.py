@@ -1,6 +1,7 @@
 """Back ends and algorithms behind one interface.
 
 solve.py      from an instance and a mechanism to a judged allocation        judge.py     residuals and claims
+solve_many.py   the same for many instances, small ones of one shape in vectorised steps
 attempts.py   methods in turn, within the time of the call                   isolated.py  work in a child that can be ended
 silence.py    what the process prints
 method.py     what a method is: limits, clock, session, answer               options.py   accuracies and solvers' options
@@ -19,5 +20,6 @@ from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.solvers.registry import METHODS, find_method, methods_for, options
 from fairalloc.solvers.solve import solve
+from fairalloc.solvers.solve_many import solve_many
 
-__all__ = ["ACCURACY", "METHODS", "Method", "find_method", "judged", "methods_for", "options", "residual", "solve"]
+__all__ = ["ACCURACY", "METHODS", "Method", "find_method", "judged", "methods_for", "options", "residual", "solve", "solve_many"]

@@ -1,0 +1,219 @@
+"""`solve_many`: one mechanism on many instances, small ones of one shape in vectorised steps.
+
+1. Instances of one shape (users, servers, resources) are stacked, where the mechanism is a lexicographic rule or `nb`, everybody
+   has one demand vector, and the systems of servers times resources are small.
+2. Each stack is solved by the iteration of interior_point/batch.py: `nb`, or the first round of the rule, which is the whole
+   answer where the prices of everybody are positive.
+3. Every answer is judged as those of `solve` are, by what its own prices prove (judge.py). What these do not prove to the
+   accuracy, and what was not stacked, is solved by `solve`, one by one.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.errors import FairallocError, InstanceError, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.batch import Stack, StackAnswer, solve_stack
+from fairalloc.solvers.isolated import checked_limit
+from fairalloc.solvers.judge import judged
+from fairalloc.solvers.method import Limits, now
+from fairalloc.solvers.options import Accuracy, promised
+from fairalloc.solvers.processor import processor_seconds
+from fairalloc.solvers.solve import solve
+
+__all__ = ["solve_many"]
+
+BLOCK = 128
+"""Instances in one stack: more are not faster, and a limit is looked at between two stacks too."""
+
+ROWS = 60
+"""Servers times resources up to which instances are stacked: measured; the other methods use their structure on larger ones."""
+
+ARCS = 2_000
+"""The same for users times servers."""
+
+
+def solve_many(
+    instances: Iterable[Instance],
+    mechanism: str | Mechanism | type[Mechanism],
+    accuracy: Accuracy = "mid",
+    time_limit: float | None = None,
+    **parameters: Any,
+) -> list[Allocation]:
+    """Compute a mechanism on many instances: thousands of small ones in a few seconds.
+
+    Parameters
+    ----------
+    instances : of any shapes; those of one shape are solved together
+    mechanism : as for `solve`
+    accuracy : the residual promised, as for `solve`
+    time_limit : seconds for the whole call, None = no limit; what is not begun by then has no point and the termination
+        "time_limit"
+    parameters : of the mechanism, such as alpha for "fds"
+
+    Returns
+    -------
+    One Allocation for each instance, in the order given, judged as those of `solve`; `times` of what was solved together is its
+    part of the whole
+
+    Raises
+    ------
+    FairallocError : what `solve` would raise, with the number of the instance, counted from 0
+
+    Examples
+    --------
+    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
+    >>> heavier = wang.replace(weights=[1, 2])
+    >>> [allocation.tasks.round(6).tolist() for allocation in solve_many([wang, heavier], "nb")]
+    [[10.0, 10.0], [10.0, 10.0]]
+    """
+    given = _checked(instances)
+    promised(accuracy)
+    end = now() + checked_limit(time_limit)
+    item = find_mechanism(mechanism).configure(**parameters)
+    answers: list[Allocation | None] = [None] * len(given)
+    for members in _stacks(given, item):
+        if now() < end:
+            for k, answer in zip(members, _together([given[k] for k in members], item, Limits(accuracy, end)), strict=True):
+                answers[k] = answer
+    rule = None if isinstance(mechanism, str) else item
+    return [
+        _alone(k, instance, mechanism, accuracy, end, parameters) if answer is None else replace(answer, rule=rule)
+        for k, (instance, answer) in enumerate(zip(given, answers, strict=True))
+    ]
+
+
+def _checked(instances: Iterable[Instance]) -> list[Instance]:
+    if isinstance(instances, Instance | str) or not isinstance(instances, Iterable):
+        raise InstanceError(f"instances is {shown(instances)}, but it must be a list of instances")
+    given = list(instances)
+    for k, instance in enumerate(given):
+        if not isinstance(instance, Instance):
+            raise InstanceError(f"instance {k} is {shown(instance)}, but it must be an Instance")
+    return given
+
+
+def _alone(k: int, instance: Instance, mechanism: Any, accuracy: Accuracy, end: float, parameters: dict[str, Any]) -> Allocation:
+    """What `solve` answers in the time that is left."""
+    left = end - now()
+    if left <= 0:
+        nowhere, said = np.full(len(instance.arcs), np.nan), "there was no time left to begin with it"
+        facts = {"termination": "time_limit", "message": said, "not_judged": f"not judged: {said}"}
+        return Allocation(instance, nowhere, find_mechanism(mechanism).id, **facts)
+    try:
+        return solve(instance, mechanism, accuracy=accuracy, time_limit=left if np.isfinite(left) else None, **parameters)
+    except FairallocError as error:
+        raise type(error)(f"instance {k}: {error}") from error
+
+
+# ---- step 1 -------------------------------------------------------------------------------------------------------------
+
+
+def _stacks(instances: list[Instance], mechanism: Mechanism) -> Iterator[list[int]]:
+    """The numbers of instances that are solved together."""
+    if not (type(mechanism) is NashBargaining or type(mechanism) is Leximin):
+        return
+    shapes: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for k, instance in enumerate(instances):
+        if _is_stacked(instance, mechanism):
+            shapes[instance.N, instance.K, instance.R].append(k)
+    for members in (group for group in shapes.values() if len(group) > 1):
+        for start in range(0, len(members), BLOCK):
+            yield members[start : start + BLOCK]
+
+
+def _is_stacked(instance: Instance, mechanism: Mechanism) -> bool:
+    if instance.K * instance.R > ROWS or instance.N * instance.K > ARCS or instance.demands_on or not instance.single_variant:
+        return False
+    try:
+        return mechanism.domain(instance) is instance
+    except FairallocError:  # `solve` says what is wrong
+        return False
+
+
+# ---- steps 2 and 3 ------------------------------------------------------------------------------------------------------
+
+
+def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -> list[Allocation | None]:
+    """The judged answers of instances of one shape; None for what is not proved."""
+    wall, cpu = now(), processor_seconds()
+    stack, tasks, level = _stack_of(instances, mechanism)
+    answer = solve_stack(stack, lambda: limits.late)
+    share = 1.0 / len(instances)
+    wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
+    times = Times(solve=wall, wall=wall, cpu=cpu)
+    x = answer.x * tasks[:, :, None]
+    return [
+        _judged(_allocation(instance, mechanism, x[k], answer, k, level[k], times), mechanism, limits)
+        for k, instance in enumerate(instances)
+    ]
+
+
+def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple[Stack, Floats, Floats]:
+    """The programs in units of users, (B, N) how many tasks one unit is, and (B,) what one unit of a price is."""
+    demand = np.array([np.concatenate(instance.demands) for instance in instances])
+    pools, weights = (np.array([getattr(instance, name) for instance in instances]) for name in ("pools", "weights"))
+    limit = np.array([instance.max_tasks for instance in instances])
+    inverse = np.divide(1.0, pools, out=np.zeros_like(pools), where=pools > 0)
+    lacking = (demand > 0).astype(float) @ (pools == 0).astype(float).transpose(0, 2, 1)
+    is_open = np.array([instance.placement for instance in instances]) & (lacking == 0)
+    if isinstance(mechanism, Leximin):  # units of max_min.py
+        rate = np.array([mechanism.rate(instance) for instance in instances])
+        uniform = np.where(is_open, demand @ inverse.transpose(0, 2, 1), np.inf).min(axis=2)
+        level = pools[0].size / (uniform / rate).sum(axis=1)
+        tasks, income = level[:, None] / rate, None
+    else:  # units of alpha_fair.py
+        income, level = weights / weights.sum(axis=1, keepdims=True), weights.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            alone = np.where(is_open, 1.0 / (demand[:, :, None] * inverse[:, None]).max(axis=3), 0.0)
+        tasks = np.minimum(income * alone.sum(axis=2), limit)
+    return Stack(demand * tasks[:, :, None], inverse, is_open, limit / tasks, income), tasks, level
+
+
+def _allocation(
+    instance: Instance, mechanism: Mechanism, x: Floats, answer: StackAnswer, k: int, level: float, times: Times
+) -> Allocation:
+    """The answer number k of a stack, not judged.
+
+    Parameters
+    ----------
+    instance : the problem
+    mechanism : which is a rule or `nb`
+    x : (N, K) tasks
+    answer : of the stack
+    k : the number of the instance in it
+    level : what a unit of the prices is
+    times : of the instance
+    """
+    arcs = instance.arcs
+    tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level
+    return Allocation(
+        instance,
+        tasks,
+        mechanism=mechanism.id,
+        method="interior-point",
+        parameters=mechanism.parameters,
+        termination="optimal",
+        prices=mechanism.model_prices(instance, instance, tasks, layers),
+        round_prices=layers if mechanism.takes_rounds else None,
+        times=times,
+        iterations=int(answer.steps[k]),
+    )
+
+
+def _judged(allocation: Allocation, mechanism: Mechanism, limits: Limits) -> Allocation | None:
+    """Step 3: the allocation where its own prices prove what the accuracy promises."""
+    if not (allocation.has_point and np.all(np.isfinite(allocation.prices))):
+        return None
+    result = judged(mechanism, allocation, limits, reference=False)
+    return result if result.claims_success and result.residual <= limits.promised else None
