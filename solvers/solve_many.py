@@ -108,7 +108,7 @@ def _alone(k: int, instance: Instance, mechanism: Any, accuracy: Accuracy, end: 
     left = end - now()
     if left <= 0:
         nowhere, said = np.full(len(instance.arcs), np.nan), "there was no time left to begin with it"
-        facts = {"termination": "time_limit", "message": said, "not_judged": f"not judged: {said}"}
+        facts: dict[str, Any] = {"termination": "time_limit", "message": said, "not_judged": f"not judged: {said}"}
         return Allocation(instance, nowhere, find_mechanism(mechanism).id, **facts)
     try:
         return solve(instance, mechanism, accuracy=accuracy, time_limit=left if np.isfinite(left) else None, **parameters)
@@ -213,7 +213,7 @@ def _allocation(
 
 def _judged(allocation: Allocation, mechanism: Mechanism, limits: Limits) -> Allocation | None:
     """Step 3: the allocation where its own prices prove what the accuracy promises."""
-    if not (allocation.has_point and np.all(np.isfinite(allocation.prices))):
+    if not (allocation.has_point and allocation.prices is not None and np.all(np.isfinite(allocation.prices))):
         return None
     result = judged(mechanism, allocation, limits, reference=False)
     return result if result.claims_success and result.residual <= limits.promised else None

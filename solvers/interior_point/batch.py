@@ -22,9 +22,9 @@ max_min.py (first rounds) and alpha_fair.py (alpha = 1), in units of users in wh
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,12 +82,12 @@ class Stack:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """B, N, K, R."""
-        return *self.is_open.shape, self.demand.shape[2]  # type: ignore[return-value]
+        return *self.is_open.shape, self.demand.shape[2]
 
-    def take(self, which: NDArray[Any]) -> Self:
+    def take(self, which: NDArray[Any]) -> "Stack":
         """Some of the programs."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        return type(self)(**{name: None if part is None else part[which] for name, part in parts.items()})
+        income = None if self.income is None else self.income[which]
+        return Stack(self.demand[which], self.inverse[which], self.is_open[which], self.limit[which], income)
 
     def load(self, x: Floats) -> Floats:
         """(B, K, R) load x, of x (B, N, K)."""
@@ -428,10 +428,10 @@ class _System:
 
 def _solutions(matrices: Floats, right: Floats) -> Floats:
     """What solves each system; nan where nothing does."""
+    result = np.full_like(right, np.nan)
     try:
-        result: Floats = np.linalg.solve(matrices, right)
+        result[:] = np.linalg.solve(matrices, right)
     except np.linalg.LinAlgError:  # one of them is singular: each by itself
-        result = np.full_like(right, np.nan)
         for k, matrix in enumerate(matrices):
             with suppress(np.linalg.LinAlgError):
                 result[k] = np.linalg.solve(matrix, right[k])
