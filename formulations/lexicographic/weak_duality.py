@@ -13,6 +13,7 @@ only make it larger. The rounds (solvers/lexicographic/rounds.py) fix a user whe
 residual of an allocation is the largest relative excess (rule.py).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ __all__ = ["excess", "feasible"]
 
 ROUNDING = 1e-15
 """A few units in the last place: a dual price below 1e-9 of the others proves nothing to 1e-6."""
+
+SPARSE = 8
+"""With more layers than this, one that prices less than one part in so many of all loads is computed from these alone."""
 
 
 def feasible(instance: Instance, x: Floats) -> Floats:
@@ -55,30 +59,49 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
     -------
     (N,) in weighted shares
     """
-    best: Any = np.maximum(rate * instance.max_tasks - v, 0.0)
+    best = np.maximum(rate * instance.max_tasks - v, 0.0)
+    layers = prices.reshape(len(prices), -1)
+    if on is None or not on.on_face:
+        for users, worth, y, rounding in _priced(instance, np.maximum(layers, 0.0)):
+            best[users] = np.minimum(best[users], _gaps(worth, y / rate[users], v[users], rounding))
+        return best
+    for layer in layers:
+        p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
+        y = cheapest(instance, p, on.closed) / rate
+        worth = float(p @ np.where(on.exactly, on.full, 1.0) - (y * v)[~on.active].sum())
+        best = np.minimum(best, _gaps(worth, np.where(on.active, y, 0.0), v, ROUNDING * float(np.abs(p).sum())))
+    return best
+
+
+def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
+    """(*) for the users of one layer of prices, sum_ir p_ir = `worth`; inf where y = 0."""
     order = np.argsort(v, kind="stable")
-    face = on if on is not None and on.on_face else None
-    for layer in prices.reshape(len(prices), -1):
-        p, y, worth = _anywhere(instance, rate, layer) if face is None else _on_face(instance, rate, v, layer, face)
-        below = np.cumsum((y * v)[order])
-        above = y.sum() - np.cumsum(y[order])
-        kept = np.empty_like(v)
-        kept[order] = below + v[order] * above
-        gap = np.maximum(worth - kept, ROUNDING * np.abs(p).sum())
-        best = np.minimum(best, np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0))
-    result: Floats = best
-    return result
+    below = np.cumsum((y * v)[order])
+    above = y.sum() - np.cumsum(y[order])
+    kept = np.empty_like(v)
+    kept[order] = below + v[order] * above
+    gap = np.maximum(worth - kept, rounding)
+    return np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0)
 
 
-def _anywhere(instance: Instance, rate: Floats, layer: Floats) -> tuple[Floats, Floats, float]:
-    """Prices (K R,), y (N,), and what all capacities are worth at these prices."""
-    p = np.maximum(layer, 0.0)
-    return p, cheapest(instance, p) / rate, float(p.sum())
+def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Floats, float]]:
+    """Of each layer of prices (K R,): users whose cheapest task costs something, the sum of prices, these costs, and rounding.
 
-
-def _on_face(instance: Instance, rate: Floats, v: Floats, layer: Floats, on: Round) -> tuple[Floats, Floats, float]:
-    """The same on the face of a round, with what the users who stay put pay taken from the worth."""
-    p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
-    y = cheapest(instance, p, on.closed) / rate
-    worth = p @ np.where(on.exactly, on.full, 1.0) - (y * v)[~on.active].sum()
-    return p, np.where(on.active, y, 0.0), float(worth)
+    Where few loads are priced, only these are read: many layers with one price each cost together as much as one with all.
+    """
+    arcs = instance.arcs
+    by_row = arcs.load.tocsr() if len(layers) > SPARSE else None
+    own = np.diff(arcs.owner.indptr)
+    for p in layers:
+        worth, rows = float(p.sum()), np.flatnonzero(p)
+        if by_row is None or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
+            yield slice(None), worth, cheapest(instance, p), ROUNDING * worth
+            continue
+        parts = [slice(by_row.indptr[row], by_row.indptr[row + 1]) for row in rows]
+        if parts:
+            priced, which = np.unique(np.concatenate([by_row.indices[part] for part in parts]), return_inverse=True)
+            costs = np.concatenate([by_row.data[part] * p[row] for row, part in zip(rows, parts, strict=True)])
+            users, first, count = np.unique(arcs.user[priced], return_index=True, return_counts=True)
+            paying = count == own[users]  # a user who has an arc for nothing pays nothing
+            least = np.minimum.reduceat(np.bincount(which, weights=costs), first) if len(users) else costs
+            yield users[paying], worth, least[paying], ROUNDING * worth

@@ -10,8 +10,17 @@ and the next event is at the least of the levels
     g_r = (1 - sum over stopped n of load_rn x_n) / (sum over active n of load_rn phi_n / sigma_n)    row r is full
     g_n = sigma_n max_tasks_n / phi_n                                                                 all tasks of user n run
 
-Users who need the full row, or whose tasks all run, stop there; others go on. Every event stops somebody, so there are at most
-N of them, and nothing is iterated: the answer is right up to rounding.
+Users who need the full row, or whose tasks all run, stop there; others go on. Servers share no user, so each is filled alone:
+
+1. With the active users as they are, the next row would be full at g = min_r g_r. No row is full before that, for whoever
+   finishes until then only slows it down. So everybody with g_n <= g finishes, and g is computed again: a Newton step, since the
+   load is concave in g.
+2. Where nobody finishes, the row is full at g, and the active users who need it stop.
+3. What stops is taken off the sums of its own rows alone. A row is added up again from its users before it is full, and where
+   most of a sum has gone, so that no digits are lost.
+
+So every load is read a few times, whatever the number of events, and nothing is iterated to convergence: the answer is right up
+to rounding.
 
 **Prices.** The event that fills row r gives the price layer p = e_r: 1 for row r, 0 for all others. Then the bound (*) of
 formulations/lexicographic/rule.py has y_m = load_rm phi_m / sigma_m, and for a user n who stops at the level g_r
@@ -23,9 +32,9 @@ event proves that each stopped user is stuck; those whose tasks all run need no 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.lexicographic.linear_program import Round
@@ -35,6 +44,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import AlgorithmOptions
+
+KEPT = 1e-3
+"""Where less than this part is left of a sum, it is added up again."""
 
 
 @dataclass(frozen=True)
@@ -55,52 +67,125 @@ class Filling(Session):
     def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
         with self.phase("build"):
-            self.load = instance.arcs.load
             self.rate = mechanism.rate(instance)  # sigma_n / phi_n
         with self.phase("compile"):
-            self.demand = sp.csr_array(self.load @ sp.diags_array(1.0 / self.rate))  # load_rn phi_n / sigma_n
+            self.servers = [_Server(self, i, users) for i, users in enumerate(_users_of(instance)) if len(users)]
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (all rounds in one)
         """All events; the prices have a layer for each row that filled up."""
+        self.x = np.zeros(self.instance.N)
+        self.stop = np.full(self.instance.N, np.inf)  # the level at which a user stops
+        self.finished = np.zeros(self.instance.N, bool)
+        tied = self.limits.own(ProgressiveFillingOptions).tied
         with self.phase("solve"):
-            filled = self._fill()
+            filled = [event for server in self.servers for event in server.fill(tied)]
         with self.phase("read"):
-            prices = np.zeros((max(len(filled), 1), self.load.shape[0]))
-            prices[np.arange(len(filled)), filled] = 1.0
+            rows, levels = (
+                (np.array(column) for column in zip(*filled, strict=True)) if filled else (np.empty(0, int), np.empty(0))
+            )
+            order = np.argsort(levels, kind="stable")
+            self._count(rows[order], levels[order], tied)
+            prices = np.zeros((max(len(filled), 1), self.instance.K * self.instance.R))
+            prices[np.arange(len(filled)), rows[order]] = 1.0
         return self.x, prices.reshape(-1, self.instance.K, self.instance.R)
 
-    def _fill(self) -> list[int]:
-        """Run the events; the rows in the order in which they fill up."""
-        active, tied = np.ones(self.instance.N, bool), self.limits.own(ProgressiveFillingOptions).tied
-        filled: list[int] = []
-        self.x = np.zeros(self.instance.N)
-        while active.any() and self.limits.left:
-            rows, users = self._levels(active)
-            g = min(rows.min(), users.min())
-            self.x = np.where(active, np.minimum(g / self.rate, self.instance.max_tasks), self.x)
-            full, done = np.flatnonzero(rows <= g * (1.0 + tied)), active & (users <= g * (1.0 + tied))
-            stuck = active & ~done & (self.load[full].sum(axis=0) > 0)
-            self._note(float(g), full, stuck, done)
-            filled += full.tolist()
-            active &= ~(stuck | done)
-            self.count(1)
+    def _count(self, rows: NDArray[np.intp], levels: Floats, tied: float) -> None:
+        """The events: levels that differ by more than rounding; each is noted where a trace is wanted."""
+        every = np.sort(np.concatenate([levels, self.stop]))
+        first = every[np.append(True, every[1:] > every[:-1] * (1.0 + tied))]
+        self.count(len(first))
+        if not (self.limits.trace or self.limits.log):
+            return
+        instance, ends = self.instance, np.append(first[1:], np.inf)
+        for start, end in zip(first.tolist(), ends.tolist(), strict=True):
+            here = (self.stop >= start) & (self.stop < end)
+            full = rows[(levels >= start) & (levels < end)]
+            self.note(
+                level=start,
+                filled=tuple((instance.servers[row // instance.R], instance.resources[row % instance.R]) for row in full),
+                stopped=tuple(instance.users[n] for n in np.flatnonzero(here & ~self.finished)),
+                finished=tuple(instance.users[n] for n in np.flatnonzero(here & self.finished)),
+            )
+
+
+def _users_of(instance: Instance) -> list[NDArray[np.intp]]:
+    """For each server the users who run there."""
+    server = instance.arcs.server
+    order = np.argsort(server, kind="stable")
+    return np.split(order, np.searchsorted(server[order], np.arange(1, instance.K)))
+
+
+class _Server:
+    """One server and its users, who rise until they stop; users are numbered as in `users`.
+
+    Parameters
+    ----------
+    of : where the results go
+    number : i, the server
+    users : (n,) who runs there
+    """
+
+    def __init__(self, of: Filling, number: int, users: NDArray[np.intp]) -> None:
+        instance, self.of, self.users = of.instance, of, users
+        self.offset, size = number * instance.R, instance.R
+        load = instance.arcs.load if instance.K == 1 else instance.arcs.load[self.offset : self.offset + size, users]
+        self.rate, self.most = of.rate[users], instance.max_tasks[users]
+        self.by_user = load  # load_rn by columns
+        self.by_row = load.tocsr()
+        self.rising = load @ (1.0 / self.rate)  # sum over active n of load_rn phi_n / sigma_n
+        self.left = np.ones(size)  # 1 - sum over stopped n of load_rn x_n
+        self.needed = np.diff(self.by_row.indptr)  # active users of each row
+        self.largest = self.rising.copy()  # the sum when it was added up last
+        self.active = np.ones(len(users), bool)
+        self.x = np.zeros(len(users))
+
+    def fill(self, tied: float) -> list[tuple[int, float]]:
+        """Run the events; the rows in the order in which they fill up, with their levels."""
+        limit = self.rate * self.most  # g_n
+        waiting = np.argsort(limit, kind="stable")[: np.count_nonzero(np.isfinite(limit))]
+        levels, done, filled = limit[waiting], 0, list[tuple[int, float]]()
+        while self.needed.any() and self.of.limits.left:
+            rows = np.divide(np.maximum(self.left, 0.0), self.rising, out=np.full_like(self.left, np.inf), where=self.needed > 0)
+            g = float(rows.min())
+            end = int(np.searchsorted(levels, g * (1.0 + tied), side="right"))
+            if end > done:
+                finished = waiting[done:end]
+                finished, done = finished[self.active[finished]], end
+                self._stop(finished, self.most[finished], limit[finished])
+                self.of.finished[self.users[finished]] = True
+                continue
+            full = np.flatnonzero(rows <= g * (1.0 + tied))
+            for row in full.tolist():
+                self._add_up(row)
+                rows[row] = max(self.left[row], 0.0) / self.rising[row]
+            g = float(rows[full].min())
+            full = full[rows[full] <= g * (1.0 + tied)]
+            filled += [(int(self.offset + row), float(rows[row])) for row in full]
+            stuck = np.unique(np.concatenate([self._users(row) for row in full]))
+            self._stop(stuck, np.minimum(g / self.rate[stuck], self.most[stuck]), g)
         return filled
 
-    def _levels(self, active: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """The levels g_r (K R,) and g_n (N,) at which rows fill up and users run out; inf where they never do."""
-        rising = self.demand @ active
-        left = 1.0 - self.load @ np.where(active, 0.0, self.x)
-        rows = np.divide(np.maximum(left, 0.0), rising, out=np.full_like(left, np.inf), where=rising > 0)
-        return rows, np.where(active, self.rate * self.instance.max_tasks, np.inf)
+    def _users(self, row: int) -> NDArray[np.intp]:
+        """The active users who need the row."""
+        users: NDArray[np.intp] = self.by_row.indices[self.by_row.indptr[row] : self.by_row.indptr[row + 1]]
+        return users[self.active[users]]
 
-    def _note(self, level: float, full: NDArray[np.intp], stuck: NDArray[np.bool_], done: NDArray[np.bool_]) -> None:
-        instance = self.instance
-        self.note(
-            level=level,
-            filled=tuple((instance.servers[row // instance.R], instance.resources[row % instance.R]) for row in full),
-            stopped=tuple(instance.users[n] for n in np.flatnonzero(stuck)),
-            finished=tuple(instance.users[n] for n in np.flatnonzero(done)),
-        )
+    def _stop(self, users: NDArray[np.intp], x: Floats, level: Any) -> None:
+        """Users stop with these tasks."""
+        self.x[users], self.active[users] = x, False
+        self.of.x[self.users[users]], self.of.stop[self.users[users]] = x, level
+        part = self.by_user[:, users]
+        self.needed -= np.bincount(part.indices, minlength=len(self.needed))
+        self.left -= part @ x
+        self.rising -= part @ (1.0 / self.rate[users])
+        for row in np.flatnonzero((self.needed > 0) & (self.rising < KEPT * self.largest)).tolist():
+            self._add_up(row)
+
+    def _add_up(self, row: int) -> None:
+        here = slice(self.by_row.indptr[row], self.by_row.indptr[row + 1])
+        users, load = self.by_row.indices[here], self.by_row.data[here]
+        self.rising[row] = self.largest[row] = np.where(self.active[users], load / self.rate[users], 0.0).sum()
+        self.left[row] = 1.0 - load @ self.x[users]
 
 
 class ProgressiveFilling(Method):
@@ -122,7 +207,7 @@ class ProgressiveFilling(Method):
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Every user has one arc in the mechanism's domain."""
         domain = mechanism.domain(instance)
-        arcs = np.bincount(domain.arcs.user)
+        arcs = np.diff(domain.arcs.owner.indptr)
         for n in np.flatnonzero(arcs > 1)[:1]:
             return f"{self.id} needs one variant and one server for each user, but user {domain.users[n]!r} has {arcs[n]} choices"
         return ""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
+from fairalloc.formulations.lexicographic import weak_duality
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import methods_for, solve
@@ -115,6 +116,62 @@ def test_filling_without_time_claims_nothing():
     assert allocation.termination == "time_limit"
     assert not allocation.claims_success
     assert allocation.residual > RESIDUAL
+
+
+def crowd(seed, users=60, resources=12):
+    """A pool where users demand three resources each, with weights and with limits for some."""
+    rng = np.random.default_rng(seed)
+    demands = np.zeros((users, resources))
+    for n in range(users):
+        demands[n, rng.choice(resources, 3, replace=False)] = rng.lognormal(0, 1, 3).round(2) + 0.01
+    limits = np.where(rng.random(users) < 0.6, rng.lognormal(-1, 1, users).round(3) + 0.001, np.inf)
+    capacity = (demands.sum(axis=0) * rng.uniform(0.1, 0.9, resources)).round(3) + 0.01
+    return Instance(demands, [capacity], weights=rng.lognormal(0, 1, users).round(2) + 0.01, max_tasks=limits)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_filling_gives_what_rationals_give(seed):
+    instance = crowd(seed)
+    filled, exact = solve(instance, "drf", FILLING), solve(instance, "drf", "exact")
+    np.testing.assert_allclose(filled.tasks, exact.tasks, rtol=EXACT)
+    assert filled.residual <= EXACT
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_users_in_another_order_and_users_in_parts_fill_alike(seed):
+    instance = crowd(seed, 2000, 50)
+    tasks = solve(instance, "drf", FILLING).tasks
+    demands = np.concatenate(instance.demands)
+    order = np.random.default_rng(seed).permutation(instance.N)
+    other = instance.replace(demands=demands[order], weights=instance.weights[order], max_tasks=instance.max_tasks[order])
+    np.testing.assert_allclose(solve(other, "drf", FILLING).tasks, tasks[order], rtol=EXACT)
+    part = np.random.default_rng(seed).uniform(0.1, 0.9, instance.N)
+    weights, limits = (np.concatenate([given * part, given * (1 - part)]) for given in (instance.weights, instance.max_tasks))
+    halves = instance.replace(demands=np.concatenate([demands, demands]), weights=weights, max_tasks=limits)
+    found = solve(halves, "drf", FILLING).tasks
+    np.testing.assert_allclose(found[: instance.N], tasks * part, rtol=EXACT)
+    np.testing.assert_allclose(found[instance.N :], tasks * (1 - part), rtol=EXACT)
+
+
+def test_sums_of_which_next_to_nothing_is_left_keep_their_digits():
+    """Once the first user stops, nine digits of what the sum was are gone."""
+    instance = Instance([[1, 1e9], [1, 0], [1, 0]], [[4, 1]], weights=[1, 1, 2])
+    np.testing.assert_allclose(solve(instance, "lmmf", FILLING).tasks, solve(instance, "lmmf", "exact").tasks, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("sparse", [0, 10**9])
+@pytest.mark.parametrize(("family", "name"), [("generic", "drf"), ("placement", "drfh"), ("variants", "lmmf"), ("finite", "drf")])
+def test_layers_with_few_prices_prove_the_same(family, name, sparse, monkeypatch):
+    allocation = solve(getattr(generators, family)(12, 4, 3, 1), name)
+    prices = allocation.round_prices if allocation.round_prices is not None else allocation.prices[None]
+    kept = np.where(prices > np.median(prices), prices, 0.0)
+    layers = np.concatenate([prices, kept, np.zeros_like(kept[:1])])
+    rate = mechanism(name).rate(allocation.instance)
+    expected = weak_duality.excess(allocation.instance, rate, rate * allocation.tasks, layers)
+    monkeypatch.setattr(weak_duality, "SPARSE", sparse)
+    found = weak_duality.excess(allocation.instance, rate, rate * allocation.tasks, layers)
+    np.testing.assert_allclose(found, expected, rtol=EXACT, atol=ROUNDING)
+    assert np.isfinite(found).any()
 
 
 @pytest.mark.parametrize(("name", "method"), [("drf", FILLING), ("nb", "pdhg")])
