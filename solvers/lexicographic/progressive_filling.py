@@ -69,7 +69,7 @@ class Filling(Session):
         with self.phase("build"):
             self.rate = mechanism.rate(instance)  # sigma_n / phi_n
         with self.phase("compile"):
-            self.servers = [_Server(self, i, users) for i, users in enumerate(_users_of(instance)) if len(users)]
+            self.servers = [_FillingServer(self, i, users) for i, users in enumerate(_users_of(instance)) if len(users)]
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (all rounds in one)
         """All events; the prices have a layer for each row that filled up."""
@@ -115,7 +115,7 @@ def _users_of(instance: Instance) -> list[NDArray[np.intp]]:
     return np.split(order, np.searchsorted(server[order], np.arange(1, instance.K)))
 
 
-class _Server:
+class _FillingServer:
     """One server and its users, who rise until they stop; users are numbered as in `users`.
 
     Parameters
