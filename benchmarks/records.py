@@ -39,6 +39,7 @@ class Job:
     time_limit, memory_mb : limits of the solve, in seconds and MB of address space
     repeat : number of the repeat, from 0
     jobs : how many solves ran at the same time, each on a core of its own
+    threads : that linear algebra and solvers may use in one solve
     code : hash of the code, options and versions of the method and the mechanism (identity.py)
     machine : id of the machine
     """
@@ -53,6 +54,7 @@ class Job:
     memory_mb: int
     repeat: int
     jobs: int
+    threads: int
     code: str
     machine: str
 
@@ -141,7 +143,7 @@ _LISTS = ("trace", "quantities")
 class BenchmarkStore(RecordStore):
     """A records file, made if it is not there; close it, or use it in a `with` statement."""
 
-    kind, contents, layout, error = "records file", "records", 2, BenchmarkError
+    kind, contents, layout, error = "records file", "records", 3, BenchmarkError
     tables = f"""
 CREATE TABLE IF NOT EXISTS plan (number INTEGER PRIMARY KEY, started, suite, details TEXT NOT NULL, keys TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});

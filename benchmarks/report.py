@@ -202,6 +202,7 @@ class Summary:
         if where is None or method is None:
             return "-"
         setting = f"--accuracy {record.accuracy} --time-limit {record.time_limit:g} --memory {record.memory_mb} --repeats 1"
+        setting += f" --threads {record.threads}" if record.threads > 1 else ""
         return f"fairalloc bench run {where} --method {shlex.quote(method)} {setting} --records again.sqlite"
 
     def _where(self, record: Record) -> str | None:
@@ -239,7 +240,8 @@ class Summary:
         """The setting, in a few words."""
         setting: Mapping[str, Any] = self.run.details["setting"]
         at_a_time = f", {setting['jobs']} solves at a time on cores of their own" if setting["jobs"] > 1 else ""
-        limits = f"{setting['time_limit']:g} s, {setting['memory_mb']:,} MB, one thread{at_a_time}"
+        threads = "one thread" if setting["threads"] == 1 else f"{setting['threads']} threads"
+        limits = f"{setting['time_limit']:g} s, {setting['memory_mb']:,} MB, {threads}{at_a_time}"
         return f"accuracy {', '.join(setting['accuracies'])}; each solve in its own process: {limits}"
 
 

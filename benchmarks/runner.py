@@ -30,6 +30,7 @@ from fairalloc.solvers.installed import other_method
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised, read_accuracy
 from fairalloc.solvers.registry import method_of
+from fairalloc.solvers.threads import checked_threads
 
 __all__ = ["Setting", "measure"]
 
@@ -54,6 +55,7 @@ class Setting:
     memory_mb : how far the address space of one solve may grow
     repeats : solves of each case by each method at each accuracy; None = those of the suite
     jobs : solves at the same time, each on a core of its own
+    threads : that linear algebra and solvers may use in one solve
     scheduler : "tcp://HOST:PORT" of a cluster of dask, whose workers solve instead of this machine; "" = none
     """
 
@@ -62,11 +64,13 @@ class Setting:
     memory_mb: int = 4096
     repeats: int | None = None
     jobs: int = 1
+    threads: int = 1
     scheduler: str = ""
 
     def __post_init__(self) -> None:
         for accuracy in self.accuracies:
             promised(accuracy)
+        checked_threads(self.threads)
         for what in ("time_limit", "memory_mb", "repeats", "jobs"):
             value = getattr(self, what)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
@@ -199,7 +203,7 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
     """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods."""
     setting = plan.setting
     limits: dict[str, Any] = {"time_limit": setting.time_limit, "memory_mb": setting.memory_mb, "jobs": setting.jobs}
-    limits["machine"] = here
+    limits |= {"threads": setting.threads, "machine": here}
     codes = {case.name: _codes(plan, case, described[case.name]) for case in plan.suite.cases}
     for repeat, case in product(range(setting.repeats or 1), plan.suite.cases):
         found, code = described[case.name], codes[case.name]

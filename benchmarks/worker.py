@@ -82,6 +82,7 @@ def _described(request: Document, instance: Instance) -> Document:
 def _solved(job: Document, instance: Instance, restart: Callable[[], object]) -> Document:
     case = _case(job["suite"], job["case"])
     options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
+    options["threads"] = job["threads"]
     asked = partial(solve, mechanism=case.mechanism, method=method_of(unpacked(job["method"])), **options, **case.parameters)
     _warm_up(asked)
     restart()

@@ -42,6 +42,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
     command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
+    command.add_argument("--threads", type=int, default=1, metavar="N", help="of linear algebra in one solve; default: 1")
     text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
     command.set_defaults(run=_run)
@@ -82,6 +83,7 @@ def _run(options: argparse.Namespace) -> int:
         memory_mb=options.memory,
         repeats=options.repeats,
         jobs=options.jobs,
+        threads=options.threads,
         scheduler=options.scheduler,
     )
     _say_what_is_not_computed((case.mechanism for case in benchmarks.find_suite(suite).cases), methods)

@@ -33,6 +33,7 @@ from fairalloc.solvers import options as options_of
 from fairalloc.solvers.files import read_allocation
 from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.options import promised
+from fairalloc.solvers.threads import checked_threads
 
 __all__ = ["add_commands"]
 
@@ -63,6 +64,8 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text), _option_names)
     text = "an allocation of the instance to start from, as --format json writes it"
     command.add_argument("--warm-start", metavar="FILE", help=text)
+    text = "that linear algebra and solvers may use; default: as the environment says"
+    command.add_argument("--threads", type=int, metavar="N", help=text)
     command.add_argument("--log", action="store_true", help="show what the solver prints")
     command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
@@ -111,6 +114,7 @@ def _solve(options: argparse.Namespace) -> int:
         raise InstanceError("standard input holds one instance, but - is given twice")
     values = parameters(options.param)
     checked_limit(options.time_limit)
+    checked_threads(options.threads)
     item, method = mechanism_named(options.mechanism), method_named(options.method)
     item.configure(**values)
     chosen = _options(options.option)
@@ -119,7 +123,7 @@ def _solve(options: argparse.Namespace) -> int:
         instance = instance_named(name)
         start = None if options.warm_start is None else read_allocation(options.warm_start, instance)
         limits = (options.accuracy, options.time_limit, options.trace, options.log)
-        return solve(instance, item, method, *limits, chosen, start, **values)
+        return solve(instance, item, method, *limits, chosen, start, threads=options.threads, **values)
 
     failures: list[bool] = []
     drawn: list[Allocation] = []

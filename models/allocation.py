@@ -72,6 +72,7 @@ class Allocation:
         "definition" for mechanisms that are judged by the optimality conditions of their own model
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
+    threads : that linear algebra was allowed to use; None where no method ran to its end
     log : the lines that the method's solver printed, where they were asked for
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
     x_exact : (A,) the tasks as rationals, where the method computes in rationals, else None
@@ -100,6 +101,7 @@ class Allocation:
     iterations: int | None = None
     trace: tuple[Mapping[str, Any], ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    threads: int | None = None
     message: str = ""
     log: tuple[str, ...] = ()
     bundles: Floats | None = None

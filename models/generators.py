@@ -1,8 +1,8 @@
 """Seeded families of random instances, `family(n_users, n_servers, n_resources, seed)`: same arguments, same instance.
 
-Each family stresses one thing: size alone (generic), ties, zero demands, placement, finite tasks, several variants, units,
-a known answer (planted), degeneracy by degrees (degenerate), the server mix of a real cell (google_mix), or requests and
-entitlements as in D (njc).
+Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
+users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
+degrees (degenerate), the server mix of a real cell (google_mix), or requests and entitlements as in D (njc).
 All families raise InstanceError where a number of users, servers or resources is not a positive integer.
 """
 
@@ -21,11 +21,14 @@ __all__ = [
     "finite",
     "generic",
     "google_mix",
+    "heavy_tailed",
+    "identical",
     "njc",
     "placement",
     "planted",
     "planted_tasks",
     "racks",
+    "sparse",
     "tied",
     "variants",
     "zero_demand",
@@ -127,6 +130,78 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
         weights=rng.uniform(0.5, 2.0, n_users),
         eligible=_some(rng, (n_users, n_servers), 1 / 3),
         name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+    """Demands, capacities and weights of Pareto's law (index 1.5: the largest of a thousand is a hundred times the median), and
+    every user may use a random third of the servers.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+
+    Returns
+    -------
+    Instance
+    """
+    rng = _rng("heavy_tailed", n_users, n_servers, n_resources, seed)
+    return Instance(
+        0.1 * _pareto(rng, (n_users, n_resources)),
+        n_users * _pareto(rng, (n_servers, n_resources)) / n_servers,
+        weights=_pareto(rng, (n_users,)),
+        eligible=_some(rng, (n_users, n_servers), 1 / 3),
+        name=f"heavy-tailed-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: float = 0.01) -> Instance:
+    """The generic family where every user may use few servers: a random part of them, at least one.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    part : of the servers that one user may use, in (0, 1], rounded up to whole servers
+
+    Returns
+    -------
+    Instance
+    """
+    if not 0 < part <= 1:
+        raise InstanceError(f"part is {part!r}, but it must be above 0 and at most 1")
+    rng = _rng("sparse", n_users, n_servers, n_resources, seed)
+    degree = int(np.ceil(part * n_servers))
+    return Instance(
+        _spread(rng, (n_users, n_resources)),
+        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        weights=rng.uniform(0.5, 2.0, n_users),
+        eligible=_few(rng, n_users, n_servers, degree),
+        name=f"sparse-{n_users}x{n_servers}x{n_resources}-{seed}",
+    )
+
+
+def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, classes: int = 10) -> Instance:
+    """The generic family with a few classes of users, and as many of servers, that are alike: they can be merged.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    classes : how many different users, and how many different servers, there are at most
+
+    Returns
+    -------
+    Instance
+    """
+    rng = _rng("identical", n_users, n_servers, n_resources, seed)
+    user, server = rng.integers(classes, size=n_users), rng.integers(classes, size=n_servers)
+    return Instance(
+        _spread(rng, (classes, n_resources))[user],
+        n_users * _spread(rng, (classes, n_resources))[server] / n_servers,
+        weights=rng.uniform(0.5, 2.0, classes)[user],
+        name=f"identical-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
 
@@ -378,6 +453,19 @@ def _rng(family: str, n_users: int, n_servers: int, n_resources: int, *key: obje
 
 def _spread(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     result: Floats = np.exp(rng.uniform(-1.15, 1.15, shape)).round(4)
+    return result
+
+
+def _pareto(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    result: Floats = (1.0 + rng.pareto(1.5, shape)).round(4)
+    return result
+
+
+def _few(rng: np.random.Generator, n_users: int, n_servers: int, degree: int) -> np.ndarray:
+    """True on `degree` random servers of every user."""
+    result = np.zeros((n_users, n_servers), bool)
+    for row in result:
+        row[rng.choice(n_servers, degree, replace=False)] = True
     return result
 
 

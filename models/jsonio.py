@@ -211,7 +211,8 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "users": users,
         "values": {key: _finite(value) for key, value in allocation.values.items()},
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
-        "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()} | {"iterations": allocation.iterations},
+        "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
+        | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),
         **_price_fields(allocation),
         **({"log": list(allocation.log)} if allocation.log else {}),

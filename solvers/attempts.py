@@ -37,6 +37,7 @@ from fairalloc.solvers.own import OwnFunction, failure
 from fairalloc.solvers.processor import processor_seconds
 from fairalloc.solvers.registry import METHODS
 from fairalloc.solvers.start import equal_partition, scaled_down, start_on
+from fairalloc.solvers.threads import threads_used
 
 __all__ = ["LARGE", "Request", "best_attempt", "ended_by_alarm", "in_child", "is_large"]
 
@@ -323,6 +324,7 @@ def _answered(request: Request, method: Method, early: bool, keep: Callable[[All
         iterations=answer.iterations,
         trace=answer.trace,
         versions=method.versions(),
+        threads=threads_used(),
         message=answer.message,
         log=answer.log,
         x_exact=answer.x_exact,

@@ -65,6 +65,7 @@ class Limits:
     solver_options : of the solver behind the method, in its own names, on top of those that the accuracy means
     start, start_prices : (A,) tasks and (K, R) prices to start from, in the units in which the method computes; None = its own
     judging : how the answer is judged
+    threads : that linear algebra and solvers may use; None = as the environment says, 1 for solvers with an option of their own
     keep : takes (A,) tasks on large instances, the best so far if the method is ended; `Session.offer` calls it
     clock : gives the seconds now
     """
@@ -78,6 +79,7 @@ class Limits:
     start: Floats | None = None
     start_prices: Floats | None = None
     judging: Judging = Judging()
+    threads: int | None = None
     keep: Callable[[Floats], None] | None = None
     clock: Callable[[], float] = now
 

@@ -48,6 +48,21 @@ OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "mid": {"mip_rel_gap": 1e-7, **dict.fromkeys(HIGHS, 1e-9)},
         "high": {"mip_rel_gap": 1e-9, **dict.fromkeys(HIGHS, 1e-10)},
     },
+    "HIGHS IPM": {  # without crossover: its gap is the residual, of which rounds use up some digits
+        "low": {"ipm_optimality_tolerance": 1e-6, **dict.fromkeys(HIGHS[:2], 1e-7)},
+        "mid": {"ipm_optimality_tolerance": 1e-9, **dict.fromkeys(HIGHS[:2], 1e-9)},
+        "high": {"ipm_optimality_tolerance": 1e-11, **dict.fromkeys(HIGHS[:2], 1e-10)},
+    },
+    "HIGHS PDLP": {
+        "low": {"pdlp_optimality_tolerance": 1e-5, **dict.fromkeys(HIGHS[:2], 1e-5)},
+        "mid": {"pdlp_optimality_tolerance": 1e-8, **dict.fromkeys(HIGHS[:2], 1e-8)},
+        "high": {"pdlp_optimality_tolerance": 1e-10, **dict.fromkeys(HIGHS[:2], 1e-10)},
+    },
+    "PDLP of OR-Tools": {
+        "low": {"eps_optimal_absolute": 1e-5, "eps_optimal_relative": 1e-5},
+        "mid": {"eps_optimal_absolute": 1e-8, "eps_optimal_relative": 1e-8},
+        "high": {"eps_optimal_absolute": 1e-10, "eps_optimal_relative": 1e-10},
+    },
     "CLARABEL": {  # a gap is quadratic in the error of a log program; with its default step fraction 0.99 it stalls earlier
         "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
         "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10, "max_step_fraction": 0.9},

@@ -31,6 +31,7 @@ from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.own import Own
 from fairalloc.solvers.registry import candidates, method_of, methods_for
+from fairalloc.solvers.threads import checked_threads, limited_threads
 
 __all__ = ["solve"]
 
@@ -46,6 +47,7 @@ def solve(
     options: Mapping[str, Any] | None = None,
     warm_start: Allocation | None = None,
     reference: bool | None = None,
+    threads: int | None = None,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -72,6 +74,8 @@ def solve(
     warm_start : an allocation to start from, on an instance with the same arcs; a method that cannot says so in `message`
     reference : whether an independent reference judges the answer where its own prices prove too little; None = on instances of
         at most 5,000 arcs (the judge's `reference_arcs`), where it costs no more than solving
+    threads : that linear algebra and solvers may use; None = as the environment says (OMP_NUM_THREADS and its like).
+        `Allocation.threads` says how many it were
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -102,10 +106,11 @@ def solve(
     item = find_mechanism(mechanism)
     if seconds < np.inf:
         _import_first(item, instance, method, parameters)
-    limits = Limits(accuracy, now() + seconds, trace, log, judging=judging)
+    limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))
     request = Request(item, instance, limits, reference, warm_start)
 
-    answer = _limited(request, parameters, method, own)
+    with limited_threads(limits.threads):
+        answer = _limited(request, parameters, method, own)
     return answer if isinstance(mechanism, str) else replace(answer, rule=item.configure(**parameters))
 
 

@@ -1,14 +1,17 @@
 """HiGHS without a modelling layer: sparse arrays handed to highspy, the floor for build time.
 
-`highs` passes every round as a new model and lets HiGHS choose. `highs:leximin` keeps one model over the rounds: fixing a user
-changes its row's bounds and takes g out of the row, so the last basis stays primal feasible, and the primal simplex goes on
-from it. Where users have many servers to choose from, the first round is degenerate and the simplex method slow; it is left to
-the interior-point method of interior_point/max_min.py, which is often all that is needed. HiGHS starts with the round after it,
-or with the first one where that method does not reach its gap.
+`highs` passes every round as a new model and lets HiGHS choose; `highs:ipx`, `highs:hipo` and `highs:pdlp` say which of its
+algorithms, with crossover only where HiGHS chooses it, for comparisons.
+
+`highs:leximin` keeps one model over the rounds: fixing a user changes its row's bounds and takes g out of the row, so the last
+basis stays primal feasible, and the primal simplex goes on from it. Where users have many servers to choose from, the first round
+is degenerate and the simplex method slow; it is left to the interior-point method of interior_point/max_min.py, which is often
+all that is needed. HiGHS starts with the round after it, or with the first one where that method does not reach its gap.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +26,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.arrow import InteriorPointOptions, Result
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.method import Limits, Method, Session
-from fairalloc.solvers.options import AlgorithmOptions, solver_options
+from fairalloc.solvers.options import solver_options
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
+"""For one algorithm of HiGHS alone: what presolve leaves of duals without a basis proves no round (docs/DESIGN-NOTES.md)."""
+
 LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 """For the rounds after the first: primal simplex, because the last point stays feasible."""
 
@@ -51,9 +59,17 @@ LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 class HighsSession(Session):
     """A HiGHS object with one round in it."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, keep_model: bool) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        instance: Instance,
+        limits: Limits,
+        keep_model: bool,
+        table: str = "HIGHS",
+        chosen: Mapping[str, Any] = NOTHING,
+    ) -> None:
         super().__init__(instance, limits)
-        self.mechanism, self.keep_model = mechanism, keep_model
+        self.mechanism, self.keep_model, self.table, self.chosen = mechanism, keep_model, table, chosen
         self.round: Round | None = None
         self.highs: Any = None
 
@@ -77,7 +93,8 @@ class HighsSession(Session):
         with self.phase("read"):
             termination = self._termination()
             solution = self.highs.getSolution()
-            self.count(self.highs.getInfo().simplex_iteration_count)
+            info = self.highs.getInfo()
+            self.count(sum(max(0, getattr(info, f"{part}_iteration_count")) for part in ("simplex", "ipm", "pdlp")))
             if solution.value_valid:
                 self.x = np.asarray(solution.col_value)[: len(self.instance.arcs)]
             self.conclude(termination)
@@ -110,10 +127,11 @@ class HighsSession(Session):
             self.round = round
             lp = self._lp(round)
         with self.phase("compile"):
+            highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
             self.highs = highspy.Highs()
-            first = FIRST_DENSE if self.dense else FIRST_SPARSE
-            chosen = first if self.keep_model else {}
-            ours = {"output_flag": self.limits.log, "threads": 1, **solver_options("HIGHS", self.limits.accuracy), **chosen}
+            chosen = (FIRST_DENSE if self.dense else FIRST_SPARSE) if self.keep_model else self.chosen
+            meant = solver_options(self.table, self.limits.accuracy)
+            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
             with self.logged():
                 for option, value in ours.items():
                     _checked(self.highs.setOptionValue(option, value), option)
@@ -153,6 +171,7 @@ class HighsSession(Session):
             status.kInfeasible: "infeasible",
             status.kUnbounded: "unbounded",
             status.kUnboundedOrInfeasible: "infeasible",
+            status.kUnknown: "inaccurate",  # without crossover where a tolerance is missed by little
         }
         return known.get(self.highs.getModelStatus(), "error")
 
@@ -226,34 +245,58 @@ def _checked(status: Any, what: str) -> None:
 
 
 class Highs(Method):
-    """Direct HiGHS, one model for each round or one kept keep_model over all rounds."""
+    """Direct HiGHS, a new model for each round or one that is kept over all rounds."""
 
-    kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("highspy",)
     install = "pip install fairalloc"
 
     solver = "HiGHS"
     table = "HIGHS"
     warm = True
+    keep_model = False
+    chosen: Mapping[str, Any] = NOTHING
+    """Options of HiGHS besides those that the accuracy means."""
 
-    def __init__(self, id: str, keep_model: bool, options: AlgorithmOptions) -> None:  # noqa: A002
-        self.id, self.keep_model, self.options = id, keep_model, options
-        self.anytime = keep_model  # on large instances by the interior-point method
+    def __init__(self, id: str, kind: str) -> None:  # noqa: A002
+        self.id, self.kind = id, kind
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and sequences of them; keeping a model keep_model pays for sequences only."""
-        return (
-            isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
-            if self.keep_model
-            else isinstance(mechanism, Leximin | Utilitarian)
-        )
+        """Linear programs and sequences of them."""
+        return isinstance(mechanism, Leximin | Utilitarian)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        return HighsSession(mechanism, instance, limits, self.keep_model)
+        return HighsSession(mechanism, instance, limits, self.keep_model, self.table, self.chosen)
+
+
+class HighsLeximin(Highs):
+    """Direct HiGHS with one model over all rounds, which pays for sequences only."""
+
+    anytime = True  # on large instances by the interior-point method
+    keep_model = True
+    options = HighsLeximinOptions()
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Sequences of linear programs."""
+        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
+
+
+class HighsAlgorithm(Highs):
+    """Direct HiGHS by one of its algorithms, with crossover to a vertex only where that ends too early."""
+
+    warm = False
+
+    def __init__(self, name: str, kind: str, table: str, packages: tuple[str, ...] = ("highspy",), extra: str = "") -> None:
+        super().__init__(f"highs:{name}", kind)
+        self.table, self.chosen = table, {"solver": name, **ALONE}
+        self.packages = packages  # type: ignore[misc]
+        self.install = f"pip install fairalloc{extra}"
 
 
 methods = (
-    Highs("highs", keep_model=False, options=AlgorithmOptions()),
-    Highs("highs:leximin", keep_model=True, options=HighsLeximinOptions()),
+    Highs("highs", "exact"),
+    HighsLeximin("highs:leximin", "exact"),
+    HighsAlgorithm("ipx", "interior-point", "HIGHS IPM"),
+    HighsAlgorithm("hipo", "interior-point", "HIGHS IPM", ("highspy", "highspy_extras"), "[hipo]"),
+    HighsAlgorithm("pdlp", "first-order", "HIGHS PDLP"),
 )

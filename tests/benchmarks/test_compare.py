@@ -16,7 +16,7 @@ DETAILS = {"machine": {"cpu": "C", "system": "S"}, "fairalloc": "1", "python": "
 def row(walls, case="a", method="m", **changes):
     """A row for each wall time, a success; None fails."""
     asked = {"suite": "s", "case": case, "fingerprint": f"f{case}", "mechanism": "drfh", "method": method, "accuracy": "mid"}
-    limits = {"code": "c", "time_limit": 10.0, "memory_mb": 100, "jobs": 1, "machine": "e"}
+    limits = {"code": "c", "time_limit": 10.0, "memory_mb": 100, "jobs": 1, "threads": 1, "machine": "e"}
     outcome = {"started": "2026", "tolerance": 1e-6, "termination": "optimal", "feasibility": 0.0, "definition": 0.0}
     return [
         Record(**asked | limits | outcome | changes, repeat=k, wall=wall or 0.0, claims=wall is not None)

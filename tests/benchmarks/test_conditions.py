@@ -56,7 +56,7 @@ def suite(**builds):
 
 def row(**changes):
     asked = {"suite": "s", "case": "a", "fingerprint": "f", "mechanism": "drfh", "method": "m", "accuracy": "mid", "code": "c"}
-    limits = {"time_limit": 10.0, "memory_mb": 100, "repeat": 0, "jobs": 1, "machine": "e"}
+    limits = {"time_limit": 10.0, "memory_mb": 100, "repeat": 0, "jobs": 1, "threads": 1, "machine": "e"}
     return Record(**asked | limits | {"started": "2026", "tolerance": 1e-6, "termination": "optimal"} | changes)
 
 

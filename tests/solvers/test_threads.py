@@ -1,0 +1,59 @@
+"""Threads: what the user asks for is what the libraries use, and the allocation says how many it were."""
+
+import numpy as np
+import pytest
+from tolerances import RESIDUAL
+
+import fairalloc as fa
+from fairalloc.models.generators import generic
+from fairalloc.models.jsonio import allocation_document
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.threads import limited_threads, threads_used
+
+GENERIC = generic(6, 3, 2)
+
+
+def test_the_libraries_use_what_is_asked_for_and_then_what_they_used():
+    before = threads_used()
+    for threads in (1, 2):
+        with limited_threads(threads):
+            assert threads_used() == threads
+    with limited_threads(None):
+        assert threads_used() == before
+    assert threads_used() == before
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("limit", [None, 60.0])
+def test_an_allocation_says_how_many_threads_there_were(threads, limit):
+    seen = []
+
+    def look(instance, mechanism, limits: Limits) -> np.ndarray:
+        seen.append((threads_used(), limits.threads))
+        return np.zeros(len(instance.arcs))
+
+    found = fa.solve(GENERIC, "nb", look, threads=threads, time_limit=limit)
+    assert found.threads == threads
+    assert seen == [(threads, threads)]
+    assert allocation_document(found)["stats"]["threads"] == threads
+
+
+def test_without_a_word_the_environment_counts():
+    assert fa.solve(GENERIC, "drfh").threads == threads_used()
+
+
+@pytest.mark.parametrize("method", ["highs", "interior-point"])
+def test_threads_do_not_change_the_answer(method):
+    one, two = (fa.solve(GENERIC, "drfh", method, threads=threads) for threads in (1, 2))
+    again = fa.solve(GENERIC, "drfh", method, threads=1)  # HiGHS keeps the number of its first use unless it is told
+    assert one.claims_success
+    assert two.claims_success
+    assert again.threads == 1
+    np.testing.assert_allclose(two.tasks, one.tasks, rtol=RESIDUAL)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "two"])
+def test_threads_that_are_no_number_are_one_sentence(threads):
+    with pytest.raises(fa.InstanceError, match=r"threads is .*, but it must be a whole number of at least 1, or None") as told:
+        fa.solve(GENERIC, "drfh", threads=threads)
+    assert "\n" not in str(told.value)
