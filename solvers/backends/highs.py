@@ -10,7 +10,7 @@ all that is needed. HiGHS starts with the round after it, or with the first one 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -125,7 +125,7 @@ class HighsSession(Session):
 
         with self.phase("build"):
             self.round = round
-            lp = self._lp(round)
+            lp = without_free_rows(self._lp(round)) if self.chosen else self._lp(round)
         with self.phase("compile"):
             highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
             self.highs = highspy.Highs()
@@ -218,6 +218,12 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     ]
     basis.alien = True
     return basis
+
+
+def without_free_rows(lp: LP) -> LP:
+    """The same with the bound 2 on free rows: the others imply loads of at most 1, and PDLP prints a warning of free rows."""
+    free = np.isinf(lp.lower) & np.isinf(lp.upper)
+    return replace(lp, upper=np.where(free, 2.0, lp.upper))
 
 
 def highs_lp(lp: LP) -> Any:

@@ -36,7 +36,8 @@ PARTS = {
         ),
     ),
     "solvers": (
-        *("options", "start", "silence", "lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
+        *("options", "threads", "start", "silence"),
+        *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
         *("lexicographic", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("registry", "judge", "attempts", "solve", "solve_many", "distance", "__init__"),
     ),

@@ -31,9 +31,13 @@ def mixed(family, seed):
     return instance
 
 
+HIPO = "highs:hipo"
+"""Not tested: highspy's version ends too often without an answer (docs/DESIGN-NOTES.md)."""
+
+
 def compared(name, instance):
     """Solve by all methods: those that claim success must agree; returns those that do not claim."""
-    ours = [m.id for m in methods_for(mechanism(name), instance) if m.id in METHODS]
+    ours = [m.id for m in methods_for(mechanism(name), instance) if m.id in METHODS and m.id != HIPO]
     answers = {key: solve(instance, name, key, time_limit=60) for key in ours}
     claims = {method: allocation for method, allocation in answers.items() if allocation.claims_success}
     assert len(claims) >= 3
