@@ -7,6 +7,7 @@ right one is here and `note` says so; a "derived" answer is not printed but foll
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
 from fairalloc.models.errors import UnknownName, no_such
@@ -19,10 +20,11 @@ __all__ = ["EXAMPLES", "Example", "example"]
 class Example:
     """One published instance: `answers[mechanism]` are the exact tasks of each user.
 
-    `configured` holds (mechanism, parameters, tasks) for parameters that are not the default.
+    `given` makes the instance, when it is first asked for; `configured` holds (mechanism, parameters, tasks) for parameters that
+    are not the default.
     """
 
-    instance: Instance
+    given: "partial[Instance]"
     place: str
     answers: Mapping[str, tuple[Fraction, ...]]
     note: str = ""
@@ -31,10 +33,19 @@ class Example:
     def __repr__(self) -> str:
         return f"<example {self.name}: {self.place}>"
 
+    @cached_property
+    def instance(self) -> Instance:
+        """The instance."""
+        return self.given()
+
     @property
     def name(self) -> str:
         """The instance's name, which the command line accepts in place of a file."""
-        return self.instance.name
+        return str(self.given.keywords["name"])
+
+
+def _given(demands: Any, capacities: Any, **others: Any) -> "partial[Instance]":
+    return partial(Instance, demands, capacities, **others)
 
 
 def _tasks(*values: int | str) -> tuple[Fraction, ...]:
@@ -52,7 +63,7 @@ _NET = (*_CPU, "network")
 EXAMPLES: tuple[Example, ...] = (
     # ---- W: DRFH
     Example(
-        Instance([[1, 4], [3, 1]], [[9, 18]], name="wang-pool", resources=_CPU),
+        _given([[1, 4], [3, 1]], [[9, 18]], name="wang-pool", resources=_CPU),
         "W section 2, the example of Ghodsi et al.",
         {
             "drf": _tasks(3, 2),
@@ -64,13 +75,13 @@ EXAMPLES: tuple[Example, ...] = (
         "tsf, asset (as in Ghodsi et al.) and nb derived: for nb both resources are full, a cpu costs 1/5 and a GB 1/90",
     ),
     Example(
-        Instance([[1, 4], [3, 1]], [[1, 14], [8, 4]], name="wang-fig1", resources=_CPU),
+        _given([[1, 4], [3, 1]], [[1, 14], [8, 4]], name="wang-fig1", resources=_CPU),
         "W Fig. 1",
         {"drf": _tasks(3, 2)},
         "drf allocates a pool that the two servers cannot realise: user 1 alone runs at most 2 tasks there",
     ),
     Example(
-        Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="wang-fig2", resources=_CPU),
+        _given([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="wang-fig2", resources=_CPU),
         "W Figs. 2 and 4",
         {
             "drfh": _tasks(10, 10),
@@ -84,14 +95,14 @@ EXAMPLES: tuple[Example, ...] = (
         "g = 5/7; drf-per-server is W 3.4 and Fig. 3; uniform, drf, nb and utilitarian derived",
     ),
     Example(
-        Instance([[1, 1], [3, 2]], [[1, 2], [4, 3]], name="wang-prop4", resources=_CPU),
+        _given([[1, 1], [3, 2]], [[1, 2], [4, 3]], name="wang-prop4", resources=_CPU),
         "W Proposition 4",
         {"drfh": _tasks("12/5", "4/5"), "drfh-lp": _tasks("12/5", "4/5"), "uniform": _tasks(2, "5/6")},
         "the global dominant share is 12/25 for both, and 1/2 for user 2 in the equal partition of each server",
     ),
     # ---- K and P: servers of their own
     Example(
-        Instance(
+        _given(
             [[1, 1, 5], ["1/2", "1/3", 5], ["1/4", 1, 0], ["1/4", 1, 0]],
             [[12, 4, 75], [8, 16, 0]],
             name="khamse-fig1",
@@ -103,7 +114,7 @@ EXAMPLES: tuple[Example, ...] = (
         "the bottleneck of both servers, so (2, 6, 8, 8), printed for PS-DSF, holds for every alpha",
     ),
     Example(
-        Instance(
+        _given(
             [[1, 1, 5], ["1/2", "1/3", 5], ["1/4", 1, 0], [1, "1/2", 0]],
             [[12, 4, 75], [8, 16, 0]],
             name="khamse-fig3",
@@ -121,13 +132,13 @@ EXAMPLES: tuple[Example, ...] = (
         ),
     ),
     Example(
-        Instance([[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=_NET),
+        _given([[1, 2, 10], [1, 2, 0]], [[9, 12, 100], [12, 12, 0]], name="psdsf-fig1", resources=_NET),
         "P Fig. 1 and section II-B",
         {"drfh": _tasks("60/11", "72/11"), "tsf": _tasks(4, 8), **_game(6, 6)},
         "drfh printed as 5.45 and 6.54, the second cut off instead of rounded; (6, 6) printed for ps-dsf, the others derived",
     ),
     Example(
-        Instance(
+        _given(
             [["3/2", 1, 10], [1, 2, 10], ["1/2", 1, 0], [1, "1/2", 0]],
             [[9, 12, 100], [12, 12, 0]],
             name="psdsf-fig2",
@@ -139,7 +150,7 @@ EXAMPLES: tuple[Example, ...] = (
         (("alpha-pf-vds", {"alpha": 1}, _tasks(3, "17/4", "17/2", 8)),),
     ),
     Example(
-        Instance(
+        _given(
             [[1], [1]],
             [[1], [1], [1]],
             demands_on={
@@ -157,7 +168,7 @@ EXAMPLES: tuple[Example, ...] = (
         "channel shared equally",
     ),
     Example(
-        Instance(
+        _given(
             [[2, 1], [1, 1]],
             [[8, 8], [8, 8]],
             demands_on={(0, 1): ["1/2", 1]},
@@ -169,7 +180,7 @@ EXAMPLES: tuple[Example, ...] = (
         "a co-processor of server 2 does three quarters of user 1's computing: user 1 gets that server and user 2 the other",
     ),
     Example(
-        Instance(
+        _given(
             [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
             [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
             counts=[8, 68, 33, 11],
@@ -186,7 +197,7 @@ EXAMPLES: tuple[Example, ...] = (
         "full in A and B, but by the table class A uses 6 of 8",
     ),
     Example(
-        Instance([[2, 1], [1, 2]], [[6, 6], [6, 6]], name="two-answers", resources=_CPU),
+        _given([[2, 1], [1, 2]], [[6, 6], [6, 6]], name="two-answers", resources=_CPU),
         "ours: the smallest system whose PS-DSF allocation is not unique",
         {"nb": _tasks(4, 4), "alpha-pf-vds": _tasks(4, 4), "drfh": _tasks(4, 4), "ps-dsf-tdm": _tasks(3, 3)},
         "ps-dsf: every (x, x) with 3 <= x <= 4. If each user has a server to itself, (3, 3), nobody can have more without taking "
@@ -195,23 +206,23 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     # ---- Z: Nash bargaining
     Example(
-        Instance([[[5, 1], [2, 2]], [[1, 4], [2, 2]]], [[8, 8]], name="zarchy-nb"),
+        _given([[[5, 1], [2, 2]], [[1, 4], [2, 2]]], [[8, 8]], name="zarchy-nb"),
         "Z III-B, the (8, 8) example",
         {"nb": _tasks(2, 2)},
     ),
     Example(
-        Instance([[1, 0], [0, 1]], [[1, 1]], name="zarchy-endowment"),
+        _given([[1, 0], [0, 1]], [[1, 1]], name="zarchy-endowment"),
         "Z III-B, the two users with nothing in common",
         {"nb": _tasks(1, 1), "drf": _tasks(1, 1), "drfh": _tasks(1, 1)},
     ),
     Example(
-        Instance([[1, 0, 0], [0, "1/2", "1/2"]], [[1, 1, 1]], name="zarchy-ex2"),
+        _given([[1, 0, 0], [0, "1/2", "1/2"]], [[1, 1, 1]], name="zarchy-ex2"),
         "Z Example 2",
         {"lmmf": _tasks(1, 2), "drf": _tasks(1, 2), "drfh": _tasks(1, 2), "nb": _tasks(1, 2)},
         "printed for lmmf; the others derived; mmf has many answers here, which is the point of the example",
     ),
     Example(
-        Instance([[1], ["1/2"]], [[1]], name="zarchy-ex3"),
+        _given([[1], ["1/2"]], [[1]], name="zarchy-ex3"),
         "Z Example 3 and the remark after Proposition 5",
         {
             "lmmf": _tasks("2/3", "2/3"),
@@ -224,23 +235,23 @@ EXAMPLES: tuple[Example, ...] = (
         "Proposition 4: lmmf is not envy-free; nb splits a single resource equally; fds and drf derived",
     ),
     Example(
-        Instance([["2/3", "1/3"], ["1/4", "3/4"]], [[1, 1]], name="zarchy-prop7"),
+        _given([["2/3", "1/3"], ["1/4", "3/4"]], [[1, 1]], name="zarchy-prop7"),
         "Z Proposition 7, truthful",
         {"nb": _tasks("6/5", "4/5")},
     ),
     Example(
-        Instance([["2/3", "1/3"], ["1/3", "2/3"]], [[1, 1]], name="zarchy-prop7-misreport"),
+        _given([["2/3", "1/3"], ["1/3", "2/3"]], [[1, 1]], name="zarchy-prop7-misreport"),
         "Z Proposition 7, user 2 misreports",
         {"nb": _tasks(1, 1), "drf": _tasks(1, 1), "drfh": _tasks(1, 1)},
         "drf derived",
     ),
     Example(
-        Instance([[[2, 3, 0], [0, 0, 2]], [[2, 0, 1], [0, 3, 0]]], [[6, 6, 6]], name="zarchy-ex1"),
+        _given([[[2, 3, 0], [0, 0, 2]], [[2, 0, 1], [0, 3, 0]]], [[6, 6, 6]], name="zarchy-ex1"),
         "Z Example 1 and Fig. 2",
         {"mmf": _tasks(3, 3), "lmmf": _tasks(3, 3)},
     ),
     Example(
-        Instance(
+        _given(
             [[["1/2", "1/2", 0, 0]], [[0, "1/2", "1/2", 0]], [["1/2", 0, "1/2", 0], [0, 0, 0, 1]]],
             [[1, 1, 1, 1]],
             name="zarchy-rounds",
@@ -249,20 +260,20 @@ EXAMPLES: tuple[Example, ...] = (
         {"lmmf": _tasks(1, 1, 2)},
     ),
     Example(
-        Instance([[0, 1, 0], [[1, 0, 0], [0, "1/2", "1/2"]]], [[1, 1, 1]], name="zarchy-prop8"),
+        _given([[0, 1, 0], [[1, 0, 0], [0, "1/2", "1/2"]]], [[1, 1, 1]], name="zarchy-prop8"),
         "Z Proposition 8",
         {"lmmf": _tasks(1, 1)},
         "printed with u_2 = 1/2, but Y_2 = (1, 0, 0) runs one task; 1 < 3/2 still violates the sharing incentive",
     ),
     Example(
-        Instance([[[1, 2, 1], [0, 1, 3], [2, 0, 2]]], [[11, 11, 13]], name="zarchy-fig1"),
+        _given([[[1, 2, 1], [0, 1, 3], [2, 0, 2]]], [[11, 11, 13]], name="zarchy-fig1"),
         "Z Fig. 1 and section II-A",
         {"utilitarian": _tasks("35/4"), "lmmf": _tasks("35/4"), "nb": _tasks("35/4")},
         "printed as 17/2 with packing (5, 1, 5/2), but (31/6, 2/3, 35/12) packs 35/4 into (11, 11, 13)",
     ),
     # ---- D: comparison with DRF
     Example(
-        Instance([[1, "1/5"], [1, "1/5"], ["2/5", "4/5"]], [[1, 1]], name="dolev-fig2", max_tasks=[1, 1, 1]),
+        _given([[1, "1/5"], [1, "1/5"], ["2/5", "4/5"]], [[1, 1]], name="dolev-fig2", max_tasks=[1, 1, 1]),
         "D Fig. 2 and section 4",
         {
             "drf": _tasks("2/5", "2/5", "1/2"),
@@ -273,14 +284,14 @@ EXAMPLES: tuple[Example, ...] = (
         "nb derived: only resource 1 is full, so it is split equally, as D's own allocation does",
     ),
     Example(
-        Instance([["1/2", 0, 0, 1], [1, 1, 1, 0]], [[1, 1, 1, 1]], name="dolev-utilisation", max_tasks=[1, 1]),
+        _given([["1/2", 0, 0, 1], [1, 1, 1, 0]], [[1, 1, 1, 1]], name="dolev-utilisation", max_tasks=[1, 1]),
         "D section 4, the counter-example on utilisation",
         {"drf": _tasks("2/3", "2/3"), "drfh": _tasks("2/3", "2/3"), "nb": _tasks(1, "1/2"), "njc": _tasks(1, "1/2")},
         "printed for drf; nb derived, equal to D's own allocation",
     ),
     # ---- D: no justified complaints
     Example(
-        Instance(
+        _given(
             [["1/4", "2/3", 1], [1, "2/3", 0]],
             [[1, 1, 1]],
             name="dolev-fig3",
@@ -291,12 +302,12 @@ EXAMPLES: tuple[Example, ...] = (
         "no entitlements are printed, here they are equal; answers derived: resource 2 alone is full",
     ),
     Example(
-        Instance([["2/3"], ["2/3"]], [[1]], name="dolev-fig5", weights=["2/5", "3/5"], max_tasks=[1, 1]),
+        _given([["2/3"], ["2/3"]], [[1]], name="dolev-fig5", weights=["2/5", "3/5"], max_tasks=[1, 1]),
         "D Fig. 5, the entitlements 0.4 and 0.6",
         {"njc": _tasks("3/5", "9/10"), "nb": _tasks("3/5", "9/10")},
     ),
     Example(
-        Instance(
+        _given(
             [["1/2", "1/2", "2/3"], ["1/2", "5/8", "1/2"], [1, 1, "1/3"]],
             [[1, 1, 1]],
             name="dolev-greedy",
@@ -308,13 +319,13 @@ EXAMPLES: tuple[Example, ...] = (
         "D gives no solution: all of them are the segment from (31/32, 5/8, 1/8) to (59/60, 3/5, 2/15); drf derived",
     ),
     Example(
-        Instance([[1, 1], [0, 1], [1, 0]], [[1, 1]], name="dolev-segment", weights=["1/2", "3/10", "1/5"], max_tasks=[1, 1, 1]),
+        _given([[1, 1], [0, 1], [1, 0]], [[1, 1]], name="dolev-segment", weights=["1/2", "3/10", "1/5"], max_tasks=[1, 1, 1]),
         "D section 5.5, N = 3 and m = 2",
         {"nb": _tasks("1/2", "1/2", "1/2")},
         "njc: the segment from (1/2, 1/2, 1/2) to (7/10, 3/10, 3/10), as printed; nb, where the trajectory ends, derived",
     ),
     Example(
-        Instance(
+        _given(
             [[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]], [[1, 1, 1, 1]], name="dolev-circle", max_tasks=[1, 1, 1, 1]
         ),
         "D section 5.5, N = m = 4",
