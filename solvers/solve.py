@@ -33,7 +33,7 @@ from fairalloc.solvers.own import Own
 from fairalloc.solvers.registry import candidates, method_of, methods_for
 from fairalloc.solvers.threads import checked_threads, limited_threads
 
-__all__ = ["solve"]
+__all__ = ["is_ours", "solve"]
 
 
 def solve(
@@ -121,7 +121,7 @@ def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own 
     def work(keep: Callable[[Allocation], None]) -> Allocation:
         return _solved(request, parameters, method, own, keep)
 
-    if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or _is_ours(request.mechanism):
+    if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or is_ours(request.mechanism):
         return work(lambda _: None)
     facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
     nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
@@ -137,7 +137,7 @@ def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | 
     """Import what the first method needs; whatever is wrong with it is said later."""
     with suppress(FairallocError):
         first = None if method is None else method_of(method)
-        if first is None and _is_ours(mechanism):
+        if first is None and is_ours(mechanism):
             first = next(candidates(mechanism.configure(**parameters).settled(instance), instance), None)
         isolated.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
 
@@ -181,7 +181,7 @@ def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
     return own, Judging.of("judge", own.pop("judge", None))
 
 
-def _is_ours(mechanism: Mechanism) -> bool:
+def is_ours(mechanism: Mechanism) -> bool:
     """Whether nothing of it was written elsewhere."""
     functions = [mechanism.share] if isinstance(mechanism, Leximin) else []
     places = [type(mechanism).__module__, *(getattr(function, "__module__", None) or "" for function in functions)]

@@ -29,7 +29,7 @@ from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.processor import processor_seconds
-from fairalloc.solvers.solve import solve
+from fairalloc.solvers.solve import is_ours, solve
 
 __all__ = ["solve_many"]
 
@@ -82,7 +82,7 @@ def solve_many(
     end = now() + checked_limit(time_limit)
     item = find_mechanism(mechanism).configure(**parameters)
     answers: list[Allocation | None] = [None] * len(given)
-    for members in _stacks(given, item):
+    for members in _stacks(given, item, np.isfinite(end)):
         if now() < end:
             for k, answer in zip(members, _together([given[k] for k in members], item, Limits(accuracy, end)), strict=True):
                 answers[k] = answer
@@ -119,9 +119,9 @@ def _alone(k: int, instance: Instance, mechanism: Any, accuracy: Accuracy, end: 
 # ---- step 1 -------------------------------------------------------------------------------------------------------------
 
 
-def _stacks(instances: list[Instance], mechanism: Mechanism) -> Iterator[list[int]]:
-    """The numbers of instances that are solved together."""
-    if not (type(mechanism) is NashBargaining or type(mechanism) is Leximin):
+def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> Iterator[list[int]]:
+    """The numbers of instances that are solved together; functions that may look at no clock keep to `solve` under a limit."""
+    if type(mechanism) not in (NashBargaining, Leximin) or (limited and not is_ours(mechanism)):
         return
     shapes: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     for k, instance in enumerate(instances):

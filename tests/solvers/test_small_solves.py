@@ -1,0 +1,69 @@
+"""What a solve of a small instance does not do: start a process, read rationals, or go through many layers."""
+
+import os
+import sys
+
+import pytest
+from tolerances import RESIDUAL
+
+import fairalloc as fa
+from fairalloc.models import generators
+from fairalloc.solvers.processor import processor_seconds
+
+CALLS = {"drfh": 1000, "nb": 2600}
+"""Calls of functions of this package in one solve of 20 users, 5 servers and 2 resources: about half as many again as there are."""
+
+SMALL = [generators.generic(20, 5, 2, seed) for seed in range(3)]
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_no_process_and_no_rationals(name, monkeypatch):
+    def refused():
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(os, "fork", refused)
+    assert fa.solve(SMALL[0], name).residual <= RESIDUAL
+    assert "exact" not in vars(SMALL[0])
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_few_calls(name):
+    """Seconds differ from machine to machine; the number of calls does not."""
+    package, calls = os.path.dirname(os.path.dirname(os.path.realpath(fa.solvers.__file__))), []
+
+    def count(frame, event, _):
+        if event == "call" and os.path.realpath(frame.f_code.co_filename).startswith(package):
+            calls.append(frame.f_code.co_qualname)
+
+    fa.solve(SMALL[1], name)  # what is imported and looked up once
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        fa.solve(SMALL[2], name)
+    finally:
+        sys.setprofile(before)
+    assert 50 < len(calls) <= CALLS[name]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="children are looked for where there is fork")
+def test_children_are_counted_while_they_run():
+    """None: nothing is read of them; one that computes: its seconds are among those of the process."""
+    own = processor_seconds()
+    assert own > 0
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            while processor_seconds() < 0.1:
+                pass
+        finally:
+            os.write(writing, b"x")
+            os.read(os.pipe()[0], 1)  # until it is ended
+    os.read(reading, 1)
+    try:
+        assert processor_seconds() - own >= 0.05
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        os.close(reading)
+        os.close(writing)
