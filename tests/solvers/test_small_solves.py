@@ -11,7 +11,7 @@ from fairalloc.models import generators
 from fairalloc.solvers.processor import processor_seconds
 
 CALLS = {"drfh": 1000, "nb": 2600}
-"""Calls of functions of this package in one solve of 20 users, 5 servers and 2 resources: about half as many again as there are."""
+"""Calls of functions of this package in a solve of 20 users, 5 servers and 2 resources: about half as many again as there are."""
 
 SMALL = [generators.generic(20, 5, 2, seed) for seed in range(3)]
 
