@@ -30,6 +30,7 @@ from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.processor import processor_seconds
 from fairalloc.solvers.solve import is_ours, solve
+from fairalloc.solvers.threads import checked_threads, limited_threads, threads_used
 
 __all__ = ["solve_many"]
 
@@ -48,6 +49,7 @@ def solve_many(
     mechanism: str | Mechanism | type[Mechanism],
     accuracy: Accuracy = "mid",
     time_limit: float | None = None,
+    threads: int | None = None,
     **parameters: Any,
 ) -> list[Allocation]:
     """Compute a mechanism on many instances: thousands of small ones in a few seconds.
@@ -59,6 +61,7 @@ def solve_many(
     accuracy : the residual promised, as for `solve`
     time_limit : seconds for the whole call, None = no limit; what is not begun by then has no point and the termination
         "time_limit"
+    threads : as for `solve`
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -79,18 +82,17 @@ def solve_many(
     """
     given = _checked(instances)
     promised(accuracy)
-    end = now() + checked_limit(time_limit)
+    limits = Limits(accuracy, now() + checked_limit(time_limit), threads=checked_threads(threads))
     item = find_mechanism(mechanism).configure(**parameters)
     answers: list[Allocation | None] = [None] * len(given)
-    for members in _stacks(given, item, np.isfinite(end)):
-        if now() < end:
-            for k, answer in zip(members, _together([given[k] for k in members], item, Limits(accuracy, end)), strict=True):
-                answers[k] = answer
-    rule = None if isinstance(mechanism, str) else item
-    return [
-        _alone(k, instance, mechanism, accuracy, end, parameters) if answer is None else replace(answer, rule=rule)
-        for k, (instance, answer) in enumerate(zip(given, answers, strict=True))
-    ]
+    with limited_threads(limits.threads):
+        for members in _stacks(given, item, limits.limited):
+            if not limits.late:
+                for k, answer in zip(members, _together([given[k] for k in members], item, limits), strict=True):
+                    answers[k] = answer if answer is None or isinstance(mechanism, str) else replace(answer, rule=item)
+        return [
+            _alone(k, given[k], mechanism, limits, parameters) if answer is None else answer for k, answer in enumerate(answers)
+        ]
 
 
 def _checked(instances: Iterable[Instance]) -> list[Instance]:
@@ -103,15 +105,15 @@ def _checked(instances: Iterable[Instance]) -> list[Instance]:
     return given
 
 
-def _alone(k: int, instance: Instance, mechanism: Any, accuracy: Accuracy, end: float, parameters: dict[str, Any]) -> Allocation:
+def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:
     """What `solve` answers in the time that is left."""
-    left = end - now()
-    if left <= 0:
+    if limits.late:
         nowhere, said = np.full(len(instance.arcs), np.nan), "there was no time left to begin with it"
         facts: dict[str, Any] = {"termination": "time_limit", "message": said, "not_judged": f"not judged: {said}"}
         return Allocation(instance, nowhere, find_mechanism(mechanism).id, **facts)
     try:
-        return solve(instance, mechanism, accuracy=accuracy, time_limit=left if np.isfinite(left) else None, **parameters)
+        seconds = max(limits.deadline - limits.clock(), 1e-3) if limits.limited else None
+        return solve(instance, mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads, **parameters)
     except FairallocError as error:
         raise type(error)(f"instance {k}: {error}") from error
 
@@ -207,6 +209,7 @@ def _allocation(
         prices=mechanism.model_prices(instance, instance, tasks, layers),
         round_prices=layers if mechanism.takes_rounds else None,
         times=times,
+        threads=threads_used(),
         iterations=int(answer.steps[k]),
     )
 

@@ -132,6 +132,12 @@ def test_points_that_are_no_numbers_are_not_claimed(monkeypatch):
     assert not any(map(is_stacked, fa.solve_many(GENERIC[:2], "nb")))
 
 
+def test_threads_are_those_that_were_asked_for():
+    assert {answer.threads for answer in fa.solve_many([*GENERIC[:2], PLANTED], "nb", threads=1)} == {1}
+    with pytest.raises(fa.InstanceError, match="threads is 0"):
+        fa.solve_many(GENERIC, "nb", threads=0)
+
+
 def test_nothing_asked_is_nothing_answered():
     assert fa.solve_many([], "drfh") == []
 
