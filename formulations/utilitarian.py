@@ -31,6 +31,7 @@ class Utilitarian(Mechanism):
     title = "the largest weighted sum of tasks"
     source = "K 2; D 4"
     linear, integer, convex = True, False, True
+    merges_servers = True
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Tasks in other units are worth as much more."""

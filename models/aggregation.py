@@ -25,7 +25,7 @@ from fairalloc.models.instance import Instance, as_instance
 
 Indices: TypeAlias = NDArray[np.intp]
 
-__all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "pooled"]
+__all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "pooled", "positions"]
 
 
 def aggregate(instance: Instance) -> Instance:
@@ -46,7 +46,7 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
     _, of = _classes(instance)
     merged, arcs = aggregate(instance), instance.arcs
     x = np.zeros(len(merged.arcs))
-    np.add.at(x, _find(merged, arcs.user, arcs.variant, of[arcs.server]), allocation.x)
+    np.add.at(x, positions(merged, arcs.user, arcs.variant, of[arcs.server]), allocation.x)
     return Allocation(merged, x)
 
 
@@ -55,7 +55,7 @@ def expand_allocation(allocation: Allocation) -> Allocation:
     instance = allocation.instance
     single = expand(instance)
     of = np.repeat(np.arange(instance.K), instance.counts)
-    source = _find(instance, single.arcs.user, single.arcs.variant, of[single.arcs.server])
+    source = positions(instance, single.arcs.user, single.arcs.variant, of[single.arcs.server])
     return Allocation(single, (allocation.x / instance.counts[instance.arcs.server])[source])
 
 
@@ -111,8 +111,14 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
     )
 
 
-def _find(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:
-    """Positions of the given arcs in `instance.arcs`, which are sorted by user, variant, server."""
+def positions(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:
+    """Positions of arcs in `instance.arcs`, which are sorted by user, variant, server.
+
+    Parameters
+    ----------
+    instance : which has them
+    user, variant, server : (B,) the arcs that are looked for
+    """
     first, arcs = instance.vectors.first, instance.arcs
     keys = (first[arcs.user] + arcs.variant) * instance.K + arcs.server
     return np.searchsorted(keys, (first[user] + variant) * instance.K + server)

@@ -481,6 +481,37 @@ class Instance:
         stale = ("exact", "_hash", *(("demands",) if unit is not None else ()))
         return self._changed(data, stale)
 
+    def chosen(
+        self, users: NDArray[np.intp], servers: NDArray[np.intp], weights: Floats, max_tasks: Floats, counts: NDArray[np.int64]
+    ) -> "Instance":
+        """Some users and rows of servers, made from what is validated already.
+
+        Parameters
+        ----------
+        users, servers : (N',) and (K',) which, in rising order; every user has a server among them
+        weights, max_tasks, counts : (N',), (N',) and (K',) what these have there
+        """
+        allowed = None if self.allowed is None else self.allowed[users][:, servers]
+        user, server = ({int(n): k for k, n in enumerate(kept)} if self.demands_on else {} for kept in (users, servers))
+        on = {(user[n], server[i]): d for (n, i), d in self.demands_on.items() if n in user and i in server}
+        data: dict[str, Any] = {
+            "name": self.name,
+            "_users": tuple(self._users[n] for n in users),
+            "_servers": tuple(self._servers[i] for i in servers),
+            "_resources": self._resources,
+            "vectors": self.vectors.chosen(users),
+            "capacities": frozen(self.capacities[servers]),
+            "counts": frozen(counts),
+            "weights": frozen(weights),
+            "max_tasks": frozen(max_tasks),
+            "allowed": None if allowed is None or allowed.nnz == len(users) * len(servers) else allowed,
+            "demands_on": MappingProxyType(on),
+            "_given": {**NOTHING_GIVEN, "demands_on": on},
+        }
+        result = object.__new__(Instance)
+        result.__dict__.update(data)
+        return result
+
     def _changed(self, data: Mapping[str, Any], stale: Iterable[str]) -> "Instance":
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
         result = object.__new__(Instance)

@@ -75,6 +75,13 @@ class Vectors:
         everything = frozen(self.matrix.toarray())
         return tuple(everything[a:b] for a, b in zip(self.first[:-1].tolist(), self.first[1:].tolist(), strict=True))
 
+    def chosen(self, users: NDArray[np.intp]) -> "Vectors":
+        """Those of some users, in this order."""
+        counts = self.counts[users]
+        first = np.concatenate(([0], np.cumsum(counts)))
+        rows = np.repeat(self.first[users] - first[:-1], counts) + np.arange(first[-1])
+        return self._frozen(self.matrix[rows], first)
+
     def in_units(self, unit: Floats) -> "Vectors":
         """What a task takes where a task of user n is unit[n] of the tasks before."""
         return self._frozen(scaled_rows(self.matrix, unit[self.user]), self.first)

@@ -39,7 +39,7 @@ from fairalloc.solvers.registry import METHODS
 from fairalloc.solvers.start import equal_partition, scaled_down, start_on
 from fairalloc.solvers.threads import threads_used
 
-__all__ = ["LARGE", "Request", "best_attempt", "ended_by_alarm", "in_child", "is_large"]
+__all__ = ["LARGE", "Request", "best_attempt", "ended_by_alarm", "in_child", "is_large", "meets"]
 
 LARGE = 10_000
 """Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
@@ -62,6 +62,7 @@ class Request:
     limits : accuracy, deadline and clock of the whole call
     reference : whether an independent reference may judge; None = on at most `Judging.reference_arcs` arcs
     warm_start : an allocation to start from, or None
+    merge : whether identical users and servers are solved as one, where the mechanism allows it
     """
 
     mechanism: Mechanism
@@ -69,6 +70,7 @@ class Request:
     limits: Limits
     reference: bool | None = None
     warm_start: Allocation | None = None
+    merge: bool = False
 
 
 def best_attempt(
@@ -106,7 +108,7 @@ def best_attempt(
         if best is None or _rank(allocation, limits.promised) < _rank(best, limits.promised):
             best = allocation
             keep(best)
-        if _meets(best, limits.promised) or limits.late or allocation.termination == "interrupted":
+        if meets(best, limits.promised) or limits.late or allocation.termination == "interrupted":
             break
         if _proves_infeasible(request.mechanism, method, allocation):
             return allocation
@@ -153,14 +155,14 @@ def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocat
     return allocation.termination == "infeasible" and not mechanism.has_residual and method.kind != "first-order"
 
 
-def _meets(allocation: Allocation, promised: float) -> bool:
+def meets(allocation: Allocation, promised: float) -> bool:
     """Whether it claims success, and the residual, where it is judged, is what was promised."""
     return allocation.claims_success and (bool(allocation.not_judged) or allocation.residual <= promised)
 
 
 def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:
     """What is better comes first: what meets the accuracy, small residuals, then claims of what is not judged, then any point."""
-    return not _meets(allocation, promised), allocation.residual, not allocation.claims_success, not allocation.has_point
+    return not meets(allocation, promised), allocation.residual, not allocation.claims_success, not allocation.has_point
 
 
 def _attempt(request: Request, method: Method) -> Allocation:

@@ -25,8 +25,10 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers import isolated
-from fairalloc.solvers.attempts import Request, best_attempt, ended_by_alarm, in_child, is_large
+from fairalloc.solvers.attempts import Request, best_attempt, ended_by_alarm, in_child, is_large, meets
 from fairalloc.solvers.conflict import conflict
+from fairalloc.solvers.judge import judged
+from fairalloc.solvers.merging import classes_of
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.own import Own
@@ -48,6 +50,7 @@ def solve(
     warm_start: Allocation | None = None,
     reference: bool | None = None,
     threads: int | None = None,
+    merge: bool | None = None,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -76,6 +79,8 @@ def solve(
         at most 5,000 arcs (the judge's `reference_arcs`), where it costs no more than solving
     threads : that linear algebra and solvers may use; None = as the environment says (OMP_NUM_THREADS and its like).
         `Allocation.threads` says how many it were
+    merge : whether identical users and servers of larger instances are solved as one (solvers/merging.py) and the answer split,
+        where this is right for the mechanism; None = where no method is named and nothing is traced
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -107,7 +112,8 @@ def solve(
     if seconds < np.inf:
         _import_first(item, instance, method, parameters)
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))
-    request = Request(item, instance, limits, reference, warm_start)
+    merged = (method is None and not (trace or log)) if merge is None else merge
+    request = Request(item, instance, limits, reference, warm_start, merged)
 
     with limited_threads(limits.threads):
         answer = _limited(request, parameters, method, own)
@@ -163,7 +169,11 @@ def _solved(
     instance = request.instance
     item = request.mechanism.configure(**parameters).settled(instance)
     chosen = [_chosen(item, method, instance, options)] if method is not None else candidates(item, instance)
-    best = best_attempt(replace(request, mechanism=item), chosen, keep)
+    request = replace(request, mechanism=item)
+    merged = _merged(request, method, options) if request.merge else None
+    if merged is not None and meets(merged, request.limits.promised):
+        return merged
+    best = best_attempt(request, chosen, keep)
     if best is None:
         raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
     if best.termination == "infeasible" and isinstance(item, Edited):
@@ -171,6 +181,20 @@ def _solved(
             best = replace(best, message=sentence)
             keep(best)
     return best
+
+
+def _merged(request: Request, method: str | Own | None, options: Mapping[str, Any]) -> Allocation | None:
+    """The answer of the instance whose identical users and servers are one each, split and judged; None where there are few."""
+    item, instance = request.mechanism, request.instance
+    classes = classes_of(item, instance) if is_ours(item) and request.warm_start is None else None
+    if classes is None:
+        return None
+    small = classes.merged
+    chosen = [_chosen(item, method, small, options)] if method is not None else candidates(item, small)
+    answer = best_attempt(replace(request, instance=small), chosen)
+    if answer is None or not answer.has_point:
+        return None
+    return judged(item, classes.split(answer, item.home(instance)), request.limits, reference=request.reference)
 
 
 def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:

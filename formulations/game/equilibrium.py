@@ -18,6 +18,7 @@ class Equilibrium(Mechanism):
     """A mechanism in which every server is fair on its own, given what the others do. Prices are the kappa (K, R) of game.py."""
 
     linear, integer, convex = False, False, False
+    merges_users = True
     _last: Game | None = None
 
     @abstractmethod

@@ -63,6 +63,7 @@ class Leximin(Mechanism):
     linear, integer, convex = True, False, True
     takes_rounds = True
     several_rounds = True
+    merges_users = merges_servers = True
 
     def __init__(
         self,

@@ -1,0 +1,202 @@
+r"""Identical users and servers solved as one, and the answer split again.
+
+Two users are identical where their variants, the servers they may use, their demands on these and max_tasks_n / phi_n are the
+same; two rows of servers where capacities, placement and demands there are. A class C of users stands as one user with
+
+    phi_C = sum_n phi_n,    max_tasks_C = sum_n max_tasks_n,        split as  x_ni = (phi_n / phi_C) x_Ci,
+
+a class D of rows as one row with the count q_D = sum_i q_i, split as x_ni = (q_i / q_D) x_nD.
+
+**The sets of tasks agree** (models/aggregation.py for servers). Adding up what a class of users runs keeps every load, and so
+does splitting. With max_tasks_n / phi_n the same in the class, u_C <= max_tasks_C splits into u_n = phi_n u_C / phi_C, at most
+max_tasks_n.
+
+**What is optimal agrees** wherever it is a statement about tasks. Write z = u_C / phi_C, which every member has after the split.
+
+- *Lexicographic and max-min rules* compare v_n = sigma_n u_n / phi_n, and sigma_n is the same in a class. If in the split
+  allocation some v_n could be raised with every v_m kept at min(v_m, v_n), the sums over classes would raise v_C, a mean of the
+  members' shares by weight, in the same way: members of n's class had v_n, and the others keep their least. So what is fair when
+  merged is fair when split. Sigma depends on sums over servers (drfh, tsf, asset) or on nothing (lmmf, mmf), and per-server DRF
+  is such a rule on every server.
+- *nb* and *fds* maximise sum_n phi_n G(u_n / phi_n) up to constants, with G = log or G' = z^-alpha (times the same power of sigma
+  in a class). G is concave, so by Jensen's inequality the best split of u_C gives z to all and is worth phi_C G(z): the class
+  counts as one user of weight phi_C for every alpha, also under the increasing function that is maximised for alpha > 1.
+- *alpha-PF-VDS and PS-DSF*: the conditions of server i are on g_i'(z_ni) / gamma_ni and on which tasks are positive, and z_ni and
+  gamma_ni are those of the class. So a split equilibrium is one, with the same levels. Identical servers would be one pool with
+  A_D = A_i / q, B_D = B_i / q, since g_i'(q z) = (A_i / q / z)^alpha + B_i / q / z and gamma is q times as large; but x_n is not
+  unique there (example `two-answers`), and a pool has not all the equilibria of its servers: servers are not merged.
+- *utilitarian*: users of one class with different weights are not worth the same, so only servers are merged.
+
+**Prices** are in shares of a capacity. Row i of class D gets p_ir = (q_i / q_D) p_Dr, so that a task costs on every row what it
+cost on D, and sum_ir p_ir is what it was; levels (kappa) are those of z and stay. So the residual on the given instance proves
+the answer by its own prices: it is computed there, and what is not proved there is solved again without merging.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.aggregation import positions
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["FEWEST", "Classes", "classes_of"]
+
+FEWEST = 2_000
+"""Arcs from which identical users and servers are looked for: smaller instances are solved in about the same time."""
+
+WORTH = 0.8
+"""The part of users times servers that must be left at most."""
+
+LIMIT_BITS = 40
+"""Binary digits to which max_tasks_n / phi_n are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes of identical users and rows of servers of one instance.
+
+    Attributes
+    ----------
+    instance : the given one
+    user, server : (N,) and (K,) the class of each
+    """
+
+    instance: Instance
+    user: NDArray[np.intp]
+    server: NDArray[np.intp]
+
+    @cached_property
+    def merged(self) -> Instance:
+        """The instance with one user and one row of servers for each class: the first of it, with its sums."""
+        given, users, servers = self.instance, _firsts(self.user), _firsts(self.server)
+        return given.chosen(
+            users,
+            servers,
+            weights=_sums(self.user, given.weights),
+            max_tasks=_sums(self.user, given.max_tasks),
+            counts=_sums(self.server, given.counts).astype(np.int64),
+        )
+
+    def split(self, answer: Allocation, home: Instance) -> Allocation:
+        """The answer on the given instance, not judged.
+
+        Parameters
+        ----------
+        answer : on the merged instance, or on what a mechanism makes of it
+        home : what the mechanism makes of the given one: its rows of servers are the given ones, or one pool of them
+        """
+        server = self.server if len(self.server) == home.K else np.zeros(home.K, dtype=np.intp)
+        part = home.weights / _sums(self.user, home.weights)[self.user]
+        share = home.counts / _sums(server, home.counts)[server]
+        arcs = home.arcs
+        source = positions(answer.instance, self.user[arcs.user], arcs.variant, server[arcs.server])
+        x = answer.x[source] * (part[arcs.user] * share[arcs.server])
+        prices = None if answer.prices is None else answer.prices[server] * share[:, None]
+        rounds = None if answer.round_prices is None else answer.round_prices[:, server] * share[:, None]
+        words = f"solved as {answer.instance.N} users and {self.merged.K} servers, which stand for identical ones"
+        message = "; ".join(filter(None, (answer.message, words)))
+        return replace(answer, instance=home, x=x, prices=prices, round_prices=rounds, message=message, x_exact=None)
+
+
+def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
+    """The classes that the mechanism allows to be merged; None where that would not make the instance much smaller."""
+    users, servers = mechanism.merges_users, mechanism.merges_servers
+    most = WORTH * instance.N * instance.K
+    if not (users or servers) or len(instance.arcs) < FEWEST or _at_least(instance, users, servers) > most:
+        return None
+    user = _same_users(instance) if users else np.arange(instance.N)
+    server = _same_servers(instance) if servers else np.arange(instance.K)
+    return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= most else None
+
+
+def _at_least(instance: Instance, users: bool, servers: bool) -> int:
+    """A number that the classes of users times those of servers do not fall below: by one number of each only."""
+    matrix = instance.vectors.matrix
+    demand, capacity = matrix.data[matrix.indptr[instance.vectors.first[:-1]]], instance.capacities[:, 0]
+    return (len(np.unique(demand)) if users else instance.N) * (len(np.unique(capacity)) if servers else instance.K)
+
+
+def _sums(of: NDArray[np.intp], values: NDArray[Any]) -> Floats:
+    """The sum of the values of each class."""
+    result: Floats = np.zeros(int(of.max()) + 1)
+    np.add.at(result, of, values)
+    return result
+
+
+def _firsts(of: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The first member of each class, where classes are numbered by these."""
+    return np.unique(of, return_index=True)[1]
+
+
+# ---- equal content, by hashes of 64 bits: were two that differ taken for one, the residual would show it --------------------
+
+
+def _same_users(instance: Instance) -> NDArray[np.intp]:
+    vectors = instance.vectors
+    rows = _hashed(vectors.matrix.indptr, vectors.matrix.indices, vectors.matrix.data)
+    variant = np.arange(len(rows)) - vectors.first[vectors.user]
+    keys: list[NDArray[Any]] = [_hashed(vectors.first, variant, rows)]
+    if instance.allowed is not None:
+        keys.append(_hashed(instance.allowed.indptr, instance.allowed.indices, instance.allowed.data))
+    limited = np.isfinite(instance.max_tasks)
+    if limited.any():
+        mantissa, exponent = np.frexp(np.where(limited, instance.max_tasks / instance.weights, 0.0))
+        keys += [np.round(np.ldexp(mantissa, LIMIT_BITS)), exponent]
+    return _numbered([*keys, *_own_demands(instance, 0, instance.N)])
+
+
+def _same_servers(instance: Instance) -> NDArray[np.intp]:
+    start = np.arange(instance.K + 1) * instance.R
+    keys = [_hashed(start, np.tile(np.arange(instance.R), instance.K), instance.capacities.ravel())]
+    if instance.allowed is not None:
+        columns = instance.allowed.tocsc()
+        keys.append(_hashed(columns.indptr, columns.indices, columns.data))
+    return _numbered([*keys, *_own_demands(instance, 1, instance.K)])
+
+
+def _own_demands(instance: Instance, axis: int, size: int) -> list[NDArray[np.uint64]]:
+    """What demands_on says of each user (axis 0) or server (axis 1)."""
+    if not instance.demands_on:
+        return []
+    result = np.zeros(size, dtype=np.uint64)
+    of = np.array([pair[axis] for pair in instance.demands_on])
+    other = np.array([pair[1 - axis] for pair in instance.demands_on])
+    content = np.array([hash(vectors.tobytes()) for vectors in instance.demands_on.values()])
+    np.add.at(result, of, _mixed(other, content))
+    return [result]
+
+
+def _numbered(keys: list[NDArray[Any]]) -> NDArray[np.intp]:
+    """The class of each, numbered in the order of their first members."""
+    total = np.zeros(len(keys[0]), dtype=np.uint64)
+    for key in keys:
+        total = _mixed(total, key)
+    _, first, of = np.unique(total, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[of]
+
+
+def _hashed(start: NDArray[Any], place: NDArray[Any], values: NDArray[Any]) -> NDArray[np.uint64]:
+    """For each row of a sparse matrix the sum of what its entries are mixed to: equal for equal rows."""
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(place, values), dtype=np.uint64)))
+    return sums[start[1:]] - sums[start[:-1]]
+
+
+def _mixed(one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.uint64]:
+    """64 bits that depend on both (the multipliers and shifts are those of SplitMix64)."""
+    result = _bits(one) * np.uint64(0x9E3779B97F4A7C15) + _bits(two)
+    result = (result ^ (result >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = result ^ (result >> np.uint64(31))
+    return mixed
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    return (values + 0.0).view(np.uint64) if values.dtype == np.float64 else values.astype(np.uint64)
