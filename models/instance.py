@@ -410,19 +410,22 @@ class Instance:
     def _matrices(
         self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp], each: sp.csr_array
     ) -> Arcs:
-        count, place = len(source), _entries(each, server, self.R)
-        user = source if self.vectors.is_single else self.vectors.user[source]
-        with np.errstate(over="ignore"):
-            share = each.data / self.pools.ravel()[place]
-        largest = np.maximum.reduceat(share, each.indptr[:-1]) if count else np.empty(0)
-        self._check_range(largest, user, server)
-        load = sp.csc_array((share, place, each.indptr), shape=(self.K * self.R, count))
+        count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
+        load, gamma = self._loads(each, _entries(each, server, self.R), user, server)
         start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
         owner = sp.csr_array((np.ones(count), small(np.arange(count)), small(start)), shape=(self.N, count))
         variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
-        for array in (load.data, owner.data, user, variant, server, row):
+        for array in (owner.data, user, variant, server, row):
             frozen(array)
-        return Arcs(user, variant, server, load, owner, frozen(1.0 / largest), vectors, row)
+        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
+
+    def _loads(self, each: sp.csr_array, place: NDArray[Any], user: Any, server: Any) -> tuple[sp.csc_array, Floats]:
+        """`load` and `gamma` of arcs that take `each` (A x R), the entries of which are in the rows `place`."""
+        with np.errstate(over="ignore"):
+            share = frozen(each.data / self.pools.ravel()[place])
+        largest = np.maximum.reduceat(share, each.indptr[:-1]) if each.shape[0] else np.empty(0)
+        self._check_range(largest, user, server)
+        return sp.csc_array((share, place, each.indptr), shape=(self.K * self.R, each.shape[0])), frozen(1.0 / largest)
 
     def _check_range(self, largest: Floats, user: Any, server: Any) -> None:
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
@@ -545,13 +548,10 @@ class Instance:
     def _arcs_in(self, unit: Floats) -> Arcs:
         """The arcs with tasks in other units."""
         arcs = self.arcs
-        each = unit[arcs.user]
-        with np.errstate(over="ignore", divide="ignore"):
-            gamma = frozen(arcs.gamma / each)
-            self._check_range(1.0 / gamma, arcs.user, arcs.server)
-        load = scaled_rows(arcs.load.T, each).T
         rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.demands_on.items())])
-        return replace(arcs, load=load, gamma=gamma, vectors=scaled_rows(arcs.vectors, rows))
+        vectors = scaled_rows(arcs.vectors, rows)
+        load, gamma = self._loads(vectors[arcs.row], arcs.load.indices, arcs.user, arcs.server)
+        return replace(arcs, load=load, gamma=gamma, vectors=vectors)
 
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""

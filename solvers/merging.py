@@ -186,7 +186,8 @@ def _numbered(keys: list[NDArray[Any]]) -> NDArray[np.intp]:
 def _hashed(start: NDArray[Any], place: NDArray[Any], values: NDArray[Any]) -> NDArray[np.uint64]:
     """For each row of a sparse matrix the sum of what its entries are mixed to: equal for equal rows."""
     sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(place, values), dtype=np.uint64)))
-    return sums[start[1:]] - sums[start[:-1]]
+    result: NDArray[np.uint64] = sums[start[1:]] - sums[start[:-1]]
+    return result
 
 
 def _mixed(one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.uint64]:
