@@ -10,7 +10,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -36,7 +36,7 @@ from fairalloc.models.reading import (
     read_weights,
     source_of,
 )
-from fairalloc.models.vectors import Vectors, scaled_rows, small
+from fairalloc.models.vectors import Vectors, index_type, scaled_rows, small, small_range
 
 __all__ = ["Arcs", "ExactData", "Instance", "as_instance"]
 
@@ -374,11 +374,10 @@ class Instance:
         """The eligible (user, variant, server) triples with their sparse matrices."""
         source, server = self._placed()
         vectors, row = self._with_own_demands(source, server)
-        each = vectors[row]
         if not self.capacities.all():
-            keep = self._finds_everything(each, server)
-            source, server, row, each = source[keep], server[keep], row[keep], each[keep]
-        return self._matrices(source, server, vectors, row, each)
+            keep = self._finds_everything(vectors[row], server)
+            source, server, row = source[keep], server[keep], row[keep]
+        return self._matrices(source, server, vectors, row)
 
     def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Row of `vectors` and server of everything that placement allows."""
@@ -407,25 +406,33 @@ class Instance:
         result: NDArray[np.bool_] = np.logical_and.reduceat(there, each.indptr[:-1])
         return result
 
-    def _matrices(
-        self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp], each: sp.csr_array
-    ) -> Arcs:
+    def _matrices(self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp]) -> Arcs:
         count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
-        load, gamma = self._loads(each, _entries(each, server, self.R), user, server)
         start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
-        owner = sp.csr_array((np.ones(count), small(np.arange(count)), small(start)), shape=(self.N, count))
+        owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
         variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
         for array in (owner.data, user, variant, server, row):
             frozen(array)
+        load, gamma = self._loads(vectors, row, user, server)
         return Arcs(user, variant, server, load, owner, gamma, vectors, row)
 
-    def _loads(self, each: sp.csr_array, place: NDArray[Any], user: Any, server: Any) -> tuple[sp.csc_array, Floats]:
-        """`load` and `gamma` of arcs that take `each` (A x R), the entries of which are in the rows `place`."""
+    def _loads(
+        self, vectors: sp.csr_array, row: NDArray[np.intp], user: Any, server: Any, like: sp.csc_array | None = None
+    ) -> tuple[sp.csc_array, Floats]:
+        """`load` and `gamma` of arcs that take vectors[row]; `like` has the places of these loads, where they are known."""
         with np.errstate(over="ignore"):
-            share = frozen(each.data / self.pools.ravel()[place])
-        largest = np.maximum.reduceat(share, each.indptr[:-1]) if each.shape[0] else np.empty(0)
+            if vectors.nnz == vectors.shape[0] * self.R:
+                share, largest = _parts_of_all(vectors.data.reshape(-1, self.R), self.pools, row, server)
+                start = small_range((len(row) + 1) * self.R, self.R) if like is None else like.indptr
+                place = _places_of_all(server, self.R) if like is None else like.indices
+            else:
+                each = vectors[row]
+                start, place = each.indptr, _entries(each, server, self.R) if like is None else like.indices
+                share = each.data / self.pools.ravel()[place]
+                largest = np.maximum.reduceat(share, start[:-1]) if len(row) else np.empty(0)
         self._check_range(largest, user, server)
-        return sp.csc_array((share, place, each.indptr), shape=(self.K * self.R, each.shape[0])), frozen(1.0 / largest)
+        load = sp.csc_array((frozen(share), place, small(start)), shape=(self.K * self.R, len(row)))
+        return load, frozen(1.0 / largest)
 
     def _check_range(self, largest: Floats, user: Any, server: Any) -> None:
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
@@ -550,7 +557,7 @@ class Instance:
         arcs = self.arcs
         rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.demands_on.items())])
         vectors = scaled_rows(arcs.vectors, rows)
-        load, gamma = self._loads(vectors[arcs.row], arcs.load.indices, arcs.user, arcs.server)
+        load, gamma = self._loads(vectors, arcs.row, arcs.user, arcs.server, arcs.load)
         return replace(arcs, load=load, gamma=gamma, vectors=vectors)
 
     def _arguments(self) -> dict[str, Any]:
@@ -571,6 +578,29 @@ def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArra
     start = np.asarray(server * width, dtype=each.indices.dtype)
     result: NDArray[Any] = each.indices + np.repeat(start, np.diff(each.indptr))
     return result
+
+
+def _parts_of_all(demands: Floats, pools: Floats, row: NDArray[np.intp], server: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """demands[row] / pools[server] (A R,), and the largest of each arc, where every vector (M, R) takes of every resource."""
+    width = demands.shape[1]
+    share, largest = np.empty((len(row), width)), np.empty(len(row))
+    step = max(1, AT_ONCE // width)
+    for start in range(0, len(row), step):
+        part = slice(start, start + step)
+        np.divide(demands.take(row[part], axis=0), pools.take(server[part], axis=0), out=share[part])
+        largest[part] = reduce(np.maximum, share[part].T)
+    return share.ravel(), largest
+
+
+AT_ONCE = 1 << 17
+"""Numbers that are divided at a time: they stay in the processor's cache."""
+
+
+def _places_of_all(server: NDArray[np.intp], width: int) -> NDArray[Any]:
+    """The row i R + r of every load, where every vector takes of every resource."""
+    first = server.astype(index_type((int(server.max(initial=0)) + 1) * width))
+    result: NDArray[Any] = (first * width)[:, None] + np.arange(width, dtype=first.dtype)
+    return result.ravel()
 
 
 def _numbered(names: Any) -> bool:

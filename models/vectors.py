@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats, frozen
 
-__all__ = ["Vectors", "scaled_rows", "small"]
+__all__ = ["Vectors", "index_type", "scaled_rows", "small", "small_range"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +92,19 @@ class Vectors:
         return *(place.astype(np.int64).tobytes() for place in places), self.matrix.data.tobytes()
 
 
+def index_type(size: int) -> type[np.signedinteger[Any]]:
+    """Of indices below a size in sparse matrices: 4 bytes each where they fit; arrays of SciPy keep the type they are given."""
+    return np.int32 if size < 2**31 else np.int64
+
+
 def small(index: NDArray[Any]) -> NDArray[Any]:
-    """Indices of a sparse matrix in 4 bytes each, where they fit: arrays of SciPy keep the type that they are given."""
-    return index.astype(np.int32) if index.max(initial=0) < 2**31 else index
+    """The indices in their `index_type`."""
+    return index.astype(index_type(int(index.max(initial=0))), copy=False)
+
+
+def small_range(stop: int, step: int = 1) -> NDArray[Any]:
+    """0, step, 2 step, .. below `stop`, in their `index_type`."""
+    return np.arange(0, stop, step, dtype=index_type(stop))
 
 
 def scaled_rows(matrix: sp.csr_array, factor: Floats) -> sp.csr_array:
