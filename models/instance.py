@@ -73,6 +73,11 @@ class Arcs:
         return result
 
     @cached_property
+    def by_arc(self) -> sp.csr_array:
+        """(A x (K R)) sparse, `load` by arcs: `by_arc @ prices` is what a task costs there."""
+        return self.load.T
+
+    @cached_property
     def demand(self) -> Floats:
         """(A, R) resource a task takes there: dense, for instances of a size that people look at."""
         return frozen(self.vectors[self.row].toarray())

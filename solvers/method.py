@@ -151,7 +151,7 @@ class Session:
 
     instance: Instance
     limits: Limits
-    times: Times = Times()
+    by_phase: dict[str, float] = field(default_factory=dict)
     iterations: int | None = None
     inaccurate: bool = False
     message: str = ""
@@ -164,6 +164,11 @@ class Session:
     objective: float | None = None
     solved: bool = False
 
+    @property
+    def times(self) -> Times:
+        """Seconds by phase so far."""
+        return Times(**self.by_phase)
+
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Count the seconds inside as one of build, compile, solve, read."""
@@ -172,7 +177,7 @@ class Session:
             yield
         finally:
             spent = self.limits.clock() - start
-            self.times = replace(self.times, **{name: getattr(self.times, name) + spent})
+            self.by_phase[name] = self.by_phase.get(name, 0.0) + spent
 
     def offer(self, x: Floats, prices: Floats | None = None) -> None:
         """Keep a point for the case that the method is ended, and hand it to whoever asked for points before the end.

@@ -207,7 +207,7 @@ class AlgorithmOptions:
             if name not in names:
                 rule = f"its options are {', '.join(names)}" if names else "it has none"
                 raise UnknownName(no_such(f"option of {method}", name, names, rule))
-        return replace(self, **given)
+        return replace(self, **given) if given else self
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any] | None) -> Self:

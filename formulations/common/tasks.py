@@ -24,7 +24,7 @@ def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | Non
     -------
     (N,) the least cost over the user's arcs
     """
-    cost = instance.arcs.load.T @ prices.ravel()
+    cost = instance.arcs.by_arc @ prices.ravel()
     if closed is not None:
         cost = np.where(closed, np.inf, cost)
     result: Floats = np.minimum.reduceat(cost, instance.arcs.first)

@@ -90,7 +90,9 @@ class Leximin(Mechanism):
         share = np.asarray(self.share(instance), dtype=float)
         if share.shape != (instance.N,):
             raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but it must be ({instance.N},), one a user")
-        for n in np.flatnonzero(~(np.isfinite(share) & (share > 0)))[:1]:
+        sound = (share > 0) & (share < np.inf)
+        if not sound.all():
+            n = int(np.argmin(sound))
             raise FairallocError(
                 f"the share of {self.id!r} for user {instance.users[n]!r} is {share[n]}, but it must be positive"
             )

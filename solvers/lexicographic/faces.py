@@ -53,7 +53,7 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
     for proof in reversed(proofs):
         share = proof.prices > 0
         short = np.divide(-result, proof.prices, out=np.zeros_like(result), where=share & proof.full)
-        cost, earlier = instance.arcs.load.T @ result, instance.arcs.load.T @ proof.prices
+        cost, earlier = instance.arcs.by_arc @ result, instance.arcs.by_arc @ proof.prices
         here = proof.closed & (closed | proof.closed)
         least = cheapest(instance, result, closed)[instance.arcs.user]
         dearer = earlier - cheapest(instance, proof.prices, closed)[instance.arcs.user]
@@ -84,7 +84,7 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats) -> Roun
     load = arcs.load @ x
     full = now.at_most & (p > np.maximum(1.0 - load, SEPARATED))
     q = cheapest(instance, p, now.closed)
-    dear = (arcs.load.T @ p) - q[arcs.user]
+    dear = (arcs.by_arc @ p) - q[arcs.user]
     closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, SEPARATED))
     rows = np.where(full | now.exactly, load, now.full)
     # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.
