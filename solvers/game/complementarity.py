@@ -97,7 +97,7 @@ class Complementarity:
 
     def __init__(self, levels: LevelEquations, floor: float = ComplementarityOptions.floor) -> None:
         self.levels, self.floor = levels, floor
-        self.n, self.i = np.nonzero(levels.arc)
+        self.n, self.i = np.nonzero(levels.arc.T)
         self.j, self.r = np.nonzero(levels.row)
         self.arcs, self.rows = len(self.n), len(self.j)
         self.place = np.full((levels.K, levels.R), -1)
@@ -109,12 +109,12 @@ class Complementarity:
 
     def vector(self, y: Floats, k: Floats) -> Floats:
         """The vector v of y and k."""
-        return np.concatenate([self.levels.N * y[self.n, self.i], k[self.j, self.r]])
+        return np.concatenate([self.levels.N * y[self.i, self.n], k[self.j, self.r]])
 
     def grids(self, v: Floats) -> tuple[Floats, Floats]:
         """Grids y and k of v."""
-        y, k = np.zeros((self.levels.N, self.levels.K)), np.zeros((self.levels.K, self.levels.R))
-        y[self.n, self.i] = v[: self.arcs] / self.levels.N
+        y, k = np.zeros((self.levels.K, self.levels.N)), np.zeros((self.levels.K, self.levels.R))
+        y[self.i, self.n] = v[: self.arcs] / self.levels.N
         k[self.j, self.r] = v[self.arcs :]
         return y, k
 
@@ -122,7 +122,7 @@ class Complementarity:
         """F at v, without the Jacobian."""
         y, k = self.grids(v)
         excess = self.levels.derivatives(y, np.maximum(k, self.floor)).excess
-        F = np.concatenate([excess[self.n, self.i], self.levels.slack(y)[self.j, self.r]])
+        F = np.concatenate([excess[self.i, self.n], self.levels.slack(y)[self.j, self.r]])
         return Linearization(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
 
     def linear(self, v: Floats) -> Linearization:
@@ -130,13 +130,13 @@ class Complementarity:
         levels, (n, i), arcs = self.levels, (self.n, self.i), np.arange(self.arcs)
         y, k = self.grids(v)
         at = levels.derivatives(y, np.maximum(k, self.floor))
-        pull = sp.csr_array((at.pull[n, i] / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
-        owned = sp.csr_array((levels.gamma[n, i] / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
-        a, r = np.nonzero(levels.w[n, i])
+        pull = sp.csr_array((at.pull[i, n] / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
+        owned = sp.csr_array((levels.gamma[i, n] / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
+        a, r = np.nonzero(levels.w[i, :, n])
         column = self.place[i[a], r]
-        share = at.share[n[a], i[a], r] / np.maximum(k[i[a], r], self.floor)
+        share = at.share[i[a], r, n[a]] / np.maximum(k[i[a], r], self.floor)
         prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
-        load = sp.csr_array((-levels.w[n[a], i[a], r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
+        load = sp.csr_array((-levels.w[i[a], r, n[a]] / levels.N, (column, a)), shape=(self.rows, self.arcs))
         J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
         return Linearization(v, self.value(v).F, J)
 

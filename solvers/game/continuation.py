@@ -1,12 +1,13 @@
 r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following the central path of the game (central_path.py).
 
+0. Where g_i' is a multiple of 1 / z on every server, try the concave program of nb (K Theorem 2; interior_point/alpha_fair.py).
 1. Start at an equal partition with a first tau, and move onto the path by damped Newton steps.
-2. Compute the tangent of the path, oriented as in the last step; at first towards smaller tau.
+2. Compute the tangent of the path, oriented by the sign of the determinant; at first towards smaller tau.
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(3, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
-5. Each time tau has decreased to a hundredth (from finish_tau on): guess the arcs and prices in use, solve their equations by
-   Newton's method, and end if the residual is small enough.
+5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more (from slow_tau on): guess the arcs
+   and prices in use, solve their equations by Newton's method (active_arcs.py), and end if the residual is small enough.
 6. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
@@ -17,32 +18,37 @@ almost straight. Since the cap on alpha rises while tau decreases, alpha = infin
 which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
 where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
 
+**Orientation.** Along a path the sign of d log tau / d length times that of the determinant of the equations without tau never
+changes (Allgower and Georg 1990, 2.1). Where it turns sharply, a corrector may land on the part that comes from the turn or on
+the one that leaves it; the sign tells which. By the angle to the last tangent, 500 users with zero demands and alpha = 20 went
+back to where they had started.
+
 **Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
-Zhang 1994). With the guess P of the arcs in use and Q of the resources with a price, Newton's method on the equations
-
-    E_ni = 0 for P,    slack_ir = 0 for Q,    y = 0 and k = 0 elsewhere,    alpha = infinity with the maximum itself
-
-(for a user at its limit x_n = M_n instead of its E_ni = 0, which need not hold)
-reaches rounding error in a few steps. Guesses are corrected as in a semismooth method (P = where N y > E, Q = where k > slack).
-The steps are those of least norm: where prices or tasks are not unique the equations are dependent.
+Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: what is larger than tau^(1/4) stays too. The second
+guess is the point's own, N y > e and k > s.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition. For users at their limits it has the
 multipliers in proportion to g_i' that formulations/game/game.py explains.
 """
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.active_arcs import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
-from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
+from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
+from fairalloc.solvers.interior_point.arrow import InteriorPointOptions
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
@@ -52,21 +58,26 @@ class ContinuationOptions(CentralPathOptions):
 
     Attributes
     ----------
-    starts : pairs (first tau of the central path, first cap on alpha), tried in this order; none of 1,650
-        generated games needed the second or third
+    max_rows : servers times resources up to which step 0 is tried
+    starts : pairs (first tau of the central path, first cap on alpha), tried in this order
     max_steps : Newton systems for one start
     last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
     neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
-    max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
         equations solved by Newton's method
+    slow_tau : from this tau on the same is done after `patience` systems, and a residual that keeps the promise is enough then
+    patience : see slow_tau
+    max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     """
 
+    max_rows: int = 4000
     starts: tuple[tuple[float, float], ...] = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
-    max_steps: int = 600
+    max_steps: int = 3000
     last_tau: float = 1e-13
-    neighbourhood: float = 0.1
+    neighbourhood: float = 0.3
     finish_tau: float = 1e-6
+    slow_tau: float = 1e-8
+    patience: int = 60
     max_sweeps: int = 60
 
 
@@ -103,15 +114,16 @@ class PathFollowing:
     def follow(self) -> None:
         """To the end, or until PathLost."""
         newton = self._center()  # 1
-        tangent: Tangent | None = None
-        next_finish = np.log(self.options.finish_tau)
+        self.orientation = newton.orientation
+        next_finish, tried = np.log(self.options.finish_tau), self.session.done
         while newton.point.theta > np.log(self.options.last_tau):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
-            if newton.point.theta < next_finish:
-                next_finish = newton.point.theta - np.log(100.0)
-                if self._try_to_end(newton, along):  # 5
+            slow = newton.point.theta < np.log(self.options.slow_tau) and self.session.done > tried + self.options.patience
+            if newton.point.theta < next_finish or slow:
+                next_finish, tried = newton.point.theta - np.log(100.0), self.session.done
+                if self._try_to_end(newton, along) or (slow and self.session.gap <= self.session.limits.promised):  # 5
                     return
-            tangent = self._oriented(along, tangent)  # 2
+            tangent = self._oriented(newton, along)  # 2
             newton = self._advance(newton, tangent)  # 3, 4
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
@@ -128,8 +140,10 @@ class PathFollowing:
         self.levels.cap(max(self.first, 0.3 * np.exp(-theta * (0.5 if self._several else 1.0))))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
-        """(N, C) the change of E with log tau, because alpha changes with it."""
+        """(C, N) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
+        if not self.levels.capped:
+            return np.zeros_like(newton.point.y)
         self._cap(newton.point.theta - step)
         before = self.levels.derivatives(newton.point.y, newton.point.k).excess
         self._cap(newton.point.theta)
@@ -155,10 +169,9 @@ class PathFollowing:
         parts = zip(one.all, other.all, self.weights, strict=True)
         return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
 
-    def _oriented(self, along: Change, before: Tangent | None) -> Tangent:
-        """The unit tangent that goes on in the same direction; at first, towards smaller tau."""
-        forward = -1.0 if before is None else np.sign(self._inner(before.change, along) + before.theta)
-        scale = forward / np.sqrt(self._inner(along, along) + 1.0)
+    def _oriented(self, newton: CentralPathNewton, along: Change) -> Tangent:
+        """The unit tangent in the direction of the path, that in which it began towards smaller tau."""
+        scale = -newton.orientation * self.orientation / np.sqrt(self._inner(along, along) + 1.0)
         return Tangent(along.times(scale), float(scale))
 
     def _advance(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
@@ -198,7 +211,12 @@ class PathFollowing:
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> bool:
         """Step 5 with the guess from the tangent, then with that from the point; whether the residual is small enough."""
         levels, point = self.levels, newton.point
-        stay = levels.arc & (along.y < 0.5), levels.row & (along.k < 0.5), levels.limited & (along.h < 0.5)
+        certain = point.tau**0.25
+        stay = (
+            levels.arc & ((along.y < 0.5) | (levels.N * point.y > certain)),
+            levels.row & ((along.k < 0.5) | (point.k > certain)),
+            levels.limited & ((along.h < 0.5) | (point.h > certain)),
+        )
         large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
         if self._several:
@@ -208,7 +226,7 @@ class PathFollowing:
         self.session.look(point.y, point.k, tau=point.tau)
         for arcs, rows, held in (stay, large):
             if not self.session.reached:
-                newton_on_active_arcs(self.session, point.y, point.k, arcs, rows, held, self.options.max_strong_arcs)
+                newton_on_active_arcs(self.session, point.y, point.k, arcs, rows, held)
         self._cap(point.theta)
         return self.session.reached
 
@@ -252,78 +270,6 @@ def finish_by_sweeps(session: NewtonSession, sweeps: int) -> None:
             return
 
 
-def newton_on_active_arcs(
-    session: NewtonSession,
-    y: Floats,
-    k: Floats,
-    arcs: Booleans,
-    rows: Booleans,
-    held: Booleans,
-    max_arcs: int = ContinuationOptions.max_strong_arcs,
-) -> None:
-    """Newton's method on the equations of the arcs and prices in use (step 5); the session keeps the best point.
-
-    Parameters
-    ----------
-    session : judges the points
-    y, k : (N, C) and (K, R) where to start
-    arcs, rows : (N, C) and (K, R), the guess of the arcs in use and of the resources with a price
-    held : (N,) the guess of the users who are at their limits
-    max_arcs : with more arcs in use nothing is tried, because the system is dense
-    """
-    levels = session.levels
-    for _ in range(8):
-        y, k = np.where(arcs, y, 0.0), np.where(rows, k, 0.0)
-        if not arcs.any(axis=1).all() or arcs.sum() > max_arcs:
-            return
-        try:
-            y, k = _least_step(levels, y, k, arcs, rows, held)
-        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
-            return
-        if session.look(y, k) <= session.target:
-            return
-        with np.errstate(invalid="ignore"):
-            excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
-        left = levels.left(levels.tasks(y))
-        held = (held & ~np.any((y > 0) & (excess > np.maximum(left, 0.0)[:, None]), axis=1)) | (left < 0)
-        arcs = np.where(held[:, None], arcs & (y > 0), levels.arc & (levels.N * y > excess))
-        rows = levels.row & (k > levels.slack(y))
-
-
-def _least_step(
-    levels: LevelEquations, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans
-) -> tuple[Floats, Floats]:
-    """The Newton step of least norm, relative to y and to k.
-
-    Parameters
-    ----------
-    levels, y, k, arcs, rows, held : as for `newton_on_active_arcs`
-    """
-    from scipy.linalg import lstsq
-
-    at = levels.derivatives(y, k)
-    (n, c), (j, r), (b,) = np.nonzero(arcs), np.nonzero(rows), np.nonzero(held)
-    own, free = np.maximum(y[n, c], 1e-6 / levels.N), ~held[n]
-    same_user = (n[:, None] == n) * np.outer(at.pull[n, c] / at.tasks[n], levels.gamma[n, c] * own)
-    here = levels.server[c][:, None] == j
-    J = np.block(
-        [
-            [same_user[free], np.where(here, at.share[n, c][:, r], 0.0)[free]],
-            [np.where(here, levels.w[n, c][:, r], 0.0).T * own, np.zeros((len(j), len(j)))],
-            [(b[:, None] == n) * (levels.gamma[n, c] * own / levels.limits[n]), np.zeros((len(b), len(j)))],
-        ]
-    )
-    right = np.concatenate([-at.excess[n, c][free], levels.slack(y)[j, r], levels.left(at.tasks)[b]])
-    across = np.maximum(np.abs(J).max(axis=1), 1e-300)
-    J /= across[:, None]
-    down = np.maximum(np.abs(J).max(axis=0), 1e-9)
-    step = lstsq(J / down, right / across, cond=1e-12, lapack_driver="gelsy")[0] / down
-    y, k = y.copy(), k.copy()
-    y[n, c] = np.maximum(y[n, c] + own * step[: len(n)], 0.0)
-    k[j, r] *= np.exp(np.clip(step[len(n) :], -3.0, 3.0))
-    return y, k
-
-
 class ContinuationSession(NewtonSession):
     """The game of one instance."""
 
@@ -337,9 +283,11 @@ class ContinuationSession(NewtonSession):
             y, k = start
             self.look(y, k)
             held = self.levels.limited & (self.levels.left(self.levels.tasks(y)) <= FULL)
-            newton_on_active_arcs(self, y, k, y > 0, k > 0, held, self.options.max_strong_arcs)
+            newton_on_active_arcs(self, y, k, y > 0, k > 0, held)
             if self.reached:
                 return
+        if self._bargained():
+            return
         several = bool((self.levels.game.several & ~self.levels.game.finite).any())
         for tau, first in self.options.starts[: 1 if several else None]:
             path = PathFollowing(self, tau, first)
@@ -356,6 +304,33 @@ class ContinuationSession(NewtonSession):
                 finish_by_sweeps(self, self.options.max_sweeps)
             if self.gap <= self.limits.promised:
                 return
+
+    def _bargained(self) -> bool:
+        """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
+        levels, game = self.levels, self.levels.game
+        instance, logarithmic = game.instance, (game.alpha == 1.0) | (game.A == 0.0)
+        if not logarithmic.all() or self.options.max_rows < instance.K * instance.R:
+            return False
+        program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
+        with suppress(Stopped):
+            program.solve(None)
+        self.done += program.iterations or 0
+        if program.x is None or program.last_prices is None:
+            return False
+        mu = np.maximum(program.last_prices, 0.0) * (game.A + game.B)[:, None]
+        y, k = np.zeros((levels.C, levels.N)), mu ** (1.0 / levels.beta[:, None])
+        y[levels.at] = program.x / game.gamma
+        levels.scale(y)
+        k = np.where(levels.row, k / levels.unit[:, None], 1.0)
+        if self.look(y, k) <= self.target:
+            return True
+        with np.errstate(invalid="ignore"):
+            excess = levels.derivatives(y, k).excess
+        left = levels.left(levels.tasks(y))
+        held = levels.limited & (left <= FULL)
+        arcs = levels.arc & (levels.N * y > np.where(held, excess - excess.min(axis=0), excess))
+        newton_on_active_arcs(self, y, k, arcs, levels.row & (k > levels.slack(y)), held)
+        return self.reached
 
 
 class Continuation(Method):

@@ -1,4 +1,4 @@
-r"""The equations (K 28-29) on (user, column, resource) grids in numbers of order one, shared by the Newton methods for the game.
+r"""The equations (K 28-29) on (column, resource, user) grids in numbers of order one, shared by the Newton methods for the game.
 
 A column c stands for a server i and a variant v, c = i V + v, with V = 1 where every user has one demand vector; below it is i.
 
@@ -66,7 +66,7 @@ FULL = 1e-6
 
 @dataclass(frozen=True)
 class Derivatives:
-    """E (N, C) with `tasks` x_n (N,), `pull` (N, C) and `share` (N, C, R); 0 where there is no arc."""
+    """E (C, N) with `tasks` x_n (N,), `pull` (C, N) and `share` (C, R, N); 0 where there is no arc."""
 
     excess: Floats
     tasks: Floats
@@ -75,15 +75,16 @@ class Derivatives:
 
 
 class LevelEquations:
-    """The arrays of a game as grids, and its equations.
+    """The arrays of a game as grids, and its equations. Users come last: matrix products need no copies then.
 
     Attributes
     ----------
     V, C : variants, columns K V
     server : (C,) int
-    arc : (N, C) bool, whether the user may run the variant there
+    at : (column, user) of every arc of the game
+    arc : (C, N) bool, whether the user may run the variant there
     row : (K, R) bool, whether anybody wants the resource there
-    w, gamma : (N, C, R), (N, C); gamma in units of the user's best server, `best` (N,)
+    w, gamma : (C, R, N), (C, N); gamma in units of the user's best server, `best` (N,)
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
     """
@@ -94,29 +95,29 @@ class LevelEquations:
         variant = game.instance.arcs.variant
         self.V = int(variant.max()) + 1
         self.C, self.server = self.K * self.V, np.repeat(np.arange(self.K), self.V)
-        self.at = at = (game.user, game.server * self.V + variant)
-        self.arc = np.zeros((self.N, self.C), bool)
+        self.at = at = (game.server * self.V + variant, game.user)
+        self.arc = np.zeros((self.C, self.N), bool)
         self.arc[at] = True
-        self.w = np.zeros((self.N, self.C, self.R))
-        self.w[at] = game.w
-        self.row = self.by_server((self.w > 0).any(axis=0, keepdims=True))[0] > 0
-        gamma = np.zeros((self.N, self.C))
+        self.w = np.zeros((self.C, self.R, self.N))
+        self.w[at[0], :, at[1]] = game.w
+        self.row = self.by_server((self.w > 0).any(axis=2)) > 0
+        gamma = np.zeros((self.C, self.N))
         gamma[at] = game.gamma
-        self.best = gamma.max(axis=1)
-        self.gamma = gamma / self.best[:, None]
+        self.best = gamma.max(axis=0)
+        self.gamma = gamma / self.best
         self.limits = game.limits / self.best
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
             self.log_a, self.log_b = np.log(game.A), np.log(game.B)
-        self.log_unit = np.log(np.where(self.arc, game.instance.weights[:, None] * self.gamma, 1.0))
+        self.log_unit = np.log(np.where(self.arc, game.instance.weights * self.gamma, 1.0))
         self.unit = np.ones(self.K)
         self.sharp = np.zeros(self.K, bool)
         self.cap(np.inf)
 
     def by_server(self, values: Any) -> Floats:
-        """(M, K, ..) sums over the variants of each server of values (M, C, ..)."""
-        result: Floats = values if self.V == 1 else values.reshape(len(values), self.K, self.V, *values.shape[2:]).sum(axis=2)
+        """(K, ..) sums over the variants of each server of values (C, ..)."""
+        result: Floats = values if self.V == 1 else values.reshape(self.K, self.V, *values.shape[1:]).sum(axis=1)
         return result
 
     def cap(self, most: float) -> None:
@@ -125,15 +126,20 @@ class LevelEquations:
         self.alpha = np.where(self.sharp, 1.0, np.minimum(self.game.alpha, most))
         self.beta = np.maximum(self.alpha, 1.0)
 
+    @property
+    def capped(self) -> bool:
+        """Whether the bound changes an alpha."""
+        return bool(np.any((self.alpha < self.game.alpha) & ~self.sharp))
+
     def scale(self, y: Floats) -> None:
         """Count kappa in what a level is worth at y on each server."""
         log_g = self._marginal(self.tasks(y))[0]
-        total = self.by_server(np.where(self.arc, log_g, 0.0)).sum(axis=0)
-        self.unit = np.exp(total / np.maximum(self.by_server(self.arc.astype(float)).sum(axis=0), 1))
+        total = self.by_server(np.where(self.arc, log_g, 0.0)).sum(axis=1)
+        self.unit = np.exp(total / np.maximum(self.by_server(self.arc.astype(float)).sum(axis=1), 1))
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""
-        result: Floats = (self.gamma * y).sum(axis=1)
+        result: Floats = np.einsum("cn,cn->n", self.gamma, y)
         return result
 
     def slack(self, y: Floats) -> Floats:
@@ -143,7 +149,11 @@ class LevelEquations:
 
     def load(self, y: Floats) -> Floats:
         """(K, R) the sums of w y."""
-        result: Floats = self.by_server(np.einsum("ncr,nc->cr", self.w, y)[None])[0]
+        return self.by_server(np.matmul(self.w, y[:, :, None])[:, :, 0])
+
+    def paid(self, share: Floats, u: Floats) -> Floats:
+        """(C, N) the sums over r of share_nir u_ir; share is (C, R, N) and u (K, R)."""
+        result: Floats = np.matmul(u[self.server][:, None, :], share)[:, 0, :]
         return result
 
     def left(self, tasks: Floats) -> Floats:
@@ -163,29 +173,34 @@ class LevelEquations:
     def _marginal(self, tasks: Floats) -> tuple[Floats, Floats]:
         """Log g' / beta, and its elasticity / beta."""
         with np.errstate(all="ignore"):
-            log_z = np.where(self.arc, np.log(tasks)[:, None] - self.log_unit, 0.0)
-            alpha, beta, other = self.alpha[self.server], self.beta[self.server], self.log_b[self.server] - log_z
-            log_g = np.logaddexp(alpha * (self.log_a[self.server] - log_z), other)
-            elasticity = alpha + (1.0 - alpha) * np.exp(other - log_g)
+            log_z = np.where(self.arc, np.log(tasks) - self.log_unit, 0.0)
+            alpha, beta = self.alpha[self.server, None], self.beta[self.server, None]
+            log_g = alpha * (self.log_a[self.server, None] - log_z)
+            elasticity = alpha
+            if np.isfinite(self.log_b).any():
+                other = self.log_b[self.server, None] - log_z
+                log_g = np.logaddexp(log_g, other)
+                elasticity = alpha + (1.0 - alpha) * np.exp(other - log_g)
         return log_g / beta, np.where(self.arc, elasticity / beta, 0.0)
 
     def _price(self, k: Floats) -> tuple[Floats, Floats]:
         """Log of a task's price / beta, and each resource's part of the price."""
         with np.errstate(all="ignore"):
             log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])[self.server]
-            beta = self.beta[self.server]
-            terms = beta[:, None] * log_k + self.log_w
-            most = terms.max(axis=2)
-            part = np.exp(terms - np.where(np.isfinite(most), most, 0.0)[:, :, None])
-            total = part.sum(axis=2)
+            beta = self.beta[self.server, None]
+            share = (beta * log_k)[:, :, None] + self.log_w
+            most = share.max(axis=1)
+            share -= np.where(np.isfinite(most), most, 0.0)[:, None, :]
+            np.exp(share, out=share)
+            total = share.sum(axis=1)
             log_p = (most + np.log(total)) / beta
-            share = np.nan_to_num(part / total[:, :, None])
+            share /= np.where(total > 0, total, 1.0)[:, None, :]
         if self.sharp.any():
-            levels = np.where(self.w > 0, log_k, -np.inf)
-            highest = np.arange(self.R) == levels.argmax(axis=2)[:, :, None]
             sharp = self.sharp[self.server]
-            log_p = np.where(sharp, levels.max(axis=2), log_p)
-            share = np.where(sharp[:, None], highest & self.arc[:, :, None], share)
+            levels = np.where(self.w[sharp] > 0, log_k[sharp][:, :, None], -np.inf)
+            highest = np.arange(self.R)[:, None] == levels.argmax(axis=1)[:, None, :]
+            log_p[sharp] = levels.max(axis=1)
+            share[sharp] = highest & self.arc[sharp][:, None, :]
         return log_p, share
 
     def x(self, y: Floats) -> Floats:
@@ -262,7 +277,7 @@ class NewtonSession(Session):
         if self.limits.start is None:
             return None
         levels, game = self.levels, self.levels.game
-        y = np.zeros((levels.N, levels.C))
+        y = np.zeros((levels.C, levels.N))
         y[levels.at] = game.shrunk(np.maximum(self.limits.start, 0.0)) / game.gamma
         if np.any(levels.tasks(y) <= 0):
             return None
@@ -283,7 +298,7 @@ class NewtonSession(Session):
 
         Parameters
         ----------
-        y, k : (N, C) and (K, R)
+        y, k : (C, N) and (K, R)
         facts : for the trace
         """
         gap = self.levels.gap(y, k)
@@ -311,9 +326,9 @@ class NewtonSession(Session):
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     """The start: 0.7 of an equal partition, or of the limit where that is less, and every level at its unit."""
-    ways = levels.by_server(levels.arc.astype(float))[:, levels.server]
-    y = np.where(levels.arc, 0.7 / levels.N / np.maximum(ways * levels.w.max(axis=2), 1.0), 0.0)
-    y *= np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y))[:, None]
+    ways = levels.by_server(levels.arc.astype(float))[levels.server]
+    y = np.where(levels.arc, 0.7 / levels.N / np.maximum(ways * levels.w.max(axis=1), 1.0), 0.0)
+    y *= np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y))
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))
 
@@ -327,19 +342,19 @@ def levels_at(levels: LevelEquations, y: Floats) -> Floats:
     Parameters
     ----------
     levels : the game
-    y : (N, C), with tasks for every user
+    y : (C, N), with tasks for every user
     """
     from scipy.optimize import nnls
 
     k, tasks = np.zeros((levels.K, levels.R)), levels.tasks(y)
     log_g = levels._marginal(tasks)[0]
-    used = (y > 0) & (levels.left(tasks) > FULL)[:, None]
+    used = (y > 0) & (levels.left(tasks) > FULL)
     full = levels.row & (levels.slack(y) <= FULL)
     for i in range(levels.K):
-        (n, c), rows = np.nonzero(used & (levels.server == i)), np.flatnonzero(full[i])
+        (c, n), rows = np.nonzero(used & (levels.server == i)[:, None]), np.flatnonzero(full[i])
         if not len(n) or not len(rows):
             continue
-        w, log_level = levels.w[n, c][:, rows], log_g[n, c]  # log g' / beta; for alpha = infinity log 1 / z
+        w, log_level = levels.w[c, :, n][:, rows], log_g[c, n]  # log g' / beta; for alpha = infinity log 1 / z
         if levels.sharp[i]:
             k[i, rows] = np.exp(np.where(w > 0, log_level[:, None], np.inf).min(axis=0)) / levels.unit[i]
         else:

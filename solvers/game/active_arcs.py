@@ -1,0 +1,158 @@
+r"""Newton's method on the equations of the arcs and prices in use: how a solution near a guess is found to rounding error.
+
+With the guess P of the arcs in use, Q of the resources with a price and H of the users at their limits it solves
+
+    E_ni = 0 for P, n not in H,    slack_ir = 0 for Q,    left_n = 0 for H,    y = 0 and k = 0 elsewhere
+
+One step, in the relative changes v of x_n, l of y, u of k:
+
+1. Each user's pivot is its largest arc in P. Its equation gives v = - (E + sum_r share u) / pull, or left_n = 0 does, and
+   x_n v_n = sum_i gamma_ni y_ni l_ni gives its l.
+2. The other arcs of P are about K (R - 1); their equations A u = a have the u alone. Least squares by a singular value
+   decomposition, u = u_0 + Z t, with Z the directions that A does not see.
+3. The rows of Q: B (u_0 + Z t) + C l = slack, the step of least norm in t and in the l of the other arcs: where prices or tasks
+   are not unique the equations are dependent.
+
+After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack. The method ends where
+the residual is no longer halved: near a solution it is squared.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, lstsq, svd
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession
+
+__all__ = ["newton_on_active_arcs"]
+
+MOST = 12_000
+"""Arcs in use up to which steps are taken: C is dense, with a row for each of the prices in use."""
+
+DEPENDENT = 1e-12
+"""Singular values below this part of the largest one count as 0."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Arcs in use (C, N), resources with a price (K, R), users at their limits (N,)."""
+
+    arcs: Booleans
+    rows: Booleans
+    held: Booleans
+
+    def corrected(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
+        """The guess that y (C, N) and k (K, R) suggest."""
+        with np.errstate(invalid="ignore"):
+            excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        left = levels.left(levels.tasks(y))
+        held = (self.held & ~np.any((y > 0) & (excess > np.maximum(left, 0.0)), axis=0)) | (left < 0)
+        arcs = np.where(held, self.arcs & (y > 0), levels.arc & (levels.N * y > excess))
+        return Guess(arcs, levels.row & (k > levels.slack(y)), held)
+
+
+def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
+    """Steps until the residual is small enough; the session keeps the best point.
+
+    Parameters
+    ----------
+    session : judges the points
+    y, k : (C, N) and (K, R) where to start
+    arcs, rows : (C, N) and (K, R), the guess of the arcs in use and of the resources with a price
+    held : (N,) the guess of the users who are at their limits
+    """
+    levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
+    for _ in range(8):
+        y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
+        if not guess.arcs.any(axis=0).all() or guess.arcs.sum() > MOST:
+            return
+        try:
+            y, k = _least_step(levels, y, k, guess)
+        except (LinAlgError, ValueError):  # numbers out of range
+            return
+        gap = session.look(y, k)
+        if gap <= session.target or gap > 0.5 * before:
+            return
+        before = gap
+        guess = guess.corrected(levels, y, k)
+
+
+def _least_step(levels: LevelEquations, y: Floats, k: Floats, guess: Guess) -> tuple[Floats, Floats]:
+    """One step from y (C, N) and k (K, R), which are 0 outside the guess."""
+    step = ActiveStep(levels, y, k, guess)
+    l, u = step.least()  # noqa: E741 (the letters of the text)
+    return np.maximum(y + step.own * l, 0.0), k * np.exp(np.clip(u, -3.0, 3.0))
+
+
+class ActiveStep:
+    """The linearised equations at a point.
+
+    Attributes
+    ----------
+    own, tasks : (C, N) y of the arcs in use, at least a little, and the tasks that it stands for; 0 on other arcs
+    p, server : (N,) the column and the server of each pivot
+    c, n : the other arcs in use
+    row : the prices in use, as i R + r
+    v, to_u : v_n = v_n - sum_r to_u_nr u_ir with i the pivot's server; (N,) and (N, R)
+    """
+
+    def __init__(self, levels: LevelEquations, y: Floats, k: Floats, guess: Guess) -> None:
+        self.levels, self.y, self.held, self.at = levels, y, guess.held, levels.derivatives(y, k)
+        self.own = np.where(guess.arcs, np.maximum(y, 1e-6 / levels.N), 0.0)
+        self.tasks = self.own * levels.gamma
+        self.p = self.tasks.argmax(axis=0)  # 1
+        self.server, users = levels.server[self.p], np.arange(levels.N)
+        self.pivot = self.p, users
+        others = guess.arcs.copy()
+        others[self.pivot] = False
+        self.c, self.n = np.nonzero(others)
+        self.row = np.flatnonzero(guess.rows)
+        pull, missing = self.at.pull[self.pivot], np.where(levels.limited, levels.limits, self.at.tasks) - self.at.tasks
+        self.v = np.where(self.held, missing / self.at.tasks, -self.at.excess[self.pivot] / pull)
+        self.to_u = np.where(self.held, 0.0, self.at.share[self.p, :, users].T / pull).T
+
+    def least(self) -> tuple[Floats, Floats]:
+        """Steps 2 and 3: l (C, N) and u (K, R)."""
+        levels, c, n = self.levels, self.c, self.n
+        first, free = self._prices()
+        B, C, right = self._rows()
+        step = lstsq(np.hstack([B @ free, C]), right - B @ first, cond=DEPENDENT, lapack_driver="gelsy")[0]
+        u = np.zeros((levels.K, levels.R))
+        u.flat[self.row] = first + free @ step[: free.shape[1]]
+        l = np.zeros((levels.C, levels.N))  # noqa: E741
+        l[c, n] = step[free.shape[1] :]
+        v = self.v - (self.to_u * u[self.server]).sum(axis=1)
+        l[self.pivot] = (self.at.tasks * v - (self.tasks * l).sum(axis=0)) / self.tasks[self.pivot]
+        return l, u
+
+    def _prices(self) -> tuple[Floats, Floats]:
+        """Step 2: u_0 and Z, on the prices in use."""
+        levels, at, wanting = self.levels, self.at, ~self.held[self.n]
+        c, n = self.c[wanting], self.n[wanting]
+        A, each = np.zeros((len(c), levels.K, levels.R)), np.arange(len(c))
+        A[each, levels.server[c]] += at.share[c, :, n]
+        A[each, self.server[n]] -= at.pull[c, n][:, None] * self.to_u[n]
+        A = A.reshape(len(c), -1)[:, self.row]
+        right = -at.excess[c, n] - at.pull[c, n] * self.v[n]
+        if len(A) > len(self.row):
+            Q, A = np.linalg.qr(A)
+            right = Q.T @ right
+        left, size, directions = svd(A, full_matrices=True)
+        rank = int((size > DEPENDENT * size.max(initial=0.0)).sum())
+        return directions[:rank].T @ ((left.T @ right)[:rank] / size[:rank]), directions[rank:].T
+
+    def _rows(self) -> tuple[Floats, Floats, Floats]:
+        """B, C and the slack that is left when all v are those without u."""
+        levels, at, c, n, i = self.levels, self.at, self.c, self.n, self.server
+        worth = levels.w[self.p, :, np.arange(levels.N)] * (at.tasks / levels.gamma[self.pivot])[:, None]  # loads for a unit of v
+        here = (i[:, None] == np.arange(levels.K)).astype(float)
+        blocks = np.einsum("nk,nr,ns->krs", here, worth, -self.to_u, optimize=True)
+        B = np.zeros((levels.K, levels.R, levels.K, levels.R))
+        B[np.arange(levels.K), :, np.arange(levels.K), :] = blocks
+        C, each = np.zeros((levels.K, levels.R, len(c))), np.arange(len(c))
+        C[levels.server[c], :, each] += levels.w[c, :, n] * self.own[c, n][:, None]
+        C[i[n], :, each] -= worth[n] * (self.tasks[c, n] / at.tasks[n])[:, None]
+        right = levels.slack(self.y) - here.T @ (worth * self.v[:, None])
+        size = levels.K * levels.R
+        return B.reshape(size, size)[np.ix_(self.row, self.row)], C.reshape(size, -1)[self.row], right.ravel()[self.row]

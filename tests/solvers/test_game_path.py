@@ -1,0 +1,134 @@
+"""The path of `continuation`: its linear algebra against dense systems, its orientation, and what it does at both ends."""
+
+import numpy as np
+import pytest
+from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
+
+from fairalloc.formulations import mechanism
+from fairalloc.models import Instance, generators
+from fairalloc.solvers import ACCURACY, solve
+from fairalloc.solvers.game.active_arcs import ActiveStep, Guess
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
+from fairalloc.solvers.game.equations import LevelEquations, equal
+
+GAME = "alpha-pf-vds"
+
+
+def levels_of(instance, alpha):
+    return LevelEquations(mechanism(GAME).configure(alpha=alpha).game(instance))
+
+
+def near_the_end(levels, tau, seed=0):
+    """A point with y and e far apart: some arcs of every user in use, most of them empty."""
+    rng = np.random.default_rng(seed)
+    y, k = equal(levels)
+    used = rng.random(y.shape) < 0.3
+    y = np.where(levels.arc, np.where(used, y, tau * rng.uniform(0.5, 2.0, y.shape)), 0.0)
+    y[rng.integers(levels.C, size=levels.N), np.arange(levels.N)] = 1.0 / levels.N
+    e = np.where(levels.arc, tau / levels.N / np.where(levels.arc, y, 1.0), 1.0)
+    full = rng.random(k.shape) < 0.7
+    s = np.where(levels.row, np.where(full, tau / k, 0.3), 1.0)
+    k = np.where(full, k, tau / s)
+    return CentralPathPoint(y, k, e, s, np.zeros(levels.N), np.ones(levels.N), float(np.log(tau)))
+
+
+def dense(newton):
+    """The linearised equations in (l, u): e l + pull (gamma y / x) l + share u = q, and w y l - s u = .. for the rows."""
+    levels, point, at = newton.levels, newton.point, newton.at
+    c, n = np.nonzero(levels.arc)
+    rows = levels.K * levels.R
+    J = np.zeros((len(c) + rows, len(c) + rows))
+    J[: len(c), : len(c)] = (n[:, None] == n) * np.outer(at.pull[c, n], (levels.gamma * point.y)[c, n]) / at.tasks[n]
+    J[np.arange(len(c)), np.arange(len(c))] += point.e[c, n]
+    for a in range(len(c)):
+        own = slice(levels.server[c[a]] * levels.R, (levels.server[c[a]] + 1) * levels.R)
+        J[a, len(c) :][own] = at.share[c[a], :, n[a]]
+        J[len(c) :, a][own] = levels.w[c[a], :, n[a]] * point.y[c[a], n[a]]
+    J[len(c) + np.arange(rows), len(c) + np.arange(rows)] = -np.where(levels.row, point.s, 1.0).ravel()
+    return J, (c, n)
+
+
+@pytest.mark.parametrize("strong", [0.0, np.inf])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_step_and_the_orientation_are_those_of_the_dense_system(strong, seed):
+    levels = levels_of(generators.placement(5, 3, 3, seed), [0.5, 2.0, 9.0])
+    newton = CentralPathNewton(levels, near_the_end(levels, 1e-2, seed), CentralPathOptions(strong=strong))
+    J, (c, n) = dense(newton)
+    sign, _ = np.linalg.slogdet(J)
+    assert newton.orientation == sign * (-1.0) ** (levels.K * levels.R)
+    change = newton.correction()
+    point, tau = newton.point, newton.point.tau
+    q = (tau / levels.N - point.y * point.e)[c, n] / point.y[c, n] - newton.change_of_e()[c, n]
+    supply = np.where(levels.row, newton.change_of_s() - (tau - point.k * point.s) / point.k, 0.0)
+    z = np.linalg.solve(J, np.concatenate([q, supply.ravel()]))
+    np.testing.assert_allclose(np.concatenate([change.y[c, n], change.k.ravel()]), z, atol=EXACT * np.abs(z).max())
+
+
+def missing_in_rows(newton):
+    """What the rows lack after a Newton step, in units of tau."""
+    point, levels, change = newton.point, newton.levels, newton.correction()
+    supply = newton.change_of_s() - (point.tau - point.k * point.s) / point.k
+    return np.abs(np.where(levels.row, levels.load(point.y * change.y) - point.s * change.k - supply, 0.0)).max() / point.tau
+
+
+@pytest.mark.parametrize("family", ["generic", "placement"])
+def test_refinement_keeps_the_digits_of_rows(family):
+    """Users with several arcs in use cost them: y / e is 1e8 there."""
+    levels = levels_of(getattr(generators, family)(30, 6, 3, 1), 3.0)
+    point = near_the_end(levels, 1e-8)
+    assert missing_in_rows(CentralPathNewton(levels, point)) <= 0.1
+    assert missing_in_rows(CentralPathNewton(levels, point, CentralPathOptions(refinements=0))) > 1.0
+
+
+def test_alpha_1_is_solved_as_a_program_and_by_the_path_alike():
+    """The path is followed where `max_rows` says so; the trace of the program has no tau."""
+    instance = generators.placement(20, 5, 3, 4)
+    program = solve(instance, GAME, "continuation", alpha=1, trace=True)
+    path = solve(instance, GAME, "continuation", alpha=1, trace=True, options={"max_rows": 0})
+    assert not any("tau" in event for event in program.trace)
+    assert any("tau" in event for event in path.trace)
+    assert max(program.residual, path.residual) <= ACCURACY["high"]
+    np.testing.assert_allclose(program.tasks, path.tasks, rtol=SHARES)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 4.0])
+def test_logarithms_with_other_coefficients_are_the_program_too(alpha):
+    """With A = 0 it is g' = B / z for any alpha; the prices are B times those of nb."""
+    instance = generators.generic(12, 4, 3, 2)
+    answer = solve(instance, GAME, "continuation", alpha=alpha, A=0.0, B=[0.5, 1.0, 2.0, 3.0], trace=True)
+    assert not any("tau" in event for event in answer.trace)
+    assert answer.residual <= ACCURACY["high"]
+    np.testing.assert_allclose(answer.tasks, solve(instance, "nb").tasks, rtol=SHARES)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
+def test_steps_on_the_arcs_in_use_square_the_error(alpha):
+    instance = generators.racks(12, 4, 3, 3)
+    answer = solve(instance, GAME, "continuation", alpha=alpha, accuracy="high")
+    levels = levels_of(instance, alpha)
+    y = np.zeros((levels.C, levels.N))
+    y[levels.at] = answer.x / levels.game.gamma
+    k = answer.prices / levels.unit[:, None]
+    guess = Guess(y > RESIDUAL, k > RESIDUAL, np.zeros(levels.N, bool))
+    rng = np.random.default_rng(0)
+    off = np.where(guess.arcs, y * rng.uniform(1.0 - 1e-3, 1.0 + 1e-3, y.shape), 0.0)
+    price = np.where(guess.rows, k * rng.uniform(1.0 - 1e-3, 1.0 + 1e-3, k.shape), 0.0)
+    errors = []
+    for _ in range(4):
+        at = levels.derivatives(off, price)
+        errors.append(max(np.abs(at.excess[guess.arcs]).max(), np.abs(levels.slack(off)[guess.rows]).max()))
+        step = ActiveStep(levels, off, price, guess)
+        change, prices = step.least()
+        off, price = off + step.own * change, price * np.exp(prices)
+    assert errors[0] > 1e-4
+    assert errors[2] <= 1e-2 * errors[1] + ROUNDING
+    assert errors[3] <= ROUNDING
+
+
+def test_users_who_are_tied_everywhere_end_too():
+    """All arcs of forty equal users are in use: the equations of step 5 are dependent."""
+    twins = Instance([[1, 2, 1]] * 40, [[40, 30, 20], [10, 50, 40], [30, 30, 30]])
+    for alpha in (0.5, 20, "inf"):
+        answer = solve(twins, GAME, "continuation", alpha=alpha)
+        assert answer.claims_success
+        assert answer.residual <= ACCURACY["high"]
