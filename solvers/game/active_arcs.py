@@ -20,7 +20,6 @@ the residual is no longer halved: near a solution it is squared.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, lstsq, svd
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession
@@ -43,7 +42,13 @@ class Guess:
     held: Booleans
 
     def corrected(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
-        """The guess that y (C, N) and k (K, R) suggest."""
+        """The guess that a point suggests.
+
+        Parameters
+        ----------
+        levels : the game
+        y, k : (C, N) and (K, R)
+        """
         with np.errstate(invalid="ignore"):
             excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
         left = levels.left(levels.tasks(y))
@@ -69,7 +74,7 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
             return
         try:
             y, k = _least_step(levels, y, k, guess)
-        except (LinAlgError, ValueError):  # numbers out of range
+        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
             return
         gap = session.look(y, k)
         if gap <= session.target or gap > 0.5 * before:
@@ -114,6 +119,8 @@ class ActiveStep:
 
     def least(self) -> tuple[Floats, Floats]:
         """Steps 2 and 3: l (C, N) and u (K, R)."""
+        from scipy.linalg import lstsq
+
         levels, c, n = self.levels, self.c, self.n
         first, free = self._prices()
         B, C, right = self._rows()
@@ -138,7 +145,7 @@ class ActiveStep:
         if len(A) > len(self.row):
             Q, A = np.linalg.qr(A)
             right = Q.T @ right
-        left, size, directions = svd(A, full_matrices=True)
+        left, size, directions = np.linalg.svd(A, full_matrices=True)
         rank = int((size > DEPENDENT * size.max(initial=0.0)).sum())
         return directions[:rank].T @ ((left.T @ right)[:rank] / size[:rank]), directions[rank:].T
 

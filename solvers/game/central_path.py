@@ -36,7 +36,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonOptions
@@ -261,6 +260,8 @@ class Elimination:
     """
 
     def __init__(self, newton: CentralPathNewton) -> None:
+        from scipy.linalg import lu_factor
+
         self.newton = newton
         levels, point, at = newton.levels, newton.point, newton.at
         self.c, self.n = np.nonzero(newton.strong)
@@ -366,6 +367,8 @@ class Elimination:
         return answer
 
     def _solve(self, q: Floats, supply: Floats, kept: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        from scipy.linalg import lu_solve
+
         levels, point, at, c, n = self.newton.levels, self.newton.point, self.newton.at, self.c, self.n
         wanted = levels.gamma * self.d * q
         own = wanted[self.pivot]
