@@ -29,6 +29,9 @@ __all__ = ["newton_on_active_arcs"]
 MOST = 12_000
 """Arcs in use up to which steps are taken: C is dense, with a row for each of the prices in use."""
 
+ROUNDING = 1e-14
+"""The residual up to which no step is taken."""
+
 DEPENDENT = 1e-12
 """Singular values below this part of the largest one count as 0."""
 
@@ -58,7 +61,7 @@ class Guess:
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
-    """Steps until the residual is small enough; the session keeps the best point.
+    """Steps until they no longer halve the residual; the session keeps the best point.
 
     Parameters
     ----------
@@ -77,7 +80,7 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
         except (np.linalg.LinAlgError, ValueError):  # numbers out of range
             return
         gap = session.look(y, k)
-        if gap <= session.target or gap > 0.5 * before:
+        if gap <= ROUNDING or gap > 0.5 * before:
             return
         before = gap
         guess = guess.corrected(levels, y, k)
