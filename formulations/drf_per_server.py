@@ -11,6 +11,7 @@ is refused.
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
@@ -50,7 +51,7 @@ def pairs(instance: Instance) -> Instance:
         exact.capacities,
         weights=[exact.weights[a] for a in n],
         counts=instance.counts,
-        eligible=np.arange(instance.K) == i[:, None],
+        eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
         name=instance.name,
         users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
         servers=instance.servers,

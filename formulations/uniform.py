@@ -10,6 +10,7 @@ infeasibility with respect to the parts where that is more.
 """
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -75,15 +76,14 @@ def partitioned(instance: Instance) -> Instance:
     A task counts 1 / sum_i gamma_ni, so that without limits the objective is the sum of all parts, 1.
     """
     exact, everything = instance.exact, sum(instance.exact.weights)
-    alone = np.zeros((instance.N, instance.K, instance.N), dtype=bool)
-    users = np.arange(instance.N)
-    alone[users, :, users] = instance.placement
+    n, i = np.nonzero(instance.placement)
+    alone = sp.csr_array((np.ones(len(n), dtype=bool), (n, i * instance.N + n)), shape=(instance.N, instance.K * instance.N))
     pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
     return instance.replace(
         capacities=[[q * c * w / everything for c in capacity] for q, capacity in pools for w in exact.weights],
         counts=None,
         weights=[1 / tasks for tasks in monopoly(instance)],
-        eligible=alone.reshape(instance.N, -1),
+        eligible=alone,
         servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
         demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
     )

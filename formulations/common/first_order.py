@@ -24,7 +24,8 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     """The largest relative first-order gain that prices leave possible, at their best scale s.
 
     min over s of s sum p + sum over limited n of max(a_n - s q_n, 0) max_tasks_n, where s q_n >= a_n for users without a limit.
-    It is piecewise linear and convex in s, so the best s is a kink a_n / q_n.
+    It is piecewise linear and convex in s, so the best s is the first kink a_n / q_n to the right of which it does not fall:
+    where sum p >= the sum of q_n max_tasks_n over limited n with larger kinks. Its neighbours are looked at too, for rounding.
 
     Parameters
     ----------
@@ -47,9 +48,15 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     least = float(kinks[~capped].max(initial=0.0))
     if not np.isfinite(least):
         return np.inf
-    candidates = np.unique(np.append(np.maximum(kinks[capped & (q > 0)], least), least))
-    limits = np.maximum(marginal[capped] - candidates[:, None] * q[capped], 0.0) @ instance.max_tasks[capped]
-    bound = (candidates * np.maximum(prices, 0.0).sum() + limits).min()
+    total, most = float(np.maximum(prices, 0.0).sum()), instance.max_tasks[capped]
+    limited = np.sort(np.maximum(kinks[capped & (q > 0)], least))
+    candidates = np.append(least, limited)
+    order = np.argsort(kinks[capped], kind="stable")
+    after = np.append(np.cumsum((q[capped] * most)[order][::-1])[::-1], 0.0)
+    larger = after[np.searchsorted(kinks[capped][order], candidates, side="right")]
+    best = int(np.argmax(total >= larger)) if total >= larger[-1] else len(candidates) - 1
+    near = candidates[max(best - 1, 0) : best + 2]
+    bound = min(s * total + float(np.maximum(marginal[capped] - s * q[capped], 0.0) @ most) for s in near.tolist())
     return max(float(bound / (marginal @ allocation.tasks)) - 1.0, 0.0)
 
 

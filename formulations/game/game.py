@@ -150,9 +150,10 @@ class Game:
         self._check()
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
-        ways = np.zeros((instance.N, instance.K), int)
-        np.add.at(ways, (self.user, self.server), 1)
-        self.several: NDArray[np.bool_] = np.asarray((ways > 1).any(axis=0))
+        self.several: NDArray[np.bool_] = np.zeros(instance.K, dtype=bool)
+        if not instance.single_variant:
+            pair, ways = np.unique(self.user * instance.K + self.server, return_counts=True)
+            self.several[pair[ways > 1] % instance.K] = True
 
     def _check(self) -> None:
         for i, server in enumerate(self.instance.servers):
