@@ -546,8 +546,10 @@ class Instance:
             "demands_on": MappingProxyType({}),
             "_given": {**self._given, "capacities": [totals], "demands_on": {}},
         }
-        of_servers = ("servers", "placement", "eligible", "pools", "totals", "arcs", "exact", "_hash", "pool")
-        result = self._changed(data, of_servers)
+        stale = ["servers", "placement", "exact", "_hash"]
+        if self.K > 1 or self.counts[0] > 1:
+            stale += ["eligible", "pools", "totals", "arcs"]
+        result = self._changed(data, stale)
         result._check_totals()
         result._check_every_user_fits_somewhere()
         return result

@@ -148,3 +148,20 @@ def test_what_is_nothing_beside_the_largest_is_shown_as_0():
     assert "u2 0>" in repr(item)
     assert item.grid().rows[1] == ["u2", "0"]
     assert item.tasks[1] == 1.60044e-12
+
+
+def test_one_server_is_its_own_pool():
+    one = Instance(D, [[4, 6]], weights=[1, 2])
+    assert pooled(one).arcs is one.arcs
+    assert pooled(one) == one.replace(servers=["pool"])
+    twice = one.replace(counts=[2])
+    assert pooled(twice) == one.replace(servers=["pool"], capacities=[[8, 12]])
+    np.testing.assert_allclose(pooled(twice).arcs.gamma, 2 * one.arcs.gamma, rtol=ROUNDING)
+
+
+def test_the_pool_is_what_the_constructor_makes():
+    pool = pooled(TWINS)
+    assert pool == TWINS.replace(capacities=[[32, 32]], counts=None, eligible=None, servers=["pool"])
+    assert pool.exact == TWINS.replace(capacities=[[32, 32]], counts=None, servers=["pool"]).exact
+    assert pooled(TWINS) is pool
+    assert (pool.placement.shape, pool.eligible.shape, pool.totals.tolist()) == ((2, 1), (2, 1), [32, 32])
