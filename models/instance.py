@@ -570,7 +570,8 @@ class Instance:
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
         names = {"users": self._users, "servers": self._servers, "resources": self._resources}
-        values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": self.max_tasks}
+        limits = None if np.isinf(self.max_tasks).all() else self.max_tasks
+        values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
         given = {key: values[key] if value is None else value for key, value in self._given.items() if key in values}
         rest = {"name": self.name, "counts": self.counts, "eligible": self.allowed, "demands_on": self._given["demands_on"]}
         return {**given, **rest, **{kind: None if _numbered(value) else value for kind, value in names.items()}}

@@ -336,12 +336,12 @@ for alpha, used, deviation in zip(item.alphas, item.utilisation.mean(axis=1), it
 axes = fa.plots.frontier(item)
 # %% [markdown]
 # K observes, in averages over its runs, that a smaller $\alpha$ uses more and deviates more. In a single system it need not be
-# so: every server trades fairness for efficiency given the others, and together they may lose.
+# so, on one server already: whoever demands every resource gets more for a larger $\alpha$, and fills what else would be idle.
 
 # %%
-less = fa.Instance([[0, 1], [1, 1]], [[1, 1], [2, 1]])
-used = [fa.solve(less, "alpha-pf-vds", alpha=alpha).load.mean() for alpha in (1, 3)]
-print(f"utilisation {used[0]:.3f} for alpha = 1, {used[1]:.4f} for alpha = 3")
+less = fa.Instance([[0, 1, 0], [1, 0, 0], [1, 1, 1]], [[1, 1, 1]])
+used = [fa.solve(less, "alpha-pf-vds", alpha=alpha).load.mean() for alpha in (1, "inf")]
+print(f"utilisation {used[0]:.4f} for alpha = 1, {used[1]:.4f} for alpha = infinity")
 
 odd = fa.Instance([[1, 1], [2, 1], [1, 2]], [[3, 4], [2, 1]], weights=[1, 4, 4])
 deviations = [fa.solve(odd, "alpha-pf-vds", alpha=alpha).values["deviation"] for alpha in (1, 3)]

@@ -59,6 +59,7 @@ class ContinuationOptions(CentralPathOptions):
     Attributes
     ----------
     max_rows : servers times resources up to which step 0 is tried
+    program_margin : how many times the target a residual of step 0 may be: the path would take ten times as long for a digit
     starts : pairs (first tau of the central path, first cap on alpha), tried in this order
     max_steps : Newton systems for one start
     last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
@@ -66,11 +67,12 @@ class ContinuationOptions(CentralPathOptions):
     finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
         equations solved by Newton's method
     slow_tau : from this tau on the same is done after `patience` systems, and a residual that keeps the promise is enough then
-    patience : see slow_tau
+    patience : Newton systems between two such attempts; see slow_tau
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     """
 
     max_rows: int = 4000
+    program_margin: float = 10.0
     starts: tuple[tuple[float, float], ...] = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
     max_steps: int = 3000
     last_tau: float = 1e-13
@@ -322,7 +324,8 @@ class ContinuationSession(NewtonSession):
         y[levels.at] = program.x / game.gamma
         levels.scale(y)
         k = np.where(levels.row, k / levels.unit[:, None], 1.0)
-        if self.look(y, k) <= self.target:
+        enough = self.options.program_margin * self.target
+        if self.look(y, k) <= enough:
             return True
         with np.errstate(invalid="ignore"):
             excess = levels.derivatives(y, k).excess
@@ -330,7 +333,7 @@ class ContinuationSession(NewtonSession):
         held = levels.limited & (left <= FULL)
         arcs = levels.arc & (levels.N * y > np.where(held, excess - excess.min(axis=0), excess))
         newton_on_active_arcs(self, y, k, arcs, levels.row & (k > levels.slack(y)), held)
-        return self.reached
+        return self.gap <= enough
 
 
 class Continuation(Method):

@@ -79,7 +79,15 @@ def sleeping(folder):
     """Whether the process that `hangs_later` starts runs."""
     file = folder / "built"
     wanted = f"sleep\0{file.read_text()}\0".encode() if file.exists() else b"nothing"
-    return any(wanted == found.read_bytes() for found in Path("/proc").glob("[0-9]*/cmdline") if found.exists())
+    return any(wanted == command(found) for found in Path("/proc").glob("[0-9]*/cmdline"))
+
+
+def command(file):
+    """What a process was started with; nothing where it has ended meanwhile."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
 
 
 def wait_for(condition):

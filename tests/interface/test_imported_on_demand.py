@@ -1,6 +1,7 @@
 """What is not asked for is not imported: importing the package is cheap, and so is a small solve."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,9 +26,10 @@ HEAVY = SOLVERS | OTHERS | ROOMS
 
 
 def loaded(code):
-    """The modules that a fresh interpreter has after running the code."""
+    """The modules that a fresh interpreter has after running the code; coverage, which imports some itself, does not measure it."""
+    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     code += "\nimport sys; sys.stderr.write(chr(10) + ' '.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=unmeasured, check=True)
     return set(done.stderr.split("\n")[-1].split())
 
 
