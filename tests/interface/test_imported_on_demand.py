@@ -26,7 +26,7 @@ HEAVY = SOLVERS | OTHERS | ROOMS
 
 
 def loaded(code):
-    """The modules that a fresh interpreter has after running the code; coverage, which imports some itself, does not measure it."""
+    """The modules of a fresh interpreter after running the code, without coverage, which imports some itself."""
     unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     code += "\nimport sys; sys.stderr.write(chr(10) + ' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=unmeasured, check=True)
