@@ -22,7 +22,7 @@ from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
-from fairalloc.runs.cluster import Cluster
+from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.objects import is_in_file, packed
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers import METHODS
@@ -238,15 +238,15 @@ def _details(plan: Plan, here: Mapping[str, Any]) -> dict[str, Any]:
 # ---- where it is solved -------------------------------------------------------------------------------------------
 
 
-def _pool(setting: Setting) -> Pool | Cluster:
+def _pool(setting: Setting) -> Pool | RemotePool:
     if setting.scheduler and setting.jobs != 1:
         raise BenchmarkError(f"jobs is {setting.jobs}, but with a scheduler its workers say how many solves run at a time")
     if setting.scheduler:
-        return Cluster(setting.scheduler, WORKER)
+        return RemotePool(setting.scheduler, WORKER)
     return Pool(WORKER, setting.jobs, pinned=setting.jobs > 1)
 
 
-def _placed(plan: Plan, pool: Pool | Cluster) -> tuple[Plan, dict[str, Any]]:
+def _placed(plan: Plan, pool: Pool | RemotePool) -> tuple[Plan, dict[str, Any]]:
     """The plan with the number of solves at the same time on one machine, and the description of the machines."""
     if isinstance(pool, Pool):
         return plan, machine.describe_machine()
@@ -271,7 +271,7 @@ def _other(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 # ---- the processes --------------------------------------------------------------------------------------------------
 
 
-def _described(pool: Pool | Cluster, plan: Plan, progress: Progress) -> dict[str, Described]:
+def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[str, Described]:
     """Step 1."""
     asked = {key: plan.packed.get(key, key) for key in plan.methods}
     setting, found = plan.setting, {}

@@ -171,7 +171,7 @@ PLACES = {
 }
 """Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
 
-ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "theorems", "benchmarks")
+ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks")
 
 PARTS = {
     **{room: f"fairalloc.{room}" for room in ROOMS},

@@ -25,7 +25,7 @@ from typing import Any
 from fairalloc.models.errors import FairallocError, NotInstalled
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 
-__all__ = ["Cluster", "cluster_missing"]
+__all__ = ["RemotePool", "cluster_missing"]
 
 CONNECT = 20.0
 """Seconds to wait for the scheduler and its first worker."""
@@ -67,7 +67,7 @@ def _version() -> str:
         return "not installed"
 
 
-class Cluster:
+class RemotePool:
     """The workers of a scheduler; use it in a `with` statement, which ends what they started.
 
     Parameters
@@ -116,7 +116,7 @@ class Cluster:
                 raise FairallocError(f"{what} is refused: {there['lacks']}")
         return sorted(self._present())
 
-    def __enter__(self) -> "Cluster":
+    def __enter__(self) -> "RemotePool":
         return self
 
     def __exit__(self, *_: object) -> None:

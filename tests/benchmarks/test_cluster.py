@@ -53,7 +53,7 @@ def kill_after(rows, path, worker):
 def test_two_workers_one_killed_half_way(workers, tmp_path):
     here = measured(tmp_path / "here.sqlite")
     path = tmp_path / "there.sqlite"
-    with cluster.Cluster(workers.scheduler_address, "fairalloc.benchmarks.worker") as there:
+    with cluster.RemotePool(workers.scheduler_address, "fairalloc.benchmarks.worker") as there:
         assert len(there.workers) == 2
         first, _ = sorted(there.told(os.getpid).values())
     killer = threading.Thread(target=kill_after, args=(2, path, first), daemon=True)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "theorems", "benchmarks", "fairalloc")
+ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks", "fairalloc")
 MANY = 3
 
 

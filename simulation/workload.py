@@ -1,0 +1,260 @@
+"""The data of a simulation: classes of machines, and jobs of users that arrive over time.
+
+A job is a number of equal tasks; a task takes its demand of a machine from its start to its end, `duration` seconds later.
+Times are seconds from the start of the workload, capacities and demands are in the cluster's units.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import Floats, frozen, plain
+
+__all__ = ["Cluster", "Workload"]
+
+COLUMNS = ("user", "arrival", "tasks", "duration")
+"""What a table of jobs has besides one column for each resource."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Classes of identical machines.
+
+    Parameters
+    ----------
+    resources : (R,) names
+    capacities : (K, R) >= 0, what one machine of each class has
+    counts : (K,) positive int, machines of each class; default 1
+    names : (K,) of the classes; default c1, c2, ..
+
+    Raises
+    ------
+    InstanceError : one sentence with the thing, its value and the rule
+
+    Examples
+    --------
+    >>> cluster = Cluster(["cpu", "memory"], [[1, 1], [0.5, 0.25]], [2, 3])
+    >>> cluster.totals.tolist(), cluster.server_class.tolist()
+    ([3.5, 2.75], [0, 0, 1, 1, 1])
+    """
+
+    resources: Sequence[str]
+    capacities: Floats
+    counts: NDArray[np.int64] = None  # type: ignore[assignment]
+    names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        capacities = _numbers(self.capacities, "capacities", 2)
+        K, R = capacities.shape
+        if K == 0 or R == 0:
+            raise InstanceError(f"capacities have {K} rows and {R} columns, but there must be at least one of each")
+        counts = np.ones(K) if self.counts is None else _numbers(self.counts, "counts", 1)
+        names = tuple(self.names) or tuple(f"c{k + 1}" for k in range(K))
+        _same_length("counts", counts, "classes of machines", K)
+        _check(capacities, capacities < 0, "capacities", "must not be negative")
+        _check(counts, (counts < 1) | (counts != np.floor(counts)), "counts", "must be positive integers")
+        _set(self, resources=_names("resource", self.resources, R), names=_names("class", names, K))
+        _set(self, capacities=frozen(capacities), counts=frozen(counts.astype(np.int64)))
+
+    @cached_property
+    def totals(self) -> Floats:
+        """(R,) what all machines have together."""
+        return frozen(self.counts @ self.capacities)
+
+    @cached_property
+    def server_class(self) -> NDArray[np.intp]:
+        """(S,) the class of every machine, class by class."""
+        return frozen(np.repeat(np.arange(len(self.counts)), self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Jobs of users, in the order in which they arrive; jobs that are given in another order are sorted, equal times keep theirs.
+
+    Parameters
+    ----------
+    resources : (R,) names, those of the cluster in its order
+    users : (N,) names
+    weights : (N,) > 0
+    job_user : (J,) int, whose each job is, 0 to N - 1
+    arrival : (J,) >= 0, seconds
+    tasks : (J,) positive int, tasks of each job
+    duration : (J,) > 0, seconds that each task of the job runs
+    demand : (J, R) >= 0, what a task takes; some resource must be > 0
+    eligible : (J, K) bool, classes of machines that may run the tasks; default all
+    leave : (N,) seconds at which the user goes and what it runs is killed; default inf, never
+
+    Raises
+    ------
+    InstanceError : one sentence with the thing, its value and the rule
+
+    Examples
+    --------
+    >>> jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [1, 0], [30, 10], [2, 1], [60, 60], [[0.5], [1]])
+    >>> jobs.arrival.tolist(), [jobs.users[n] for n in jobs.job_user], jobs.work.tolist()
+    ([10.0, 30.0], ['ann', 'bob'], [60.0, 120.0])
+    """
+
+    resources: Sequence[str]
+    users: Sequence[str]
+    weights: Floats
+    job_user: NDArray[np.int64]
+    arrival: Floats
+    tasks: NDArray[np.int64]
+    duration: Floats
+    demand: Floats
+    eligible: NDArray[np.bool_] | None = None
+    leave: Floats = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        names = ("weights", "job_user", "arrival", "tasks", "duration")
+        weights, user, arrival, tasks, duration = (_numbers(getattr(self, name), name, 1) for name in names)
+        demand = _numbers(self.demand, "demand", 2)
+        leave = np.full(len(weights), np.inf) if self.leave is None else _numbers(self.leave, "leave", 1, unlimited=True)
+        eligible = None if self.eligible is None else _booleans(self.eligible)
+        N, J = len(weights), len(arrival)
+        of_jobs = {"job_user": user, "tasks": tasks, "duration": duration, "demand": demand, "eligible": eligible}
+        for name, values in of_jobs.items():
+            if values is not None:
+                _same_length(name, values, "times of arrival", J)
+        _same_length("leave", leave, "users", N)
+        _check(weights, weights <= 0, "weights", "must be positive")
+        _check(
+            user, (user < 0) | (user >= N) | (user != np.floor(user)), "job_user", f"must be the number of a user, 0 to {N - 1}"
+        )
+        _check(arrival, arrival < 0, "arrival", "must not be negative")
+        _check(tasks, (tasks < 1) | (tasks != np.floor(tasks)), "tasks", "must be positive integers")
+        _check(duration, duration <= 0, "duration", "must be positive")
+        _check(demand, demand < 0, "demand", "must not be negative")
+        _check(demand, np.all(demand == 0, axis=1), "demand", "must have a positive entry")
+        _check(leave, leave < 0, "leave", "must not be negative")
+        order = np.argsort(arrival, kind="stable")
+        _set(self, resources=_names("resource", self.resources, demand.shape[1]), users=_names("user", self.users, N))
+        _set(self, weights=frozen(weights), leave=frozen(leave), arrival=frozen(arrival[order]))
+        _set(self, job_user=frozen(user[order].astype(np.int64)), tasks=frozen(tasks[order].astype(np.int64)))
+        _set(self, duration=frozen(duration[order]), demand=frozen(demand[order]))
+        _set(self, eligible=None if eligible is None else frozen(eligible[order]))
+
+    @classmethod
+    def from_columns(
+        cls, columns: Mapping[str, Any], resources: Sequence[str], weights: Mapping[str, float] | None = None
+    ) -> "Workload":
+        """The jobs of a table, one a row.
+
+        Parameters
+        ----------
+        columns : name -> (J,) values: "user" (names), "arrival", "tasks", "duration" and one for each resource
+        resources : (R,) names of the columns with what a task takes
+        weights : user name -> weight, default 1
+        """
+        for name in (*COLUMNS, *resources):
+            if name not in columns:
+                raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *resources))}")
+        users, job_user = np.unique(np.asarray(columns["user"], dtype=str), return_inverse=True)
+        demand = [_numbers(columns[name], name, 1) for name in resources]
+        for name, values in zip(resources, demand, strict=True):
+            _same_length(name, values, "jobs", len(job_user))
+        given = weights or {}
+        return cls(
+            resources,
+            users.tolist(),
+            [given.get(name, 1.0) for name in users.tolist()],  # type: ignore[arg-type]
+            job_user,
+            columns["arrival"],
+            columns["tasks"],
+            columns["duration"],
+            np.column_stack(demand),
+        )
+
+    def __len__(self) -> int:
+        """J, the number of jobs."""
+        return len(self.arrival)
+
+    @cached_property
+    def work(self) -> Floats:
+        """(J,) seconds that the tasks of each job run, together."""
+        return frozen(self.tasks * self.duration)
+
+    def fitting(self, cluster: Cluster) -> NDArray[np.bool_]:
+        """(J, K) whether a task of the job may run on an empty machine of the class, by its size and by `eligible`."""
+        if tuple(cluster.resources) != tuple(self.resources):
+            raise InstanceError(
+                f"the jobs demand {', '.join(self.resources)}, but the cluster has {', '.join(cluster.resources)}"
+            )
+        K = len(cluster.counts)
+        if self.eligible is not None and self.eligible.shape[1] != K:
+            raise InstanceError(f"eligible has {self.eligible.shape[1]} columns, but the cluster has {K} classes of machines")
+        small = np.ones((len(self), K), dtype=bool)
+        for r in range(len(self.resources)):
+            small &= self.demand[:, r, None] <= cluster.capacities[:, r]
+        return small if self.eligible is None else small & self.eligible
+
+    def check_on(self, cluster: Cluster) -> None:
+        """InstanceError where a task fits on no machine."""
+        nowhere = np.flatnonzero(~self.fitting(cluster).any(axis=1))
+        for j in nowhere[:1]:
+            raise InstanceError(
+                f"the tasks of job {j} demand {shown(self.demand[j].tolist())}, which fits on no machine that may run them "
+                f"({len(nowhere)} of {len(self)} jobs): leave these jobs out by chosen()"
+            )
+
+    def chosen(self, jobs: NDArray[Any]) -> "Workload":
+        """Some jobs, by number or as (J,) bool; all users stay."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("job_user", "arrival", "tasks", "duration", "demand"):
+            values[name] = values[name][jobs]
+        return Workload(**values | {"eligible": None if self.eligible is None else self.eligible[jobs]})
+
+
+def _set(thing: Any, **values: Any) -> None:
+    """Set fields of a frozen dataclass."""
+    for name, value in values.items():
+        object.__setattr__(thing, name, value)
+
+
+def _numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) -> Floats:
+    """A copy as floats, finite unless it may be unlimited."""
+    try:
+        result = np.array(values, dtype=float) if plain(values) else np.array([*values], dtype=float)
+    except (TypeError, ValueError):
+        raise InstanceError(f"{name} is {shown(values)}, but it must be an array of numbers") from None
+    if dimensions == 2 and result.size == 0 and result.ndim < 2:
+        result = result.reshape(0, 0)
+    if result.ndim != dimensions:
+        raise InstanceError(f"{name} has {result.ndim} dimensions, but it must have {dimensions}")
+    _check(result, np.isnan(result) if unlimited else ~np.isfinite(result), name, "must be finite")
+    return result
+
+
+def _booleans(values: Any) -> NDArray[np.bool_]:
+    result = np.array(values)
+    if result.dtype != bool or result.ndim != 2:
+        raise InstanceError(f"eligible is {shown(values)}, but it must be an array of true and false, one row for each job")
+    return result
+
+
+def _same_length(name: str, values: NDArray[Any], what: str, length: int) -> None:
+    if len(values) != length:
+        raise InstanceError(f"{name} has {len(values)} rows, but there are {length} {what}")
+
+
+def _check(values: NDArray[Any], wrong: NDArray[np.bool_], name: str, rule: str) -> None:
+    """InstanceError that shows the first row that is wrong."""
+    rows = np.flatnonzero(wrong if wrong.ndim == 1 else wrong.any(axis=1))
+    for row in rows[:1]:
+        more = f" and {len(rows) - 1} more rows" if len(rows) > 1 else ""
+        raise InstanceError(f"{name}[{row}] is {shown(values[row].tolist())}{more}, but it {rule}")
+
+
+def _names(kind: str, given: Iterable[str], length: int) -> tuple[str, ...]:
+    names = tuple(given)
+    if len(names) != length:
+        raise InstanceError(f"there are {len(names)} names of {kind} for {length} of them")
+    if len(set(names)) != len(names):
+        raise InstanceError(f"names of {kind} are {shown(names)}, but they must differ")
+    return names
