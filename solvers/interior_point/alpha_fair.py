@@ -92,7 +92,7 @@ class AlphaFairArrow(Arrow):
         z = np.where(np.isfinite(self.limit), 1e-2 * y, 0.0)
         d = np.maximum(self.reduced(p, y - z), 1e-1 * y[arcs.user])
         r = np.where(np.isfinite(self.limit), self.limit - t, 0.0)
-        return PrimalDual(np.concatenate([x, 1.0 - self.load @ x, t, r]), np.concatenate([d, p, y, z]), 0.0)
+        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""

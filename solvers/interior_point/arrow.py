@@ -39,17 +39,16 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.loads import Loads, loads_of
+from fairalloc.solvers.interior_point.schur import Arrowhead, Plan, factorised, plan_for
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["Arrow", "ArrowSystem", "InteriorPointOptions", "PrimalDual", "Residuals", "Result", "twins"]
+__all__ = ["Arrow", "ArrowSystem", "InteriorPointOptions", "PrimalDual", "Residuals", "Result"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class InteriorPointOptions(AlgorithmOptions):
     """
 
     target: float = 1e-13
-    enough: float = 1e-11
+    enough: float = 1e-9
     patience: int = 15
     progress: float = 0.5
     floor: float = 1e-14
@@ -150,7 +149,7 @@ NOTHING = Residuals(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), 0.0)
 
 
 class ArrowSystem:
-    """The arrow of one iterate, users eliminated and the rest factorised; LinAlgError where it cannot be.
+    """The arrow of one iterate, one side eliminated and the other factorised; LinAlgError where it cannot be.
 
     Attributes
     ----------
@@ -171,38 +170,39 @@ class ArrowSystem:
         self.border = self.solve(np.zeros(len(self.s)), arrow.raised * self.f) if arrow.raised.any() else None
 
     def _factorise(self) -> None:
-        arrow, theta = self.arrow, self.theta
-        user, servers, resources = arrow.instance.arcs.user, arrow.instance.K, arrow.instance.R
-        e, total = self.t * self.f, arrow.totals(theta)
-        self.shaft = total + e
-        most = np.maximum.reduceat(theta, arrow.first)[user]
+        loads, theta = self.arrow.loads, self.theta
+        e = self.t * self.f
+        self.shaft = loads.totals(theta) + e
+        shaft = loads.of_users(self.shaft)
+        others, part = self._others(e, shaft) if self.refined else shaft - theta, theta / shaft
+        one, two = loads.twins
+        head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, self.arrow.options.guard)
+        self.inverse = factorised(loads, head, self.arrow.plan)
+
+    def _others(self, e: Floats, shaft: Floats) -> Floats:
+        """(A,) the shaft without the arc itself, for the largest theta of each user without cancellation; sets the pivots."""
+        loads, theta = self.arrow.loads, self.theta
+        most = loads.of_users(loads.most(theta))
         largest = np.flatnonzero(theta == most)
-        small = np.where(theta < most, theta, 0.0)
-        equal = np.bincount(user[largest], minlength=len(e)) - 1
-        others = arrow.totals(small)[user] + equal[user] * most + e[user]
-        self.pivot = largest[np.searchsorted(user[largest], np.arange(len(e)))]
-        part = theta / self.shaft[user]
-        one, two = arrow.twins
-        weights = np.append(part * np.where(theta == most, others, self.shaft[user] - theta), -part[one] * theta[two])
-        blocks = (arrow.to_blocks @ weights).reshape(servers, resources, resources)
-        self.coupling = (arrow.to_coupling @ theta).reshape(servers * resources, -1)
-        scaled = (self.coupling / np.sqrt(self.shaft)).T
-        matrix = dsyrk(-1.0, scaled, trans=1, lower=1)
-        here = np.arange(servers)
-        matrix.T.reshape(servers, resources, servers, resources)[here, :, here, :] = blocks
-        diagonal = np.diag_indices(len(matrix))
-        own = matrix[diagonal] * (1.0 + arrow.options.guard) + self.s
-        matrix[diagonal] = np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
-        self.factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
-        if failed:
-            raise np.linalg.LinAlgError
+        user = loads.user[largest]
+        small = theta.copy()
+        small[largest] = 0.0
+        equal = np.bincount(user, minlength=len(e)) - 1
+        self.pivot = largest[np.searchsorted(user, np.arange(len(e)))]
+        others = shaft - theta
+        others[largest] = (loads.totals(small) + e)[user] + equal[user] * most[largest]
+        return others
 
     def _solve(self, rows: Floats, users: Floats) -> Response:
-        p, _ = dpotrs(self.factor, rows + self.coupling @ (users / self.shaft), lower=1)
-        l = (users + self.coupling.T @ p) / self.shaft  # noqa: E741 (the letter above)
-        flow = self.theta * self.arrow.reduced(p, l)
+        loads, theta = self.arrow.loads, self.theta
+        p = self.inverse(rows + loads.rows(theta * loads.of_users(users / self.shaft)))
+        flow = theta * loads.priced(p)
+        l = (users + loads.totals(flow)) / self.shaft  # noqa: E741 (the letter above)
+        if not self.refined:
+            return Response(p, l, flow - theta * loads.of_users(l))
+        flow = theta * self.arrow.reduced(p, l)
         flow[self.pivot] = 0.0
-        flow[self.pivot] = self.t * self.f * l - users - self.arrow.totals(flow)
+        flow[self.pivot] = self.t * self.f * l - users - loads.totals(flow)
         return Response(p, l, flow)
 
     def solve(self, rows: Floats, users: Floats) -> Response:
@@ -231,7 +231,7 @@ class ArrowSystem:
         return answer
 
     def _rows(self, response: Response) -> Floats:
-        result: Floats = self.arrow.load @ response.flow + self.s * response.p
+        result: Floats = self.arrow.loads.rows(response.flow) + self.s * response.p
         return result
 
     def step(self, now: PrimalDual, lack: Residuals, over: Floats) -> PrimalDual:
@@ -248,7 +248,7 @@ class ArrowSystem:
         flow = flow + self.theta * lack.arcs
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
-        right = np.where(arrow.left_out, 0.0, arrow.load @ flow + rows - lack.rows)
+        right = np.where(arrow.left_out, 0.0, arrow.loads.rows(flow) + rows - lack.rows)
         answer, g = self.solve(right, own - arrow.totals(flow)), 0.0
         if self.border is not None:
             raised = arrow.raised
@@ -261,8 +261,9 @@ class ArrowSystem:
         step = over - self.ratio * dual
         step[: len(away)] = flow - away
         dual[: len(away)] *= arrow.paired[: len(away)]
-        at = self.pivot
-        dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]
+        if self.refined:
+            at = self.pivot
+            dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]
         return PrimalDual(step, dual, g)
 
 
@@ -287,43 +288,29 @@ class Arrow(ABC):
     level: Floats
     most: Floats
 
+    loads: Loads
+    plan: Plan
+
     def __init__(self, instance: Instance, tasks: Floats) -> None:
         arcs = instance.arcs
         self.instance, self.options, self.tasks = instance, InteriorPointOptions(), tasks
-        self.load = sp.csr_array(arcs.load @ sp.diags_array(tasks[arcs.user]))
-        self.transposed = sp.csr_array(self.load.T)
         self.limit = instance.max_tasks / tasks
         ends = np.cumsum([0, len(arcs), instance.K * instance.R, instance.N, instance.N])
         self.parts = [slice(start, end) for start, end in pairwise(ends)]
-        self.first = np.searchsorted(arcs.user, np.arange(instance.N))
-        self.twins = twins(arcs.user * instance.K + arcs.server)
 
     def compile(self) -> Self:
-        """The linear maps from theta to the entries of B, and from weights of arcs and `twins` to the blocks that are left."""
-        arcs, users, resources = self.instance.arcs, self.instance.N, self.instance.R
-        load = np.zeros((len(arcs), resources))
-        entries = self.load.tocoo()
-        load[entries.col, entries.row % resources] = entries.data
-        a, r = np.nonzero(load)
-        row = arcs.server[a] * resources + r
-        size = (self.instance.K * resources * users, len(arcs))
-        self.to_coupling = sp.csc_array((load[a, r], (row * users + arcs.user[a], a)), shape=size)
-        one, two = np.append(np.tile(np.arange(len(arcs)), (2, 1)), self.twins, axis=1)
-        pairs = (load[one, :, None] * load[two, None, :]).reshape(len(one), -1)
-        cell = arcs.server[one, None] * resources**2 + np.arange(resources**2)
-        where = (cell.ravel(), np.repeat(np.arange(len(one)), resources**2))
-        self.to_blocks = sp.csc_array((pairs.ravel(), where), shape=(self.instance.K * resources**2, len(one)))
+        """The loads, and which side is eliminated."""
+        self.loads = loads_of(self.instance, self.tasks)
+        self.plan = plan_for(self.loads, self.options.max_rows)
         return self
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = np.add.reduceat(values, self.first)
-        return result
+        return self.loads.totals(values)
 
     def reduced(self, p: Floats, l: Floats) -> Floats:  # noqa: E741
         """(A,) load^T p - owner^T l."""
-        result: Floats = self.transposed @ p - l[self.instance.arcs.user]
-        return result
+        return self.loads.priced(p) - self.loads.of_users(l)
 
     def split(self, values: NDArray[Any]) -> list[Any]:
         """The parts on arcs, rows, users and limits."""
@@ -371,7 +358,7 @@ class Arrow(ABC):
         better : gets each point whose error is smaller than those before
         """
         self.options = options = limits.own(InteriorPointOptions)
-        self.pairs = np.flatnonzero(self.paired)
+        self.pairs = _compact(self.paired)
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -398,7 +385,7 @@ class Arrow(ABC):
         open_, _, _, capped = self.split(self.paired)
         u = self.totals(x)
         return Residuals(
-            rows=np.where(self.left_out, 0.0, self.right - self.load @ x - s),
+            rows=np.where(self.left_out, 0.0, self.right - self.loads.rows(x) - s),
             users=self.raised * now.g + self.level + t - u,
             limits=np.where(capped, self.most - u - r, 0.0),
             arcs=np.where(open_, d - self.reduced(p, y - z), 0.0),
@@ -420,12 +407,16 @@ class Arrow(ABC):
 
     def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
         """The affine step and the part of the correction with which one can go farthest, primal and dual each."""
-        parts = np.linspace(1.0, least, max(self.options.parts, 1))
 
         def best(values: Floats, first: Floats, second: Floats) -> float:
-            first, second = first[self.pairs] / values[self.pairs], second[self.pairs] / values[self.pairs]
-            fastest = [max(1.0, float(-(first + part * second).min())) for part in parts]
-            return float(parts[np.argmin(fastest)])
+            values, first, second = values[self.pairs], first[self.pairs], second[self.pairs]
+            whole = -(first + second) / values
+            if not whole.max() > 1.0:
+                return 1.0
+            near = np.flatnonzero(whole > 0.1)  # the others bound no step much shorter than the whole one
+            first, second = first[near] / values[near], second[near] / values[near]
+            parts = np.linspace(1.0, least, self.options.parts)
+            return float(parts[np.argmin([max(1.0, float(-(first + part * second).min())) for part in parts])])
 
         primal = best(now.primal, affine.primal, correction.primal)
         return affine.after(correction, primal, best(now.dual, affine.dual, correction.dual))
@@ -440,13 +431,8 @@ class Arrow(ABC):
         return length(now.primal, step.primal), length(now.dual, step.dual)
 
 
-def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(2, T) all ordered pairs of different arcs at the same place."""
-    order = np.argsort(place, kind="stable")
-    pairs = [np.empty((2, 0), np.intp)]
-    for apart in range(1, len(place)):
-        same = np.flatnonzero(place[order[apart:]] == place[order[:-apart]])
-        if not len(same):
-            break
-        pairs += [np.array([order[same], order[same + apart]]), np.array([order[same + apart], order[same]])]
-    return np.concatenate(pairs, axis=1)
+def _compact(mask: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
+    """The indices of a mask; a slice, whose use copies nothing, where they follow each other."""
+    where = np.flatnonzero(mask)
+    together = len(where) > 0 and where[-1] - where[0] + 1 == len(where)
+    return slice(where[0], where[-1] + 1) if together else where

@@ -14,7 +14,8 @@ from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs
-from fairalloc.solvers.interior_point.arrow import ArrowSystem, InteriorPointOptions, twins
+from fairalloc.solvers.interior_point.arrow import ArrowSystem, InteriorPointOptions
+from fairalloc.solvers.interior_point.loads import twins
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.method import Limits
 
@@ -139,7 +140,8 @@ def test_a_newton_solve_is_that_of_the_whole_system():
     arrow.solve(first, Limits())
     now = arrow.start(first)
     newton = ArrowSystem(arrow, now, refined=True)
-    load, owner, theta = arrow.load.toarray(), scaled.arcs.owner.toarray(), newton.theta
+    load = (scaled.arcs.load * arrow.tasks[scaled.arcs.user]).toarray()
+    owner, theta = scaled.arcs.owner.toarray(), newton.theta
     coupling = (load * theta) @ owner.T
     top = np.hstack([(load * theta) @ load.T + np.diag(newton.s), -coupling])
     matrix = np.vstack([top, np.hstack([-coupling.T, np.diag(owner @ theta + newton.t * newton.f)])])

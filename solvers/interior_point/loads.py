@@ -1,0 +1,280 @@
+r"""What one iteration asks of the matrix `load`, in one of two layouts, of which neither has a number for every pair of rows.
+
+    rows      load x                        (K R,)
+    priced    load^T p                      (A,)
+    blocks    load diag(w) load^T           its K blocks R x R on the diagonal, all that there is
+    coupling  owner diag(w) load^T          (N, K R), dense
+
+`GridLoads`: every user may run on every server and has one demand vector there, so that load = demand / capacity has rank one for
+each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of arcs.
+`MaskedLoads`: the same for a part of the pairs, at least one in `SPARSEST`: arcs are written into the grid for each product.
+`ArcLoads`: any list of arcs, with the loads of each (A, R); the coupling is sparse on request.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["ArcLoads", "GridLoads", "Loads", "MaskedLoads", "loads_of", "twins"]
+
+SPARSEST = 10
+"""Grids are used from one pair in so many on."""
+
+
+class GridLoads:
+    """All pairs of users and servers; parameters are demands (N, R) in the users' units and 1 / capacity (K, R)."""
+
+    def __init__(self, demand: Floats, inverse: Floats) -> None:
+        self.demand, self.inverse = demand, inverse
+        (self.N, self.R), self.K = demand.shape, len(inverse)
+        self.pairs = (demand[:, :, None] * demand[:, None, :]).reshape(self.N, -1)
+        self.scales = (inverse[:, :, None] * inverse[:, None, :]).reshape(self.K, -1)
+        self.twins = np.empty((2, 0), np.intp)
+
+    def __len__(self) -> int:
+        return self.N * self.K
+
+    @property
+    def user(self) -> NDArray[np.intp]:
+        """(A,)"""
+        return np.repeat(np.arange(self.N), self.K)
+
+    @property
+    def server(self) -> NDArray[np.intp]:
+        """(A,)"""
+        return np.tile(np.arange(self.K), self.N)
+
+    def of_users(self, values: Floats) -> Floats:
+        """(A,) what each arc's user has of (N,)."""
+        return np.repeat(values, self.K)
+
+    def totals(self, values: Floats) -> Floats:
+        """(N,) owner @ values."""
+        result: Floats = values.reshape(self.N, self.K).sum(axis=1)
+        return result
+
+    def most(self, values: Floats) -> Floats:
+        """(N,) the largest of each user's values."""
+        result: Floats = values.reshape(self.N, self.K).max(axis=1)
+        return result
+
+    def rows(self, x: Floats) -> Floats:
+        """(K R,) load @ x."""
+        result: Floats = ((x.reshape(self.N, self.K).T @ self.demand) * self.inverse).ravel()
+        return result
+
+    def priced(self, p: Floats) -> Floats:
+        """(A,) load^T p."""
+        result: Floats = (self.demand @ (p.reshape(self.K, self.R) * self.inverse).T).ravel()
+        return result
+
+    def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
+        """(K, R, R) sums over each server's arcs; without `twins`.
+
+        Parameters
+        ----------
+        weights : (A,)
+        twin_weights : (0,)
+        """
+        del twin_weights
+        sums = (weights.reshape(self.N, self.K).T @ self.pairs) * self.scales
+        return sums.reshape(self.K, self.R, self.R)
+
+    def coupling(self, weights: Floats) -> Floats:
+        """(N, K R)."""
+        result = weights.reshape(self.N, self.K, 1) * self.demand[:, None, :]
+        result *= self.inverse
+        return result.reshape(self.N, -1)
+
+
+class MaskedLoads(GridLoads):
+    """Some pairs of users and servers, in the order of the grid; each user has one at least.
+
+    Parameters
+    ----------
+    demand, inverse : (N, R), (K, R)
+    user, server : (A,)
+    """
+
+    def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
+        super().__init__(demand, inverse)
+        self._user, self._server, self.cells = user, server, user * self.K + server
+        self.counts = np.bincount(user, minlength=self.N)
+        self.first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def user(self) -> NDArray[np.intp]:
+        """(A,)"""
+        return self._user
+
+    @property
+    def server(self) -> NDArray[np.intp]:
+        """(A,)"""
+        return self._server
+
+    def of_users(self, values: Floats) -> Floats:
+        """(A,) what each arc's user has of (N,)."""
+        return np.repeat(values, self.counts)
+
+    def totals(self, values: Floats) -> Floats:
+        """(N,) owner @ values."""
+        result: Floats = np.add.reduceat(values, self.first)
+        return result
+
+    def most(self, values: Floats) -> Floats:
+        """(N,) the largest of each user's values."""
+        result: Floats = np.maximum.reduceat(values, self.first)
+        return result
+
+    def _on_grid(self, values: Floats) -> Floats:
+        result = np.zeros(self.N * self.K)
+        result[self.cells] = values
+        return result
+
+    def rows(self, x: Floats) -> Floats:
+        """(K R,) load @ x."""
+        return super().rows(self._on_grid(x))
+
+    def priced(self, p: Floats) -> Floats:
+        """(A,) load^T p."""
+        return super().priced(p)[self.cells]
+
+    def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
+        """(K, R, R) sums over each server's arcs; without `twins`.
+
+        Parameters
+        ----------
+        weights : (A,)
+        twin_weights : (0,)
+        """
+        return super().blocks(self._on_grid(weights), twin_weights)
+
+    def coupling(self, weights: Floats) -> Floats:
+        """(N, K R)."""
+        return super().coupling(self._on_grid(weights))
+
+
+class ArcLoads:
+    """Any arcs, ordered by user; each user has one at least.
+
+    Parameters
+    ----------
+    loads : (A, R)
+    user, server : (A,)
+    users, servers : N, K
+    """
+
+    def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
+        self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
+        self.counts = np.bincount(user, minlength=users)
+        self.first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+        order = np.argsort(server, kind="stable")
+        ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
+        self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
+        place = user * servers + server
+        self.twins = twins(place)
+        self.pairs = (loads[:, :, None] * loads[:, None, :]).reshape(len(user), -1)
+        self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def of_users(self, values: Floats) -> Floats:
+        """(A,) what each arc's user has of (N,)."""
+        return np.repeat(values, self.counts)
+
+    def totals(self, values: Floats) -> Floats:
+        """(N,) owner @ values."""
+        result: Floats = np.add.reduceat(values, self.first)
+        return result
+
+    def most(self, values: Floats) -> Floats:
+        """(N,) the largest of each user's values."""
+        result: Floats = np.maximum.reduceat(values, self.first)
+        return result
+
+    def rows(self, x: Floats) -> Floats:
+        """(K R,) load @ x."""
+        result: Floats = (self.by_server @ (x[:, None] * self.loads)).ravel()
+        return result
+
+    def priced(self, p: Floats) -> Floats:
+        """(A,) load^T p."""
+        result: Floats = np.einsum("ar,ar->a", self.loads, p.reshape(self.K, self.R)[self.server])
+        return result
+
+    def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
+        """(K, R, R) sums over each server's arcs, and over pairs of arcs of a user at one server.
+
+        Parameters
+        ----------
+        weights : (A,)
+        twin_weights : (T,) of `twins`
+        """
+        weighted = sp.csr_array((weights[self.by_server.indices], self.by_server.indices, self.by_server.indptr), shape=self.by_server.shape)
+        result: Floats = (weighted @ self.pairs).reshape(self.K, self.R, self.R)
+        one, two = self.twins
+        np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * self.loads[two])[:, None, :])
+        return result
+
+    def coupling(self, weights: Floats) -> Floats:
+        """(N, K R)."""
+        result = np.zeros((self.N, self.K, self.R))
+        result.reshape(-1, self.R)[self.places] = self._at_places(weights)
+        return result.reshape(self.N, -1)
+
+    def sparse_coupling(self, weights: Floats) -> sp.csr_array:
+        """(N, K R), with a number for every resource of an arc."""
+        values = self._at_places(weights)
+        user, server = np.divmod(self.places, self.K)
+        columns = (server[:, None] * self.R + np.arange(self.R)).ravel()
+        ends = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=self.N) * self.R)])
+        return sp.csr_array((values.ravel(), columns, ends), shape=(self.N, self.K * self.R))
+
+    def _at_places(self, weights: Floats) -> Floats:
+        """(places, R), a user's arcs at one server added."""
+        values = weights[:, None] * self.loads
+        if self.place is None:
+            return values
+        result = np.zeros((len(self.places), self.R))
+        np.add.at(result, self.place, values)
+        return result
+
+
+Loads: TypeAlias = GridLoads | ArcLoads
+
+
+def loads_of(instance: Instance, tasks: Floats) -> Loads:
+    """The loads of an instance whose users count in units of tasks (N,)."""
+    arcs = instance.arcs
+    plain = instance.single_variant and not instance.demands_on
+    if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
+        demand = arcs.demand[np.searchsorted(arcs.user, np.arange(instance.N))] * tasks[:, None]
+        inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
+        if len(arcs) == instance.N * instance.K:
+            return GridLoads(demand, inverse)
+        return MaskedLoads(demand, inverse, arcs.user, arcs.server)
+    entries = arcs.load.tocoo()
+    loads = np.zeros((len(arcs), instance.R))
+    loads[entries.col, entries.row % instance.R] = entries.data
+    return ArcLoads(loads * tasks[arcs.user][:, None], arcs.user, arcs.server, instance.N, instance.K)
+
+
+def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(2, T) all ordered pairs of different arcs at the same place."""
+    order = np.argsort(place, kind="stable")
+    pairs = [np.empty((2, 0), np.intp)]
+    for apart in range(1, len(place)):
+        same = np.flatnonzero(place[order[apart:]] == place[order[:-apart]])
+        if not len(same):
+            break
+        pairs += [np.array([order[same], order[same + apart]]), np.array([order[same + apart], order[same]])]
+    return np.concatenate(pairs, axis=1)

@@ -1,0 +1,171 @@
+r"""The arrow of arrow.py with one side eliminated and the other factorised.
+
+    [ P + S    -B   ] [p]   [b]          P + S   K blocks R x R
+    [ -B^T     F    ] [l] = [0]          F       diagonal, N;   B   K R x N, the coupling
+
+What is wanted is the solution p. Three ways, of which `Plan.of` chooses by sizes:
+
+1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 B^T, dense with K R rows, formed by one symmetric product (BLAS-3).
+2. "sparse rows": the same matrix, formed and factorised sparse where few pairs of servers have a user in common.
+3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.loads import ArcLoads, Loads
+
+__all__ = ["Arrowhead", "Plan", "factorised", "plan_for"]
+
+Plan: TypeAlias = Literal["rows", "sparse rows", "users", ""]
+Solve: TypeAlias = Callable[[Floats], Floats]
+
+SPARSE = 0.05
+"""The part of the matrix of "rows" that may be nonzero for "sparse rows": above, SuperLU's fill costs more than LAPACK."""
+
+SCATTERED = 40.0
+"""How much slower a sparse product is than BLAS for the same number of multiplications."""
+
+
+class Arrowhead(NamedTuple):
+    """The numbers of the system.
+
+    Attributes
+    ----------
+    theta : (A,) of P and B
+    shaft : (N,) F
+    own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 B^T on the diagonal are summed, without cancellation
+    s : (K R,) S
+    guard : added to diagonals before they are factorised, relative: redundant equations have no pivot of their own
+    """
+
+    theta: Floats
+    shaft: Floats
+    own: Floats
+    twins: Floats
+    s: Floats
+    guard: float
+
+
+def plan_for(loads: Loads, most: int) -> Plan:
+    """The cheapest way; "" where no matrix has at most `most` rows.
+
+    Parameters
+    ----------
+    loads : of the program
+    most : rows of a dense matrix
+    """
+    rows, users = loads.K * loads.R, loads.N
+    if isinstance(loads, ArcLoads) and rows > 500 and _pairs(loads) * loads.R**2 <= SPARSE * rows**2:
+        return "sparse rows"
+    if users < 0.5 * rows and users <= most:
+        return "users"
+    return "rows" if rows <= most else ""
+
+
+def _pairs(loads: ArcLoads) -> int:
+    """The most pairs of servers that have a user in common."""
+    return int((loads.counts.astype(float) ** 2).sum())
+
+
+def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
+    """What solves for p.
+
+    Parameters
+    ----------
+    loads : of the program
+    head : the numbers
+    plan : how
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
+    """
+    return {"rows": _rows, "sparse rows": _sparse_rows, "users": _users}[plan or "rows"](loads, head)
+
+
+def _rows(loads: Loads, head: Arrowhead) -> Solve:
+    blocks = loads.blocks(head.own, head.twins)
+    scaled = head.theta / loads.of_users(np.sqrt(head.shaft))
+    if isinstance(loads, ArcLoads) and SCATTERED * _pairs(loads) <= loads.N * loads.K**2:
+        coupling = loads.sparse_coupling(scaled)
+        matrix = -(coupling.T @ coupling).toarray(order="F")
+    else:
+        matrix = dsyrk(-1.0, loads.coupling(scaled).T, lower=1)
+    here = np.arange(loads.K)
+    matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
+    return _cholesky(matrix, head)
+
+
+def _cholesky(matrix: Floats, head: Arrowhead) -> Solve:
+    diagonal = np.diag_indices(len(matrix))
+    matrix[diagonal] = _pivots(matrix[diagonal], head)
+    return _dense(matrix)
+
+
+def _pivots(diagonal: Floats, head: Arrowhead) -> Floats:
+    own = diagonal * (1.0 + head.guard) + head.s
+    return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
+
+
+def _dense(matrix: Floats) -> Solve:
+    factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError
+
+    def solve(right: Floats) -> Floats:
+        answer: Floats = dpotrs(factor, right, lower=1)[0]
+        return answer
+
+    return solve
+
+
+def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
+    from scipy.sparse.linalg import splu
+
+    assert isinstance(loads, ArcLoads)
+    coupling = loads.sparse_coupling(head.theta / loads.of_users(np.sqrt(head.shaft)))
+    product = (coupling.T @ coupling).tocoo()
+    row, column = product.coords
+    apart = row // loads.R != column // loads.R
+    off = sp.csc_array((-product.data[apart], (row[apart], column[apart])), shape=product.shape)
+    blocks = loads.blocks(head.own, head.twins)
+    here = np.arange(loads.R)
+    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head).reshape(-1, loads.R)
+    matrix = sp.csc_array(off + sp.block_diag(blocks, format="csc"))
+    try:
+        factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError from error
+    return factor.solve  # type: ignore[no-any-return]
+
+
+def _users(loads: Loads, head: Arrowhead) -> Solve:
+    blocks = loads.blocks(head.theta, np.zeros(loads.twins.shape[1]))
+    here = np.arange(loads.R)
+    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head).reshape(-1, loads.R)
+    inverse = np.linalg.inv(np.linalg.cholesky(blocks))
+    coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
+    half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)
+    matrix = dsyrk(-1.0, half.T, trans=1, lower=1)
+    diagonal = np.diag_indices(len(matrix))
+    left = matrix[diagonal] + head.shaft
+    matrix[diagonal] = np.maximum(left, head.guard * head.shaft)
+    of_users = _dense(matrix)
+
+    def of_blocks(right: Floats) -> Floats:
+        once = inverse @ right.reshape(loads.K, loads.R, 1)
+        result: Floats = np.matmul(inverse.transpose(0, 2, 1), once).ravel()
+        return result
+
+    def solve(right: Floats) -> Floats:
+        l = of_users(loads.totals(head.theta * loads.priced(of_blocks(right))))  # noqa: E741 (the letter above)
+        return of_blocks(right + loads.rows(head.theta * loads.of_users(l)))
+
+    return solve
