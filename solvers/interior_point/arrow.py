@@ -176,7 +176,7 @@ class ArrowSystem:
         shaft = loads.of_users(self.shaft)
         others, part = self._others(e, shaft) if self.refined else shaft - theta, theta / shaft
         one, two = loads.twins
-        head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, self.arrow.options.guard)
+        head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, self.arrow.options.guard, not self.refined)
         self.inverse = factorised(loads, head, self.arrow.plan)
 
     def _others(self, e: Floats, shaft: Floats) -> Floats:

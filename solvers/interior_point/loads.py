@@ -11,7 +11,7 @@ each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K)
 `ArcLoads`: any list of arcs, with the loads of each (A, R); the coupling is sparse on request.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -85,10 +85,10 @@ class GridLoads:
         sums = (weights.reshape(self.N, self.K).T @ self.pairs) * self.scales
         return sums.reshape(self.K, self.R, self.R)
 
-    def coupling(self, weights: Floats) -> Floats:
-        """(N, K R)."""
-        result = weights.reshape(self.N, self.K, 1) * self.demand[:, None, :]
-        result *= self.inverse
+    def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
+        """(N, K R), in that precision."""
+        result = weights.astype(kind).reshape(self.N, self.K, 1) * self.demand.astype(kind)[:, None, :]
+        result *= self.inverse.astype(kind)
         return result.reshape(self.N, -1)
 
 
@@ -157,9 +157,9 @@ class MaskedLoads(GridLoads):
         """
         return super().blocks(self._on_grid(weights), twin_weights)
 
-    def coupling(self, weights: Floats) -> Floats:
-        """(N, K R)."""
-        return super().coupling(self._on_grid(weights))
+    def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
+        """(N, K R), in that precision."""
+        return super().coupling(self._on_grid(weights), kind)
 
 
 class ArcLoads:
@@ -225,9 +225,9 @@ class ArcLoads:
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * self.loads[two])[:, None, :])
         return result
 
-    def coupling(self, weights: Floats) -> Floats:
-        """(N, K R)."""
-        result = np.zeros((self.N, self.K, self.R))
+    def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
+        """(N, K R), in that precision."""
+        result = np.zeros((self.N, self.K, self.R), kind)
         result.reshape(-1, self.R)[self.places] = self._at_places(weights)
         return result.reshape(self.N, -1)
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from fairalloc.models.numbers import Floats
@@ -43,6 +43,7 @@ class Arrowhead(NamedTuple):
     own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 B^T on the diagonal are summed, without cancellation
     s : (K R,) S
     guard : added to diagonals before they are factorised, relative: redundant equations have no pivot of their own
+    single : whether the product of "rows" may be formed in single precision, which is twice as fast
     """
 
     theta: Floats
@@ -51,6 +52,7 @@ class Arrowhead(NamedTuple):
     twins: Floats
     s: Floats
     guard: float
+    single: bool
 
 
 def plan_for(loads: Loads, most: int) -> Plan:
@@ -97,7 +99,8 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
         coupling = loads.sparse_coupling(scaled)
         matrix = -(coupling.T @ coupling).toarray(order="F")
     else:
-        matrix = dsyrk(-1.0, loads.coupling(scaled).T, lower=1)
+        coupling = loads.coupling(scaled, np.float32 if head.single else np.float64)
+        matrix = np.asfortranarray((ssyrk if head.single else dsyrk)(-1.0, coupling.T, lower=1), float)
     here = np.arange(loads.K)
     matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
     return _cholesky(matrix, head)
