@@ -25,6 +25,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.arrow import InteriorPointOptions, Result
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
+from fairalloc.solvers.interior_point.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import solver_options
 
@@ -106,7 +107,7 @@ class HighsSession(Session):
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
         options = self.limits.own(HighsLeximinOptions)
-        small = options.max_rows >= self.instance.K * self.instance.R
+        small = bool(plan_for(self.instance, options.max_rows))
         return small and len(self.instance.arcs) > options.dense_arcs * self.instance.N
 
     def _by_interior_point(self, round: Round) -> Result:  # noqa: A002

@@ -34,6 +34,7 @@ Cholesky factor of a dense matrix of size K R is all the linear algebra there is
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -60,34 +61,44 @@ class InteriorPointOptions(AlgorithmOptions):
     target : the error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth of the
         largest is known to be stuck only to ten thousand times the gap
     enough : the error up to which an answer is used
-    patience : iterations without a smaller error after which the best point is taken; 2 without
-        progress once it is `enough`
-    progress : the part of the smallest error so far that counts as progress once that is `enough`
+    settled : the error from which on the best point is taken after 2 iterations without progress
+    patience : iterations without a smaller error after which it is taken before; a third of them once it is `enough`
+    progress : the part of the smallest error so far that counts as progress once that is `settled`
     floor : the relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the
         residuals
     utility_floor : the same for nb and fds, whose errors are then below 1e-12; with 1e-14 some were 5e-11
     max_iterations : Newton systems for one round
-    max_rows : servers times resources up to which the dense system of that size is formed
+    max_rows : rows up to which a dense system is formed, of servers times resources or of users
+    max_resources : up to which blocks of resources times resources are
     back : the part of the way to the boundary that a step goes
-    guard : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own
-    close : the error below which solves are refined
+    guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
+        the least with which that succeeds; where rows are equations, which others may imply, without the first
+    close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
     refinements : the most steps of conjugate gradients in a solve
     parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
     """
 
     target: float = 1e-13
     enough: float = 1e-9
+    settled: float = 1e-11
     patience: int = 15
     progress: float = 0.5
     floor: float = 1e-14
     utility_floor: float = 1e-13
     max_iterations: int = 200
-    max_rows: int = 4000
+    max_rows: int = 6000
+    max_resources: int = 64
     back: float = 0.9999
-    guard: float = 1e-14
+    guards: tuple[float, ...] = (1e-16, 1e-14, 1e-12, 1e-10)
     close: float = 1e-3
     refinements: int = 4
     parts: int = 3
+
+    def waits(self, least: float) -> int:
+        """How many iterations without a smaller error than this one are waited for."""
+        if least <= self.settled:
+            return 2
+        return self.patience if least > self.enough else self.patience // 3
 
 
 NEVER = 1e30
@@ -176,7 +187,8 @@ class ArrowSystem:
         shaft = loads.of_users(self.shaft)
         others, part = self._others(e, shaft) if self.refined else shaft - theta, theta / shaft
         one, two = loads.twins
-        head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, self.arrow.options.guard, not self.refined)
+        guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
+        head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, guards, not self.refined)
         self.inverse = factorised(loads, head, self.arrow.plan)
 
     def _others(self, e: Floats, shaft: Floats) -> Floats:
@@ -301,8 +313,13 @@ class Arrow(ABC):
     def compile(self) -> Self:
         """The loads, and which side is eliminated."""
         self.loads = loads_of(self.instance, self.tasks)
-        self.plan = plan_for(self.loads, self.options.max_rows)
+        self.plan = plan_for(self.instance, self.options.max_rows)
         return self
+
+    @property
+    def plain(self) -> bool:
+        """Whether no row is an equation."""
+        return bool(self.split(self.paired)[1].all())
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
@@ -365,7 +382,7 @@ class Arrow(ABC):
         since = iteration = 0
         with np.errstate(all="ignore"):  # what overflows is no smaller error
             while least > options.target and iteration < options.max_iterations and not limits.late:
-                if since >= (options.patience if least > options.enough else 2):
+                if since >= options.waits(least):
                     break
                 try:
                     now = self._next(now, lack, error)
@@ -374,7 +391,7 @@ class Arrow(ABC):
                 lack = self.residuals(now)  # 1
                 error, iteration, since = self.error(now, lack), iteration + 1, since + 1
                 if error < least:
-                    since = since if options.progress * least < error <= options.enough else 0
+                    since = since if options.progress * least < error <= options.settled else 0
                     best, least = now, error
                     better(best)
         return best, least, iteration
@@ -394,7 +411,7 @@ class Arrow(ABC):
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> PrimalDual:
         """One iteration."""
-        system = ArrowSystem(self, now, refined=error < self.options.close)  # 2
+        system = self._system(now, refined=error < self.options.close or not self.plain)  # 2
         affine = system.step(now, lack, self.towards(now))  # 3
         ahead = self._lengths(now, affine, 1.0)
         tried = now.after(affine, *ahead)
@@ -404,6 +421,13 @@ class Arrow(ABC):
         correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         return now.after(step, *self._lengths(now, step, self.options.back))  # 5
+
+    def _system(self, now: PrimalDual, refined: bool) -> ArrowSystem:
+        """In double precision where single precision leaves no positive pivot."""
+        if not refined:
+            with suppress(np.linalg.LinAlgError):
+                return ArrowSystem(self, now, refined)
+        return ArrowSystem(self, now, refined=True)
 
     def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
         """The affine step and the part of the correction with which one can go farthest, primal and dual each."""

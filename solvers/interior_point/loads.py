@@ -219,7 +219,9 @@ class ArcLoads:
         weights : (A,)
         twin_weights : (T,) of `twins`
         """
-        weighted = sp.csr_array((weights[self.by_server.indices], self.by_server.indices, self.by_server.indptr), shape=self.by_server.shape)
+        weighted = sp.csr_array(
+            (weights[self.by_server.indices], self.by_server.indices, self.by_server.indptr), shape=self.by_server.shape
+        )
         result: Floats = (weighted @ self.pairs).reshape(self.K, self.R, self.R)
         one, two = self.twins
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * self.loads[two])[:, None, :])

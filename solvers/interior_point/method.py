@@ -8,7 +8,25 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.arrow import InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinSession
+from fairalloc.solvers.interior_point.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session
+
+
+def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> str:
+    """Why the kernel does not apply; else "".
+
+    Parameters
+    ----------
+    method : its id, for the sentence
+    instance : the domain
+    options : with the sizes of what is formed
+    """
+    if options.max_resources < instance.R:
+        return f"{method} forms blocks for at most {options.max_resources} resources, but there are {instance.R}"
+    if plan_for(instance, options.max_rows):
+        return ""
+    sizes = f"there are {instance.N} users, and {instance.K * instance.R} servers times resources"
+    return f"{method} forms a dense system of at most {options.max_rows} rows, but {sizes}"
 
 
 class InteriorPoint(Method):
@@ -24,11 +42,8 @@ class InteriorPoint(Method):
         return isinstance(mechanism, Leximin | NashBargaining | FairDominantShares)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Not where the dense system is too large."""
-        domain = mechanism.domain(instance)
-        rows = domain.K * domain.R
-        rule = f"{self.id} forms a dense system of servers times resources, at most {self.options.max_rows}, but there are {rows}"
-        return rule if rows > self.options.max_rows else ""
+        """Not where every dense system is too large."""
+        return why_not(self.id, mechanism.domain(instance), self.options)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The matrices of the arrow."""

@@ -11,15 +11,18 @@ What is wanted is the solution p. Three ways, of which `Plan.of` chooses by size
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.loads import ArcLoads, Loads
+from fairalloc.solvers.interior_point.loads import SPARSEST, ArcLoads, Loads
 
 __all__ = ["Arrowhead", "Plan", "factorised", "plan_for"]
 
@@ -42,7 +45,7 @@ class Arrowhead(NamedTuple):
     shaft : (N,) F
     own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 B^T on the diagonal are summed, without cancellation
     s : (K R,) S
-    guard : added to diagonals before they are factorised, relative: redundant equations have no pivot of their own
+    guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
     single : whether the product of "rows" may be formed in single precision, which is twice as fast
     """
 
@@ -51,29 +54,30 @@ class Arrowhead(NamedTuple):
     own: Floats
     twins: Floats
     s: Floats
-    guard: float
+    guards: tuple[float, ...]
     single: bool
 
 
-def plan_for(loads: Loads, most: int) -> Plan:
+def plan_for(instance: Instance, most: int) -> Plan:
     """The cheapest way; "" where no matrix has at most `most` rows.
 
     Parameters
     ----------
-    loads : of the program
+    instance : of the program
     most : rows of a dense matrix
     """
-    rows, users = loads.K * loads.R, loads.N
-    if isinstance(loads, ArcLoads) and rows > 500 and _pairs(loads) * loads.R**2 <= SPARSE * rows**2:
+    rows, users = instance.K * instance.R, instance.N
+    grid = SPARSEST * len(instance.arcs) >= users * instance.K
+    if not grid and rows > 500 and _pairs(np.bincount(instance.arcs.user)) * instance.R**2 <= SPARSE * rows**2:
         return "sparse rows"
-    if users < 0.5 * rows and users <= most:
+    if users <= most and (users < 0.5 * rows or rows > most):
         return "users"
     return "rows" if rows <= most else ""
 
 
-def _pairs(loads: ArcLoads) -> int:
-    """The most pairs of servers that have a user in common."""
-    return int((loads.counts.astype(float) ** 2).sum())
+def _pairs(counts: NDArray[np.intp]) -> int:
+    """The most pairs of servers that have a user in common, for users with so many arcs."""
+    return int((counts.astype(float) ** 2).sum())
 
 
 def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
@@ -95,7 +99,7 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
     blocks = loads.blocks(head.own, head.twins)
     scaled = head.theta / loads.of_users(np.sqrt(head.shaft))
-    if isinstance(loads, ArcLoads) and SCATTERED * _pairs(loads) <= loads.N * loads.K**2:
+    if isinstance(loads, ArcLoads) and SCATTERED * _pairs(loads.counts) <= loads.N * loads.K**2:
         coupling = loads.sparse_coupling(scaled)
         matrix = -(coupling.T @ coupling).toarray(order="F")
     else:
@@ -103,30 +107,29 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
         matrix = np.asfortranarray((ssyrk if head.single else dsyrk)(-1.0, coupling.T, lower=1), float)
     here = np.arange(loads.K)
     matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
-    return _cholesky(matrix, head)
+    diagonal = matrix.diagonal().copy()
+    return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
-def _cholesky(matrix: Floats, head: Arrowhead) -> Solve:
-    diagonal = np.diag_indices(len(matrix))
-    matrix[diagonal] = _pivots(matrix[diagonal], head)
-    return _dense(matrix)
-
-
-def _pivots(diagonal: Floats, head: Arrowhead) -> Floats:
-    own = diagonal * (1.0 + head.guard) + head.s
+def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
+    own = diagonal * (1.0 + guard) + head.s
     return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
 
 
-def _dense(matrix: Floats) -> Solve:
-    factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError
+def _cholesky(matrix: Floats, pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:
+    """By the least of the guards with which the matrix is positive definite in floating point."""
+    diagonal = np.diag_indices(len(matrix))
+    for guard in guards:
+        matrix[diagonal] = pivots(guard)
+        factor, failed = dpotrf(matrix, lower=1)
+        if not failed:
+            return partial(_backwards, factor)
+    raise np.linalg.LinAlgError
 
-    def solve(right: Floats) -> Floats:
-        answer: Floats = dpotrs(factor, right, lower=1)[0]
-        return answer
 
-    return solve
+def _backwards(factor: Floats, right: Floats) -> Floats:
+    answer: Floats = dpotrs(factor, right, lower=1)[0]
+    return answer
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
@@ -140,7 +143,7 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
     off = sp.csc_array((-product.data[apart], (row[apart], column[apart])), shape=product.shape)
     blocks = loads.blocks(head.own, head.twins)
     here = np.arange(loads.R)
-    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head).reshape(-1, loads.R)
+    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, head.guards[-1]).reshape(-1, loads.R)
     matrix = sp.csc_array(off + sp.block_diag(blocks, format="csc"))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
@@ -152,15 +155,13 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
 def _users(loads: Loads, head: Arrowhead) -> Solve:
     blocks = loads.blocks(head.theta, np.zeros(loads.twins.shape[1]))
     here = np.arange(loads.R)
-    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head).reshape(-1, loads.R)
+    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, head.guards[-1]).reshape(-1, loads.R)
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
     coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
     half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)
     matrix = dsyrk(-1.0, half.T, trans=1, lower=1)
-    diagonal = np.diag_indices(len(matrix))
-    left = matrix[diagonal] + head.shaft
-    matrix[diagonal] = np.maximum(left, head.guard * head.shaft)
-    of_users = _dense(matrix)
+    left = matrix.diagonal() + head.shaft
+    of_users = _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 
     def of_blocks(right: Floats) -> Floats:
         once = inverse @ right.reshape(loads.K, loads.R, 1)

@@ -160,14 +160,17 @@ def test_twins_are_all_pairs_at_one_place(place):
 
 
 def test_where_the_system_is_too_large_it_says_so(monkeypatch):
-    monkeypatch.setattr(METHODS[METHOD], "options", InteriorPointOptions(max_rows=59))
+    monkeypatch.setattr(METHODS[METHOD], "options", InteriorPointOptions(max_rows=39))
     instance = generators.placement(40, 20, 3, 1)
     with pytest.raises(NotApplicable) as error:
         solve(instance, "tsf", METHOD)
-    assert str(error.value) == f"{METHOD} forms a dense system of servers times resources, at most 59, but there are 60"
+    assert (
+        str(error.value)
+        == f"{METHOD} forms a dense system of at most 39 rows, but there are 40 users, and 60 servers times resources"
+    )
     assert METHOD not in [m.id for m in methods_for(mechanism("tsf"), instance)]
     monkeypatch.setattr(MaxMinArrow, "solve", lambda *_: pytest.fail("it was asked"))
-    assert solve(instance, "tsf", "highs:leximin", options={"max_rows": 59}).residual <= RESIDUAL
+    assert solve(instance, "tsf", "highs:leximin", options={"max_rows": 39}).residual <= RESIDUAL
 
 
 def test_out_of_time_it_keeps_its_point_and_claims_nothing():
