@@ -189,7 +189,8 @@ class ArrowSystem:
         one, two = loads.twins
         guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
         head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, guards, not self.refined)
-        self.inverse = factorised(loads, head, self.arrow.plan)
+        exact = self.refined and loads.K * loads.R <= self.arrow.options.max_rows
+        self.inverse = factorised(loads, head, "rows" if exact and self.arrow.plan == "users" else self.arrow.plan)
 
     def _others(self, e: Floats, shaft: Floats) -> Floats:
         """(A,) the shaft without the arc itself, for the largest theta of each user without cancellation; sets the pivots."""

@@ -7,7 +7,8 @@ What is wanted is the solution p. Three ways, of which `Plan.of` chooses by size
 
 1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 B^T, dense with K R rows, formed by one symmetric product (BLAS-3).
 2. "sparse rows": the same matrix, formed and factorised sparse where few pairs of servers have a user in common.
-3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers.
+3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
+   one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 """
 
 from collections.abc import Callable
@@ -70,7 +71,7 @@ def plan_for(instance: Instance, most: int) -> Plan:
     grid = SPARSEST * len(instance.arcs) >= users * instance.K
     if not grid and rows > 500 and _pairs(np.bincount(instance.arcs.user)) * instance.R**2 <= SPARSE * rows**2:
         return "sparse rows"
-    if users <= most and (users < 0.5 * rows or rows > most):
+    if users <= most and (rows > most or (rows > 500 and users < 0.25 * rows)):
         return "users"
     return "rows" if rows <= most else ""
 
