@@ -57,6 +57,10 @@ LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 """For the rounds after the first: primal simplex, because the last point stays feasible."""
 
 
+COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
+"""Where those end without an answer, as one of 2,000 rounds of zero demands did: dual simplex from no basis."""
+
+
 class HighsSession(Session):
     """A HiGHS object with one round in it."""
 
@@ -90,7 +94,7 @@ class HighsSession(Session):
         if self.limits.limited:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"), self.logged():
-            self.highs.run()
+            self._run()
         with self.phase("read"):
             termination = self._termination()
             solution = self.highs.getSolution()
@@ -102,6 +106,15 @@ class HighsSession(Session):
             rows = self.instance.K * self.instance.R
             prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
         return self.x, prices
+
+    def _run(self) -> None:
+        """HiGHS on its model; once more without its basis where primal simplex has lost feasibility on the way."""
+        self.highs.run()
+        if self.keep_model and self._termination() in {"inaccurate", "error"}:
+            self.highs.clearSolver()
+            for option, value in COLD.items():
+                _checked(self.highs.setOptionValue(option, value), option)
+            self.highs.run()
 
     @property
     def dense(self) -> bool:

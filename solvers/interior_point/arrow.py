@@ -21,8 +21,8 @@ The unknowns on arcs, dx = c / d - theta dd with theta = x / d, leave a system i
     [ -B^T   D + E  ] [dl] = ...   B = load diag(theta) owner^T   K R x N, the coupling
                                    D = owner diag(theta) owner^T  diagonal
 
-(S = s / p; E = -dt / dy where there is no limit) and, where users are raised, one border for g. Users are eliminated, and the
-Cholesky factor of a dense matrix of size K R is all the linear algebra there is.
+(S = s / p; E = -dt / dy where there is no limit) and, where users are raised, one border for g. One side is eliminated, and the
+Cholesky factor of the rest is all the linear algebra there is (schur.py).
 
 **The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
 
@@ -189,7 +189,7 @@ class ArrowSystem:
         one, two = loads.twins
         guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
         head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, guards, not self.refined)
-        exact = self.refined and loads.K * loads.R <= self.arrow.options.max_rows
+        exact = self.refined and len(self.s) <= self.arrow.options.max_rows
         self.inverse = factorised(loads, head, "rows" if exact and self.arrow.plan == "users" else self.arrow.plan)
 
     def _others(self, e: Floats, shaft: Floats) -> Floats:
@@ -202,7 +202,7 @@ class ArrowSystem:
         small[largest] = 0.0
         equal = np.bincount(user, minlength=len(e)) - 1
         self.pivot = largest[np.searchsorted(user, np.arange(len(e)))]
-        others = shaft - theta
+        others: Floats = shaft - theta
         others[largest] = (loads.totals(small) + e)[user] + equal[user] * most[largest]
         return others
 
@@ -328,7 +328,8 @@ class Arrow(ABC):
 
     def reduced(self, p: Floats, l: Floats) -> Floats:  # noqa: E741
         """(A,) load^T p - owner^T l."""
-        return self.loads.priced(p) - self.loads.of_users(l)
+        result: Floats = self.loads.priced(p) - self.loads.of_users(l)
+        return result
 
     def split(self, values: NDArray[Any]) -> list[Any]:
         """The parts on arcs, rows, users and limits."""

@@ -31,7 +31,7 @@ class GridLoads:
 
     def __init__(self, demand: Floats, inverse: Floats) -> None:
         self.demand, self.inverse = demand, inverse
-        (self.N, self.R), self.K = demand.shape, len(inverse)
+        self.N, self.K, self.R = len(demand), len(inverse), demand.shape[1]
         self.pairs = (demand[:, :, None] * demand[:, None, :]).reshape(self.N, -1)
         self.scales = (inverse[:, :, None] * inverse[:, None, :]).reshape(self.K, -1)
         self.twins = np.empty((2, 0), np.intp)
@@ -145,7 +145,8 @@ class MaskedLoads(GridLoads):
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
-        return super().priced(p)[self.cells]
+        result: Floats = super().priced(p)[self.cells]
+        return result
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
         """(K, R, R) sums over each server's arcs; without `twins`.

@@ -15,8 +15,9 @@ from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs
 from fairalloc.solvers.interior_point.arrow import ArrowSystem, InteriorPointOptions
-from fairalloc.solvers.interior_point.loads import twins
+from fairalloc.solvers.interior_point.loads import ArcLoads, GridLoads, MaskedLoads, twins
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
+from fairalloc.solvers.interior_point.schur import plan_for
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -133,13 +134,28 @@ def test_one_user_and_one_server():
     assert limited.claims_success
 
 
-def test_a_newton_solve_is_that_of_the_whole_system():
+@pytest.mark.parametrize(
+    ("instance", "layout", "plan"),
+    [
+        (generators.variants(8, 4, 3, 3), ArcLoads, "rows"),
+        (generators.variants(8, 4, 3, 3), ArcLoads, "sparse rows"),
+        (generators.variants(4, 8, 3, 3), ArcLoads, "users"),
+        (generators.generic(8, 4, 3), GridLoads, "rows"),
+        (generators.generic(4, 8, 3), GridLoads, "users"),
+        (generators.placement(8, 4, 3), MaskedLoads, "rows"),
+        (generators.placement(4, 8, 3), MaskedLoads, "users"),
+    ],
+    ids=lambda v: getattr(v, "name", getattr(v, "__name__", v)),
+)
+def test_a_newton_solve_is_that_of_the_whole_system(instance, layout, plan):
     """Against a dense solve with nothing eliminated: the two sides, and the flows that the pivots carry."""
-    arrow, scaled, _ = posed(generators.variants(8, 4, 3, 3), "lmmf")
+    arrow, scaled, _ = posed(instance, "lmmf")
     first = Round.first(scaled)
     arrow.solve(first, Limits())
+    arrow.plan = plan
     now = arrow.start(first)
-    newton = ArrowSystem(arrow, now, refined=True)
+    newton = ArrowSystem(arrow, now, refined=plan != "users")  # which leaves the last digits to "rows"
+    assert type(arrow.loads) is layout
     load = (scaled.arcs.load * arrow.tasks[scaled.arcs.user]).toarray()
     owner, theta = scaled.arcs.owner.toarray(), newton.theta
     coupling = (load * theta) @ owner.T
@@ -148,9 +164,18 @@ def test_a_newton_solve_is_that_of_the_whole_system():
     right = np.random.default_rng(0).normal(size=len(matrix))
     expected = np.linalg.solve(matrix, right)
     found = newton.solve(*np.split(right, [load.shape[0]]))
-    np.testing.assert_allclose(np.append(found.p, found.l), expected, rtol=EXACT)
+    exact = RESIDUAL if plan == "users" else EXACT
+    np.testing.assert_allclose(np.append(found.p, found.l), expected, rtol=exact)
     p, worth = np.split(expected, [load.shape[0]])
-    np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=EXACT, atol=ROUNDING)
+    np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=exact, atol=ROUNDING)
+
+
+def test_plans_follow_sizes():
+    """The smaller side where it is much smaller, sparse where few servers share users, nothing where all is too large."""
+    few, many = generators.generic(20, 400, 2), generators.generic(400, 20, 2)
+    sparse = generators.sparse(500, 500, 2, part=0.005)
+    assert [plan_for(instance, 1000) for instance in (few, many, sparse)] == ["users", "rows", "sparse rows"]
+    assert plan_for(many, 30) == ""
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))

@@ -60,6 +60,12 @@ def test_the_rounds_of_zs_three_users():
     assert [now.active.tolist() for now in seen] == [[True, True, True], [False, False, True]]
 
 
+@pytest.mark.parametrize("seed", [1545, 1585])
+def test_a_round_in_which_primal_simplex_fails_is_solved_from_no_basis(seed):
+    """On these HiGHS' primal simplex, started from the last round's basis, ends with no answer."""
+    assert solve(generators.zero_demand(8, 5, 2, seed), "lmmf", "highs:leximin").claims_success
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(["zero_demand", "racks", "finite", "placement"]), SEEDS, st.booleans())
 def test_faces_change_nothing_but_the_digits(family, seed, lexicographic_tasks):
