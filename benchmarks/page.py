@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from statistics import median
 
 from fairalloc.benchmarks import figures, metrics
+from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Pairwise, Rank, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import (
@@ -39,7 +40,7 @@ def sections(summary: Summary, drawn: bool = True) -> list[Section]:
     """The report of a summary; `drawn` says whether with figures."""
     drawn = drawn and find_spec("matplotlib") is not None
     before = (_facts, _choice, _methods)
-    after = (_pairs, _layers, _references, _failures, _undefined, _missing, _definitions, _limitations)
+    after = (_growth, _pairs, _layers, _references, _failures, _undefined, _missing, _definitions, _limitations)
     return [
         *(section for part in before for section in part(summary)),
         *_mechanisms(summary, drawn),
@@ -225,6 +226,21 @@ def _memory(summary: Summary, drawn: bool) -> list[Section]:
         "solves that lived to tell, on the cases that each method has. Look at differences: processes share what they start with."
     )
     return [Section("Memory", [text], figure=figures.element(panels[0]))]
+
+
+def _growth(summary: Summary) -> list[Section]:
+    """How methods grow, where the suite has families of growing cases."""
+    grids = growth_grids(summary)
+    if not grids:
+        return []
+    text = (
+        f"CPU seconds of solves whose residual is at most {VERIFIED:g}, by decades of arcs. The exponent is the slope of "
+        f"the least-squares line of log seconds against log arcs from {FEWEST_ARCS:,} arcs on, with the range of arcs; the "
+        "residual is the largest of these solves; a method that ran out of time or memory is not asked on larger cases."
+    )
+    ahead = speedup_grid(summary)
+    compared = [Section("This package and the other solvers", table=ahead)] if ahead else []
+    return [Section("Growth", [text]), *(Section(grid.title, table=replace(grid, title="")) for grid in grids), *compared]
 
 
 def _pairs(summary: Summary) -> list[Section]:

@@ -21,6 +21,9 @@ __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
 
 T = TypeVar("T")
 
+SKIPPED = "skipped"
+"""The termination of a method that was not asked, because it ran out of time or memory on a smaller case."""
+
 UNDEFINED = ""
 """The method of a row that says why a case has no solves: it cannot be built, or its mechanism is not defined there."""
 
@@ -78,7 +81,8 @@ class Record(Job):
     ----------
     started : UTC time
     tolerance : the residual that the accuracy promises
-    termination : why the method stopped; "memory" and "error" also where its process was ended; "undefined" in a row about a case
+    termination : why the method stopped; "memory" and "error" also where its process was ended; "undefined" in a row about a
+        case, SKIPPED where it was not asked
     claims : whether the method says it solved the case
     feasibility, definition : residuals computed from the instance; inf where there is no finite point
     wall, cpu : seconds around the method, taken outside it: on the clock, and of all its threads and child processes
@@ -89,6 +93,7 @@ class Record(Job):
     trace : [[seconds, residual], ..] of an iterative method, where the suite asks for it
     quantities : the numbers of the answer that are unique (references.py), [] where none are
     rational : whether the answer is exact, in rationals
+    arcs : of the instance; 0 where it was not solved
     """
 
     started: str
@@ -111,6 +116,7 @@ class Record(Job):
     trace: tuple[tuple[float, float], ...] = ()
     quantities: tuple[float, ...] = ()
     rational: bool = False
+    arcs: int = 0
 
     @property
     def residual(self) -> float:

@@ -3,7 +3,8 @@
 1. describe every case in a child process: its instance's fingerprint, and the methods that compute its mechanism there
 2. list the solves: every case, with each of these methods, at every accuracy, as often as repeats are asked for
 3. leave out those that are on record
-4. solve each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered
+4. solve each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered; a method that
+   ran out of time or memory on a case gets a row that says so for the larger cases that come after it
 """
 
 from collections import Counter
@@ -18,7 +19,7 @@ from typing import Any
 from fairalloc.benchmarks import machine
 from fairalloc.benchmarks.identity import code_of
 from fairalloc.benchmarks.progress import Progress
-from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Job, Record
+from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
@@ -39,6 +40,9 @@ WORKER = "fairalloc.benchmarks.worker"
 
 BUILD_SECONDS = 120.0
 """How long it may take to build an instance and to ask the methods whether they compute its mechanism."""
+
+OVER = ("time_limit", "memory")
+"""Terminations after which larger cases are not tried."""
 
 CLOCKS = 0.05, 0.1
 """The clock in a child may show less than the one outside by this part of it, and by this many seconds."""
@@ -146,11 +150,50 @@ def measure(
         progress.begin(len(left))
         _record_undefined(store, described, left)
         by_key = {job.key: job for job in left if job.method != UNDEFINED}
-        for task, answer in pool.answers(_task(plan, job) for job in by_key.values()):
+        ladder = _Ladder(plan.suite, [record for record in store.records() if record.key in done])
+        climbed = _climbed(by_key.values(), ladder, store, progress)
+        for task, answer in pool.answers(_task(plan, job) for job in climbed):
             job = by_key[task.request["key"]]
-            store.add(_record(job, _outcome(job, answer)))
+            found = _record(job, _outcome(job, answer))
+            ladder.note(found)
+            store.add(found)
             progress.step(f"{job.method} {job.case}")
     return len(jobs) - len(left), len(left)
+
+
+class _Ladder:
+    """Where methods ran out of time or memory, so that they are not asked on what is larger."""
+
+    def __init__(self, suite: Suite, known: Iterable[Record]) -> None:
+        self._after = {case.name: case.after for case in suite.cases}
+        self._over: dict[tuple[str, str, str], str] = {}
+        for record in known:
+            self.note(record)
+
+    def note(self, record: Record) -> None:
+        """Remember what ran out of time or memory."""
+        asked = record.method, record.accuracy
+        if record.termination in OVER:
+            self._over[record.case, *asked] = record.case
+        elif record.termination == SKIPPED:
+            self._over[record.case, *asked] = self._over.get((self._after[record.case], *asked), record.case)
+
+    def stopped_at(self, job: Job) -> str:
+        """The smaller case on which the method of a job ran out of time or memory, or ""."""
+        return self._over.get((self._after[job.case], job.method, job.accuracy), "")
+
+
+def _climbed(jobs: Iterable[Job], ladder: _Ladder, store: BenchmarkStore, progress: Progress) -> Iterator[Job]:
+    """The jobs that are worth solving; the others get their rows."""
+    for job in jobs:
+        if smaller := ladder.stopped_at(job):
+            message = f"not asked: it ran out of time or memory on the smaller case {smaller}"
+            row = _record(job, {"termination": SKIPPED, "message": message})
+            ladder.note(row)
+            store.add(row)
+            progress.step(f"{job.method} {job.case}")
+        else:
+            yield job
 
 
 # ---- the plan -----------------------------------------------------------------------------------------------------
@@ -273,13 +316,17 @@ def _other(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[str, Described]:
     """Step 1."""
-    asked = {key: plan.packed.get(key, key) for key in plan.methods}
     setting, found = plan.setting, {}
     progress.say(f"building {len(plan.suite.cases)} instances")
-    requests = ({"suite": plan.place, "case": case.name, "methods": asked} for case in plan.suite.cases)
+    requests = ({"suite": plan.place, "case": case.name, "methods": _asked(plan, case)} for case in plan.suite.cases)
     for task, answer in pool.answers(Task(request, BUILD_SECONDS, setting.memory_mb) for request in requests):
         found[task.request["case"]] = _read(answer)
     return found
+
+
+def _asked(plan: Plan, case: SuiteCase) -> dict[str, str]:
+    """The methods of a case, each as another process finds it."""
+    return {key: plan.packed.get(key, key) for key in plan.methods if not case.methods or key in case.methods}
 
 
 def _read(answer: Document | NoAnswer) -> Described:

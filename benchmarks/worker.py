@@ -56,7 +56,7 @@ def answer(request: Document, restart: Callable[[], object]) -> Document:
     return _solved(request, instance, restart) if "method" in request else _described(request, instance)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2)
 def _instance(suite: str, case: str) -> Instance:
     return _case(suite, case).build()
 
@@ -126,6 +126,7 @@ def _measured(
         "trace": _trace(allocation.trace),
         "quantities": unique_quantities(case, instance, allocation),
         "rational": allocation.x_exact is not None,
+        "arcs": len(instance.arcs),
     }
 
 

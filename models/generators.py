@@ -9,6 +9,7 @@ All families raise InstanceError where a number of users, servers or resources i
 from fractions import Fraction
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
@@ -461,12 +462,11 @@ def _pareto(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return result
 
 
-def _few(rng: np.random.Generator, n_users: int, n_servers: int, degree: int) -> np.ndarray:
-    """True on `degree` random servers of every user."""
-    result = np.zeros((n_users, n_servers), bool)
-    for row in result:
-        row[rng.choice(n_servers, degree, replace=False)] = True
-    return result
+def _few(rng: np.random.Generator, n_users: int, n_servers: int, degree: int) -> sp.csr_array:
+    """True on `degree` random servers of every user; sparse."""
+    servers = np.concatenate([np.sort(rng.choice(n_servers, degree, replace=False)) for _ in range(n_users)])
+    start = degree * np.arange(n_users + 1)
+    return sp.csr_array((np.ones(len(servers), bool), servers, start), shape=(n_users, n_servers))
 
 
 def _some(rng: np.random.Generator, shape: tuple[int, int], part: float) -> np.ndarray:

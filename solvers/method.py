@@ -286,6 +286,7 @@ class Method(ABC):
     warm : whether it uses a warm start; `starts` may say no for some mechanisms
     faces : whether later rounds of a lexicographic mechanism are written on their face (formulations/lexicographic/rule.py)
     anytime : whether it starts from an equal partition and has a point from then on: worth a try where another ran out of time
+    peer : whether it is here to be compared with, and never asked without being named
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
     """
 
@@ -301,6 +302,7 @@ class Method(ABC):
     canonical: bool = True
     faces: bool = True
     anytime: bool = False
+    peer: bool = False
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"

@@ -1,6 +1,6 @@
 """The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -8,6 +8,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
+from fairalloc.solvers.choice import order
 from fairalloc.solvers.installed import installed_methods, other_method
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
@@ -43,24 +44,9 @@ def as_method(item: object) -> Method | None:
 METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, as_method, lambda item: (item.id,))
 """All methods by id, available or not."""
 
-FASTEST = (
-    "continuation",
-    "progressive-filling",
-    "highs:leximin",
-    "highs",
-    "interior-point",
-    "njc-market",
-    "njc-milp",
-    "cvxpy:clarabel",
-    "pyomo:highs",
-    "pyomo:ipopt",
-    "cvxpy:highs",
-)
-"""The order in which `method=None` tries them: measured by the suite `first`; the others follow by name."""
-
 
 def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
-    """The methods that compute a mechanism, fastest first.
+    """The methods that compute a mechanism, fastest first by what was measured (choice.py).
 
     Parameters
     ----------
@@ -125,15 +111,15 @@ def candidates(mechanism: Mechanism, instance: Instance | None = None, available
     ----------
     mechanism, instance, available : as for `methods_for`
     """
-    for method in _in_order(available):
+    for method in _in_order(order(mechanism, instance), available):
         fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
         if fits and (method.is_available() or not available):
             yield method
 
 
-def _in_order(available: bool) -> Iterator[Method]:
-    """All methods, fastest first; installed packages are asked only after those of FASTEST."""
-    yield from (METHODS[key] for key in FASTEST if key in METHODS)
-    yield from (METHODS[key] for key in METHODS if key not in FASTEST)
+def _in_order(first: Sequence[str], available: bool) -> Iterator[Method]:
+    """All methods, those of a list first, then by name; installed packages are asked only after them."""
+    yield from (METHODS[key] for key in first if key in METHODS)
+    yield from (METHODS[key] for key in METHODS if key not in first)
     if available:
         yield from (method for method in installed_methods() if method.id not in METHODS)

@@ -10,7 +10,7 @@ may take any time, also those that are called before there is a model. An edit i
 compiled here, before the fork and under an alarm, so that the next call finds it compiled.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -168,7 +168,7 @@ def _solved(
     """The best allocation; `keep` gets each that is better than those before."""
     instance = request.instance
     item = request.mechanism.configure(**parameters).settled(instance)
-    chosen = [_chosen(item, method, instance, options)] if method is not None else candidates(item, instance)
+    chosen = [_chosen(item, method, instance, options)] if method is not None else _unnamed(item, instance)
     request = replace(request, mechanism=item)
     merged = _merged(request, method, options) if request.merge else None
     if merged is not None and meets(merged, request.limits.promised):
@@ -190,11 +190,16 @@ def _merged(request: Request, method: str | Own | None, options: Mapping[str, An
     if classes is None:
         return None
     small = classes.merged
-    chosen = [_chosen(item, method, small, options)] if method is not None else candidates(item, small)
+    chosen = [_chosen(item, method, small, options)] if method is not None else _unnamed(item, small)
     answer = best_attempt(replace(request, instance=small), chosen)
     if answer is None or not answer.has_point:
         return None
     return judged(item, classes.split(answer, item.home(instance)), request.limits, reference=request.reference)
+
+
+def _unnamed(mechanism: Mechanism, instance: Instance) -> Iterator[Method]:
+    """The methods that are asked where none is named."""
+    return (method for method in candidates(mechanism, instance) if not method.peer)
 
 
 def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:

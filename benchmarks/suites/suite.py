@@ -21,7 +21,19 @@ from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy
 
-__all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "register", "suite_of"]
+__all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
+
+
+OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:")
+"""How the ids of methods begin that hand a model to somebody else's solver."""
+
+MIXED = ("highs:leximin",)
+"""Methods of this package that use such a solver in part."""
+
+
+def is_ours(method: str) -> bool:
+    """Whether a method is an algorithm of this package."""
+    return method in MIXED or not method.startswith(OTHERS)
 
 
 class BenchmarkError(InstanceError):
@@ -39,6 +51,9 @@ class SuiteCase:
     build : makes the instance; it is called where the case is solved
     parameters : of the mechanism
     answer : the exact tasks of each user, where a paper prints them; a reference for the report
+    methods : that are asked, if they are available; () = all
+    after : the name of a smaller case before it, or "": a method that ran out of time or memory there is not asked here
+    family : what it belongs to with its smaller and larger kin, for the report of growth; "" = nothing
     words : what `fairalloc bench run` needs to solve it, where the name of its suite and its own are not enough
     """
 
@@ -47,6 +62,9 @@ class SuiteCase:
     build: Callable[[], Instance]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     answer: tuple[Fraction, ...] | None = None
+    methods: tuple[str, ...] = ()
+    after: str = ""
+    family: str = ""
     words: str = ""
 
     def __post_init__(self) -> None:
@@ -90,6 +108,11 @@ class Suite:
             raise BenchmarkError(f"the suite {self.id!r} has no cases, but it must have at least 1")
         if twice := _repeated(case.name for case in self.cases):
             raise BenchmarkError(f"two cases of the suite {self.id!r} have the name {twice!r}, but names must be distinct")
+        before = set[str]()
+        for case in self.cases:
+            if case.after and case.after not in before:
+                raise BenchmarkError(f"the case {case.name!r} is after {case.after!r}, but no case before it has that name")
+            before.add(case.name)
 
     def case(self, name: str) -> SuiteCase:
         """The case of that name."""

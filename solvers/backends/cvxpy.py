@@ -206,6 +206,7 @@ class PlainRounds(Method):
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
     install = "pip install fairalloc"
     faces = False
+    peer = True
     solver = "HIGHS"
 
     def computes(self, mechanism: Mechanism) -> bool:

@@ -305,6 +305,7 @@ class HighsAlgorithm(Highs):
     """Direct HiGHS by one of its algorithms, with crossover to a vertex only where that ends too early."""
 
     warm = False
+    peer = True
 
     def __init__(self, name: str, kind: str, table: str, packages: tuple[str, ...] = ("highspy",), extra: str = "") -> None:
         super().__init__(f"highs:{name}", kind)

@@ -87,6 +87,7 @@ class Pdlp(Method):
 
     id = "ortools:pdlp"
     kind = "first-order"
+    peer = True
     packages: ClassVar[tuple[str, ...]] = ("ortools",)
     install = "pip install fairalloc[ortools]"
     solver = "PDLP"

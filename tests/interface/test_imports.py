@@ -39,7 +39,7 @@ PARTS = {
         *("options", "threads", "start", "silence"),
         *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
         *("lexicographic", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
-        *("registry", "judge", "attempts", "solve", "solve_many", "distance", "__init__"),
+        *("choice", "registry", "judge", "attempts", "solve", "solve_many", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "active_set", "*", "properties", "certificates", "plots", "explanations", "__init__"),
     "runs": ("__init__", "*"),
@@ -50,7 +50,7 @@ PARTS = {
     ),
     "benchmarks": (
         *("suites", "machine", "identity", "records", "references", "worker", "progress", "*"),
-        *("runner", "metrics", "ranking", "compare", "report", "figures", "page", "formats", "__init__"),
+        *("runner", "metrics", "ranking", "compare", "report", "choice", "growth", "figures", "page", "formats", "__init__"),
     ),
     "fairalloc": ("stop", "__init__", "*", "cli", "__main__"),
 }

@@ -1,0 +1,152 @@
+"""How the cost of methods grows with the size of instances, from the records of a suite whose cases have families.
+
+1. A solve counts where its answer is verified: a residual of at most 1e-6, computed from the instance. Methods of this package
+   that count nearly always prove 1e-8 and better; the largest residual of each stands in the table.
+2. The seconds of a method on a case are the least processor time over repeats and accuracies of the solves that count.
+3. The exponent of a method in a family is the slope of the least-squares line through log seconds against log arcs, over the
+   cases with at least 1,000 arcs; below, calls cost the same whatever the size. Two cases are needed, and the range is told.
+4. For each case, the best of the other solvers is compared with the best of this package's methods.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from fairalloc.benchmarks.records import SKIPPED, Record
+from fairalloc.benchmarks.report import Summary
+from fairalloc.benchmarks.suites.suite import is_ours
+from fairalloc.models.tables import Grid
+
+__all__ = ["Growth", "growth_grids", "growths", "speedup_grid"]
+
+VERIFIED = 1e-6
+"""The residual up to which an answer counts."""
+
+FEWEST_ARCS = 1000
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One method on one family of one mechanism.
+
+    Attributes
+    ----------
+    mechanism, family, method : names
+    seconds : by arcs, of the cases that count
+    worst : the largest residual among them
+    ended : why there are no larger cases, or ""
+    """
+
+    mechanism: str
+    family: str
+    method: str
+    seconds: Mapping[int, float]
+    worst: float
+    ended: str
+
+    @property
+    def fitted(self) -> list[tuple[float, float]]:
+        """(log arcs, log seconds) of the cases that the line goes through."""
+        return [(log(arcs), log(spent)) for arcs, spent in sorted(self.seconds.items()) if arcs >= FEWEST_ARCS and spent > 0]
+
+    @property
+    def exponent(self) -> float | None:
+        """Step 3; None on fewer than two cases."""
+        if len(self.fitted) < 2:
+            return None
+        arcs, spent = np.array(self.fitted).T
+        return float(np.polyfit(arcs, spent, 1)[0])
+
+    @property
+    def told(self) -> str:
+        """The exponent with its range, such as "1.2 (1e3-1e5)"."""
+        if self.exponent is None:
+            return "-"
+        first, last = (exp(self.fitted[k][0]) for k in (0, -1))
+        return f"{self.exponent:.2f} ({_decades(first)}-{_decades(last)})"
+
+
+def _decades(arcs: float) -> str:
+    return f"{arcs:.0e}".replace("e+0", "e").replace("e+", "e")
+
+
+def growths(summary: Summary) -> list[Growth]:
+    """Every method in every family, by mechanism, family and method; [] where the suite has no families or is gone."""
+    families = {case.name: case.family for case in summary.suite.cases if case.family} if summary.suite else {}
+    found: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    for record in summary.records:
+        if record.case in families:
+            found[record.mechanism, families[record.case], record.method].append(record)
+    return [_growth(key, records) for key, records in sorted(found.items())]
+
+
+def _growth(key: tuple[str, str, str], records: Sequence[Record]) -> Growth:
+    mechanism, family, method = key
+    good = [r for r in records if r.residual <= VERIFIED and r.arcs]
+    seconds: dict[int, float] = {}
+    for r in good:
+        seconds[r.arcs] = min(r.cpu, seconds.get(r.arcs, np.inf))
+    return Growth(mechanism, family, method, seconds, max((r.residual for r in good), default=np.inf), _ending(records))
+
+
+def _ending(records: Iterable[Record]) -> str:
+    """Why the method ended on the first case where no solve counts, such as "time_limit at 10,000"."""
+    cases: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        cases[record.case].append(record)
+    for rows in cases.values():
+        if not any(r.residual <= VERIFIED for r in rows):
+            first = rows[0]
+            if first.termination == SKIPPED:
+                continue
+            shown = f", residual {first.residual:.0e}" if np.isfinite(first.residual) else ""
+            return f"{first.termination}{shown} at {first.case.partition('/')[0].rpartition('-')[2]}"
+    return ""
+
+
+def growth_grids(summary: Summary) -> list[Grid]:
+    """For each mechanism a table: family and method, CPU seconds by decade of arcs, the exponent and where it ended."""
+    grids = []
+    everything = growths(summary)
+    for mechanism in dict.fromkeys(item.mechanism for item in everything):
+        items = [item for item in everything if item.mechanism == mechanism]
+        decades = sorted({_decade(arcs) for item in items for arcs in item.seconds})
+        heads = ["family", "method", *(f"1e{k}" for k in decades), "exponent", "residual", "ended"]
+        rows = [_cells(item, decades) for item in items if item.seconds or item.ended]
+        grids.append(Grid(mechanism, heads, rows, right=range(2, 2 + len(decades))))
+    return grids
+
+
+def _decade(arcs: int) -> int:
+    return round(log(arcs) / log(10))
+
+
+def _cells(item: Growth, decades: Sequence[int]) -> list[str]:
+    by_decade = {_decade(arcs): spent for arcs, spent in item.seconds.items()}
+    spent = [f"{by_decade[k]:.3g}" if k in by_decade else "" for k in decades]
+    worst = f"{item.worst:.0e}" if item.seconds else ""
+    return [item.family, item.method, *spent, item.told, worst, item.ended]
+
+
+def speedup_grid(summary: Summary) -> Grid | None:
+    """Step 4: for each mechanism, family and size the best of others' and of ours; None where nothing is comparable."""
+    best: dict[tuple[str, str, int], dict[bool, tuple[float, str]]] = defaultdict(dict)
+    for item in growths(summary):
+        for arcs, spent in item.seconds.items():
+            here, ours = best[item.mechanism, item.family, arcs], is_ours(item.method)
+            here[ours] = min(here.get(ours, (np.inf, "")), (spent, item.method))
+    rows, ratios = [], defaultdict[str, list[float]](list)
+    for (mechanism, family, arcs), here in sorted(best.items()):
+        if len(here) == 2:
+            ratio = here[False][0] / here[True][0]
+            ratios[mechanism].append(ratio)
+            shown = [f"{here[ours][0]:.3g}" for ours in (True, False)]
+            rows.append([mechanism, family, f"{arcs:,}", here[True][1], shown[0], here[False][1], shown[1], f"{ratio:.2g}"])
+    if not rows:
+        return None
+    heads = ["mechanism", "family", "arcs", "ours", "s", "best of the others", "s", "times faster"]
+    means = (f"{name}: {exp(np.log(values).mean()):.2g} times, at least {min(values):.2g}" for name, values in ratios.items())
+    return Grid("", heads, rows, [f"In the geometric mean of these cases, {'; '.join(means)}."], right=(2, 4, 6, 7))

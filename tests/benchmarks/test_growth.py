@@ -1,0 +1,77 @@
+"""The report of growth: exponents, what counts, and who is compared with whom; by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hand_made import record, summary_of
+
+from fairalloc.benchmarks import Suite, SuiteCase, find_suite, report_text
+from fairalloc.benchmarks.growth import growth_grids, growths, speedup_grid
+from fairalloc.benchmarks.suites.suite import is_ours
+from fairalloc.models import generators
+from fairalloc.runs.objects import packed
+
+SIZES = {"f-a/drfh": 100, "f-b/drfh": 1000, "f-c/drfh": 10_000, "f-d/drfh": 100_000}
+SUITE = Suite("s", "growing", tuple(SuiteCase(name, "drfh", generators.generic, family="f") for name in SIZES))
+
+
+def summary(**seconds):
+    """Records of methods with these seconds by size; None where it ran out of time."""
+    rows = []
+    for method, spent in seconds.items():
+        for (case, arcs), cpu in zip(SIZES.items(), spent, strict=True):
+            late = {"termination": "time_limit", "claims": False, "definition": np.inf}
+            rows.append(record(case=case, method=method.replace("_", ":"), arcs=arcs, cpu=cpu or 20.0, **({} if cpu else late)))
+    return summary_of(rows, place=packed(SUITE))
+
+
+def test_the_exponent_is_the_slope_in_logs_from_a_thousand_arcs_on():
+    (found,) = growths(summary(ours=(5.0, 1e-3, 1e-2 * 10**0.5, 1e-1 * 10)))
+    assert found.exponent == pytest.approx(1.5)
+    assert found.told == "1.50 (1e3-1e5)"
+    assert found.ended == ""
+    assert found.worst == 1e-9
+
+
+def test_what_does_not_verify_does_not_count_and_says_where_it_ended():
+    made = summary(cvxpy_scs=(1.0, 1.0, None, None))
+    (found,) = growths(made)
+    assert found.seconds == {100: 1.0, 1000: 1.0}
+    assert found.exponent is None
+    assert found.told == "-"
+    assert found.ended == "time_limit at c"
+    wrong = replace(made, rows_of_run=tuple(replace(r, definition=1e-3) for r in made.rows_of_run))
+    assert growths(wrong)[0].seconds == {}
+
+
+def test_the_best_of_ours_is_compared_with_the_best_of_the_others():
+    made = summary(mine=(0.1, 0.1, 0.1, 0.1), cvxpy_scs=(1.0, 1.0, 0.4, None), highs=(2.0, 0.2, 3.0, None))
+    grid = speedup_grid(made)
+    assert [row[-1] for row in grid.rows] == ["10", "2", "4"]
+    assert [row[5] for row in grid.rows] == ["cvxpy:scs", "highs", "cvxpy:scs"]
+    assert grid.notes[0].endswith("drfh: 4.3 times, at least 2.")
+    assert speedup_grid(summary(mine=(0.1, 0.1, 0.1, 0.1))) is None
+    (table,) = growth_grids(made)
+    assert [row[1] for row in table.rows] == ["cvxpy:scs", "highs", "mine"]
+    assert "Growth" in report_text(made, "markdown")
+
+
+def test_who_is_ours():
+    assert [is_ours(name) for name in ("interior-point", "highs:leximin", "highs:ipx", "ortools:pdlp", "pyomo:ipopt")] == [
+        *(True, True, False, False, False)
+    ]
+
+
+def test_the_suite_grows_in_every_family_and_its_largest_are_for_ours():
+    suite = find_suite("scaling")
+    families = {case.family for case in suite.cases}
+    assert len(families) == 9
+    assert {"generic", "heavy_tailed", "tied", "racks", "google_mix", "sparse", "identical"} <= families
+    assert {case.parameters.get("alpha") for case in suite.cases} == {None, 0.5, 1.0, 3.0, 20.0, "inf"}
+    largest = [case for case in suite.cases if case.methods]
+    assert {case.mechanism for case in largest} == {"drfh", "nb"}
+    assert all(map(is_ours, largest[0].methods))
+    first = next(case for case in suite.cases if case.family == "sparse")
+    assert len(first.build().arcs) == 100
+    assert first.after == ""
