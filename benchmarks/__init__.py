@@ -17,10 +17,10 @@ from fairalloc.benchmarks.compare import Comparisons, CostChange, compare
 from fairalloc.benchmarks.figures import FIGURES, write_figure
 from fairalloc.benchmarks.formats import FORMATS, report_text, write_report
 from fairalloc.benchmarks.metrics import succeeded
-from fairalloc.benchmarks.progress import Progress
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import Setting, measure
 from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, SuiteCase, find_suite, suite_of
+from fairalloc.runs.progress import Progress
 
 __all__ = [
     "FIGURES",

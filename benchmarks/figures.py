@@ -10,49 +10,25 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from fairalloc.analysis.plots import measured, style
-from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles, svg_element, svg_text
+from fairalloc.analysis.plots import measured, panels
+from fairalloc.analysis.plots.panels import Panel
+from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import pareto
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
 from fairalloc.benchmarks.suites.suite import BenchmarkError
-from fairalloc.models.errors import NotApplicable, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "FIGURES", "Panel", "element", "legend", "panels_of", "write_figure"]
-
-WIDTH, HEIGHT = 4.0, 3.1
-"""Of a panel, in inches."""
-
-ENDINGS: Mapping[str, Mapping[str, Any]] = {".svg": {}, ".png": {}, ".pdf": {"CreationDate": None}}
-"""For each ending of a file what leaves the date out."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A part of a figure.
-
-    Attributes
-    ----------
-    title : above it
-    methods : that have a line in it, and so a place in the legend
-    draw : draws it on Axes, without a legend
-    height : in inches
-    """
-
-    title: str
-    methods: tuple[str, ...]
-    draw: Callable[[Any], object]
-    height: float = HEIGHT
+__all__ = ["FIGURES", "composed", "legend", "panels_of", "write_figure"]
 
 
 def _profiles(summary: Summary, mechanism: str) -> list[Panel]:
@@ -133,22 +109,9 @@ def panels_of(summary: Summary, name: str, mechanism: str | None = None) -> list
     return [panel for item in wanted for panel in BY_MECHANISM[name](summary, item)]
 
 
-def element(panel: Panel) -> str:
-    """A panel as an svg element."""
-    figure = style.new_figure(WIDTH if panel.methods else 1.6 * WIDTH, panel.height)
-    _draw(panel, figure.add_subplot())
-    return svg_element(figure)
-
-
-def legend(summary: Summary, panels: Sequence[Panel]) -> list[tuple[str, str]]:
+def legend(summary: Summary, shown: Sequence[Panel]) -> list[tuple[str, str]]:
     """(svg element, name) of every method of the panels."""
-    shown = {method for panel in panels for method in panel.methods}
-    return [(_swatch(k), name) for k, name in enumerate(summary.methods) if name in shown]
-
-
-@cache
-def _swatch(k: int) -> str:
-    return svg_element(measured.swatch(k))
+    return panels.legend(summary.methods, shown)
 
 
 def write_figure(summary: Summary, name: str, file: str | Path) -> None:
@@ -167,62 +130,15 @@ def write_figure(summary: Summary, name: str, file: str | Path) -> None:
     NotApplicable : there is nothing to draw, as where a suite keeps no traces
     NotInstalled : Matplotlib is not there
     """
-    path = Path(file)
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise BenchmarkError(f"the figure is to be written to {str(file)!r}, but its name must end in {', '.join(ENDINGS)}")
     found = panels_of(summary, name)
     if not found:
         raise NotApplicable(f"the figure {name!r} has nothing to show for the suite {summary.run.suite!r}")
-    figure = composed(summary, found)
     try:
-        if ending == ".svg":
-            path.write_text(svg_text(figure), encoding="utf-8")
-        else:
-            figure.savefig(path, metadata=dict(ENDINGS[ending]), dpi=150)
-    except OSError as error:
-        raise BenchmarkError(f"{path} cannot be written: {error.strerror or error}") from None
+        panels.write_panels(summary.methods, found, file)
+    except InstanceError as error:
+        raise BenchmarkError(str(error)) from None
 
 
 def composed(summary: Summary, found: Sequence[Panel]) -> "Figure":
     """All panels in one figure, with one legend below."""
-    shown = [name for name in summary.methods if any(name in panel.methods for panel in found)]
-    width = WIDTH if shown else 1.6 * WIDTH
-    columns = min(len(found), style.BESIDE)
-    beside = max(1, int(columns * width / (style.WIDEST + 0.9)))
-    rows, lines = -(-len(found) // style.BESIDE), -(-len(shown) // beside)
-    below = 0.24 * lines + 0.2 if shown else 0.0
-    figure = style.new_figure(columns * width, rows * found[0].height + below)
-    engine: Any = figure.get_layout_engine()
-    engine.set(rect=(0, below / figure.get_figheight(), 1, 1 - below / figure.get_figheight()), h_pad=0.08, w_pad=0.08)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax, panel in zip(axes, found, strict=False):
-        _draw(panel, ax)
-    for ax in axes[len(found) :]:
-        ax.set_axis_off()
-    if shown:
-        _legend_below(figure, shown, summary.methods, beside)
-    return figure
-
-
-def _legend_below(figure: "Figure", shown: Sequence[str], order: Sequence[str], columns: int) -> None:
-    from matplotlib.lines import Line2D
-
-    looks = style.lines(order)
-    figure.legend(
-        [Line2D([], [], **looks[name]) for name in shown],
-        style.fitted(shown, style.WIDEST),
-        loc="lower center",
-        ncols=columns,
-        fontsize=style.SMALL,
-        frameon=False,
-        handlelength=2.6,
-        borderaxespad=0.0,
-    )
-
-
-def _draw(panel: Panel, ax: Any) -> None:
-    panel.draw(ax)
-    if panel.title:
-        (title,) = style.fitted([panel.title], WIDTH - 0.4, style.LABEL)
-        ax.set_title(title, fontsize=style.LABEL)
+    return panels.composed(summary.methods, found)

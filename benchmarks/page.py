@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from statistics import median
 
+from fairalloc.analysis.plots.panels import element
 from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Pairwise, Rank, Ranking, pairwise
@@ -163,7 +164,7 @@ def _figures(summary: Summary, mechanism: str) -> Section:
         for name, heading in _HEADINGS.items()
         for panel in figures.panels_of(summary, name, mechanism)
     ]
-    drawn = "\n".join(map(figures.element, panels))
+    drawn = "\n".join(map(element, panels))
     return Section("", figure=drawn, legend=figures.legend(summary, panels))
 
 
@@ -190,7 +191,7 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
     found = [Section("Accuracy against time", [text], _grid(columns, rows, words=2))]
     if drawn:
         panels = figures.panels_of(summary, "traces")
-        shown = "\n".join(map(figures.element, panels))
+        shown = "\n".join(map(element, panels))
         found.append(Section("", [_TRACES], figure=shown, legend=figures.legend(summary, panels)))
     return found
 
@@ -225,7 +226,7 @@ def _memory(summary: Summary, drawn: bool) -> list[Section]:
         "Peak resident memory of the process of a solve, imported packages and instance included: median and largest over the "
         "solves that lived to tell, on the cases that each method has. Look at differences: processes share what they start with."
     )
-    return [Section("Memory", [text], figure=figures.element(panels[0]))]
+    return [Section("Memory", [text], figure=element(panels[0]))]
 
 
 def _growth(summary: Summary) -> list[Section]:

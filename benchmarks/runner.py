@@ -16,16 +16,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fairalloc.benchmarks import machine
-from fairalloc.benchmarks.identity import code_of
-from fairalloc.benchmarks.progress import Progress
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.runs import machine
 from fairalloc.runs.cluster import RemotePool
+from fairalloc.runs.identity import code_of
 from fairalloc.runs.objects import is_in_file, packed
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
+from fairalloc.runs.progress import Progress
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.installed import other_method
 from fairalloc.solvers.method import Method

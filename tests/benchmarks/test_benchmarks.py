@@ -27,7 +27,7 @@ import pytest
 from hand_made import record
 from rich.console import Console
 
-from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, identity, metrics, print_summary, report, run
+from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, metrics, print_summary, report, run
 from fairalloc.benchmarks.ranking import ranking
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.benchmarks.report import percent
@@ -35,6 +35,7 @@ from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Instance, Times
 from fairalloc.models.errors import FairallocError
+from fairalloc.runs import identity
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.method import Answer, Limits, Method, Session
 from fairalloc.solvers.own import own_method

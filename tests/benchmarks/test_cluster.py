@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fairalloc.benchmarks import BenchmarkError, Setting, machine, run
+from fairalloc.benchmarks import BenchmarkError, Setting, run
 from fairalloc.benchmarks.records import BenchmarkStore
 from fairalloc.models.errors import FairallocError, NotInstalled
-from fairalloc.runs import cluster
+from fairalloc.runs import cluster, machine
 
 pytestmark = pytest.mark.skipif(bool(cluster.cluster_missing()), reason=cluster.cluster_missing())
 REPEATS = 2

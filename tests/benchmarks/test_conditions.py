@@ -17,9 +17,9 @@ import pytest
 
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, report, run, runner
 from fairalloc.benchmarks.metrics import succeeded
-from fairalloc.benchmarks.progress import EVERY, Progress
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.models import Instance
+from fairalloc.runs.progress import EVERY, Progress
 
 HERE = Path(__file__)
 

@@ -20,6 +20,7 @@ from tolerances import SHARES
 import fairalloc as fa
 from fairalloc import benchmarks
 from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.panels import ENDINGS
 from fairalloc.benchmarks import FIGURES, FORMATS, SUITES, BenchmarkError, SuiteCase, figures, metrics, page, print_summary
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
@@ -291,7 +292,7 @@ def test_no_two_methods_look_alike(large):
     figure = figures.composed(large, panels)
     for ax, panel in zip(figure.axes, panels, strict=False):
         looks = [(line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern)) for line in ax.lines]
-        assert len(set(looks)) == len(panel.methods)
+        assert len(set(looks)) == len(panel.names)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -335,7 +336,7 @@ def test_tables_are_written_as_markdown_and_latex(large):
     assert latex.isascii()
 
 
-@pytest.mark.parametrize("ending", figures.ENDINGS)
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_figures_are_written_by_name(large, tmp_path, ending):
     files = [tmp_path / f"{k}{ending}" for k in range(2)]
     for file in files:

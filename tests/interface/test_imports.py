@@ -49,7 +49,7 @@ PARTS = {
         *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (
-        *("suites", "machine", "identity", "records", "references", "worker", "progress", "*"),
+        *("suites", "records", "references", "worker", "*"),
         *("runner", "metrics", "ranking", "compare", "report", "choice", "growth", "figures", "page", "formats", "__init__"),
     ),
     "fairalloc": ("stop", "__init__", "*", "cli", "__main__"),

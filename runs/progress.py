@@ -23,15 +23,16 @@ class Progress:
     ----------
     shown : whether anything is written
     clock : gives the seconds now
+    what : the steps are, in the plural
     """
 
-    def __init__(self, shown: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, shown: bool = True, clock: Callable[[], float] = time.monotonic, what: str = "solves") -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
         self._shown, self._clock, self._terminal = shown, clock, console.is_terminal
         self._bar = Bar(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
         self._task: TaskID | None = None
-        self._done = self._total = 0
+        self._done, self._total, self._what = 0, 0, what
         self._said = clock()
 
     def __enter__(self) -> Self:
@@ -51,7 +52,7 @@ class Progress:
         if self._task is not None:
             self._bar.update(self._task, description=what, advance=1)
         if self._clock() - self._said >= EVERY:
-            self.say(f"{self._done} of {self._total} solves: {what}")
+            self.say(f"{self._done} of {self._total} {self._what}: {what}")
 
     def say(self, line: str) -> None:
         """A line where there is no terminal."""

@@ -1,6 +1,6 @@
-"""What a measured time depends on: the code of the method and of the mechanism, their options, and versions.
+"""What a measured time or a simulated outcome depends on: the code of the objects that compute it, their options, and versions.
 
-1. The modules in which the two objects, their classes and the functions they hold are defined are the roots.
+1. The modules in which the objects, their classes and the functions they hold are defined are the roots.
 2. What these import from this package, name by name, belongs to them; the modules of other methods and mechanisms do not.
 3. Each module counts by its syntax tree without docstrings, so comments and the texts of documentation change nothing.
 4. With the options of the objects and the versions of Python, NumPy, SciPy and the packages of the method this is one hash.
@@ -25,7 +25,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.runs.objects import packed
 from fairalloc.solvers.method import Method
 
-__all__ = ["code_of", "modules_behind"]
+__all__ = ["code_behind", "code_of", "modules_behind"]
 
 PACKAGE = "fairalloc."
 
@@ -35,10 +35,22 @@ TEXTS = frozenset({"id", "title", "source", "aliases", "install", "about"})
 
 def code_of(method: Method, mechanism: Mechanism) -> str:
     """Hash of everything in steps 1 to 4."""
+    return code_behind(method, mechanism, versions=method.versions())
+
+
+def code_behind(*objects: Any, versions: Mapping[str, str] | None = None) -> str:
+    """Hash of everything in steps 1 to 4, of any objects: an object that is no function, class, mechanism or method by its class.
+
+    Parameters
+    ----------
+    objects : that compute something
+    versions : of packages that count beside Python, NumPy and SciPy
+    """
+    behind = modules_behind(*(item if any(True for _ in _homes(item)) else type(item) for item in objects))
     parts = {
-        "modules": sorted(map(_digest, modules_behind(method, mechanism))),  # a file of one's own has another name each time
-        "state": sorted({*_state(method), *_state(mechanism)}),
-        "versions": {"python": platform.python_version()} | dict(map(_versioned, ("numpy", "scipy"))) | method.versions(),
+        "modules": sorted(map(_digest, behind)),  # a file of one's own has another name each time
+        "state": sorted({text for item in objects if isinstance(item, Mechanism | Method) for text in _state(item)}),
+        "versions": {"python": platform.python_version()} | dict(map(_versioned, ("numpy", "scipy"))) | dict(versions or {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 

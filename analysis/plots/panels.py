@@ -1,0 +1,136 @@
+"""Panels: the parts of a figure whose lines have one style and one legend together, on a page or in a file."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairalloc.analysis.plots import measured, style
+from fairalloc.analysis.plots.profiles import svg_element, svg_text
+from fairalloc.models.errors import InstanceError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["ENDINGS", "Panel", "composed", "element", "legend", "write_panels"]
+
+WIDTH, HEIGHT = 4.0, 3.1
+"""Of a panel, in inches."""
+
+ENDINGS: Mapping[str, Mapping[str, Any]] = {".svg": {}, ".png": {}, ".pdf": {"CreationDate": None}}
+"""For each ending of a file what leaves the date out."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a figure.
+
+    Attributes
+    ----------
+    title : above it
+    names : of what has a line in it, and so a place in the legend; a panel without names is wider
+    draw : draws it on Axes, without a legend
+    height : in inches
+    """
+
+    title: str
+    names: tuple[str, ...]
+    draw: Callable[[Any], object]
+    height: float = HEIGHT
+
+
+def element(panel: Panel) -> str:
+    """A panel as an svg element."""
+    figure = style.new_figure(WIDTH if panel.names else 1.6 * WIDTH, panel.height)
+    _draw(panel, figure.add_subplot())
+    return svg_element(figure)
+
+
+def legend(order: Sequence[str], panels: Sequence[Panel]) -> list[tuple[str, str]]:
+    """(svg element, name) of every name of the panels; `order` are all names in the order of the styles."""
+    shown = {name for panel in panels for name in panel.names}
+    return [(_swatch(k), name) for k, name in enumerate(order) if name in shown]
+
+
+@cache
+def _swatch(k: int) -> str:
+    return svg_element(measured.swatch(k))
+
+
+def write_panels(order: Sequence[str], panels: Sequence[Panel], file: str | Path) -> None:
+    """Write panels into one file, at most three in a row, with the legend below.
+
+    Parameters
+    ----------
+    order : all names in the order of the styles
+    panels : at least one
+    file : its name ends in .svg, .png or .pdf
+
+    Raises
+    ------
+    InstanceError : the file's name has another ending, or the file cannot be written
+    NotInstalled : Matplotlib is not there
+    """
+    path = Path(file)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InstanceError(f"the figure is to be written to {str(file)!r}, but its name must end in {', '.join(ENDINGS)}")
+    figure = composed(order, panels)
+    try:
+        if ending == ".svg":
+            path.write_text(svg_text(figure), encoding="utf-8")
+        else:
+            figure.savefig(path, metadata=dict(ENDINGS[ending]), dpi=150)
+    except OSError as error:
+        raise InstanceError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
+    """All panels in one figure, with one legend below.
+
+    Parameters
+    ----------
+    order : all names in the order of the styles
+    panels : at least one
+    """
+    shown = [name for name in order if any(name in panel.names for panel in panels)]
+    width = WIDTH if shown else 1.6 * WIDTH
+    columns = min(len(panels), style.BESIDE)
+    beside = max(1, int(columns * width / (style.WIDEST + 0.9)))
+    rows, lines = -(-len(panels) // style.BESIDE), -(-len(shown) // beside)
+    below = 0.24 * lines + 0.2 if shown else 0.0
+    figure = style.new_figure(columns * width, rows * panels[0].height + below)
+    engine: Any = figure.get_layout_engine()
+    engine.set(rect=(0, below / figure.get_figheight(), 1, 1 - below / figure.get_figheight()), h_pad=0.08, w_pad=0.08)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax, panel in zip(axes, panels, strict=False):
+        _draw(panel, ax)
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    if shown:
+        _legend_below(figure, shown, order, beside)
+    return figure
+
+
+def _legend_below(figure: "Figure", shown: Sequence[str], order: Sequence[str], columns: int) -> None:
+    from matplotlib.lines import Line2D
+
+    looks = style.lines(order)
+    figure.legend(
+        [Line2D([], [], **looks[name]) for name in shown],
+        style.fitted(shown, style.WIDEST),
+        loc="lower center",
+        ncols=columns,
+        fontsize=style.SMALL,
+        frameon=False,
+        handlelength=2.6,
+        borderaxespad=0.0,
+    )
+
+
+def _draw(panel: Panel, ax: Any) -> None:
+    panel.draw(ax)
+    if panel.title:
+        (title,) = style.fitted([panel.title], WIDTH - 0.4, style.LABEL)
+        ax.set_title(title, fontsize=style.LABEL)
