@@ -1,11 +1,17 @@
 """Clusters on which jobs arrive, run and end: the evaluations of W 6, K 6 and P V.
 
-workload.py   the data: machines, and jobs that arrive
+workload.py     the data: machines, and jobs that arrive
+log.py          what happened: starts and ends of tasks
+state.py        what a scheduler sees
+schedulers.py   who goes first, and on which machine       tasks.py   the simulation of tasks
 """
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.simulation, not as simulation: it is mapped into fairalloc")
 
+from fairalloc.simulation.log import ServerEvents, TaskLog
+from fairalloc.simulation.schedulers import SCHEDULERS, Scheduler
+from fairalloc.simulation.tasks import simulate_tasks
 from fairalloc.simulation.workload import Cluster, Workload
 
-__all__ = ["Cluster", "Workload"]
+__all__ = ["SCHEDULERS", "Cluster", "Scheduler", "ServerEvents", "TaskLog", "Workload", "simulate_tasks"]

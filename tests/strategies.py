@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fairalloc.models import Allocation, Instance
+from fairalloc.simulation import Cluster, ServerEvents, Workload
 
-__all__ = ["allocations", "instances", "numbers"]
+__all__ = ["allocations", "instances", "numbers", "simulations"]
 
 PLAIN = st.integers(1, 4)
 """Few small integers: ties between users, servers and resources are the rule."""
@@ -74,3 +75,40 @@ def _like(demand, vector, n_resources):
     """Demands with as many variants as `demand`."""
     rows = [vector(False, range(n_resources)) for _ in (demand if isinstance(demand[0], list) else [0])]
     return rows if len(rows) > 1 else rows[0]
+
+
+@st.composite
+def simulations(draw, churn=True):
+    """(workload, cluster, events, until): a few machines and jobs with ties in sizes, times and weights, and what goes."""
+    n_resources, n_classes, n_users = (draw(st.integers(1, 3)) for _ in range(3))
+    sizes = st.sampled_from([0.25, 0.5, 1, 0.3, 0.7])
+    capacities = [[draw(sizes) for _ in range(n_resources)] for _ in range(n_classes)]
+    cluster = Cluster([f"r{r}" for r in range(n_resources)], capacities, [draw(st.integers(1, 2)) for _ in range(n_classes)])
+    jobs = draw(st.integers(1, 6))
+    home = [draw(st.integers(0, n_classes - 1)) for _ in range(jobs)]
+    part = [[draw(st.sampled_from([0, 0.1, 1 / 3, 0.5, 1])) for _ in range(n_resources)] for _ in range(jobs)]
+    demand = [[p * c for p, c in zip(row, capacities[k], strict=True)] for row, k in zip(part, home, strict=True)]
+    demand = [row if any(row) else capacities[k] for row, k in zip(demand, home, strict=True)]
+    eligible = [[k == h or draw(st.booleans()) for k in range(n_classes)] for h in home] if draw(st.booleans()) else None
+    times = st.sampled_from([0, 1, 2, 2.5, 5])
+    workload = Workload(
+        cluster.resources,
+        [f"u{n}" for n in range(n_users)],
+        [draw(st.sampled_from([1, 2])) for _ in range(n_users)],
+        [draw(st.integers(0, n_users - 1)) for _ in range(jobs)],
+        [draw(times) for _ in range(jobs)],
+        [draw(st.integers(1, 4)) for _ in range(jobs)],
+        [draw(st.sampled_from([1, 2.5, 3])) for _ in range(jobs)],
+        demand,
+        eligible,
+        [draw(st.sampled_from([np.inf, np.inf, 2, 4])) for _ in range(n_users)] if churn else None,
+    )
+    turns = []
+    for s in range(len(cluster.server_class)) if churn else ():
+        up = draw(st.booleans())
+        for time in draw(st.lists(times, max_size=3, unique=True).map(sorted)):
+            turns.append((time, s, up))
+            up = not up
+    turns.sort()
+    events = ServerEvents(*(list(column) for column in zip(*turns, strict=True))) if turns else ServerEvents.none()
+    return workload, cluster, events, draw(st.sampled_from([3.0, 7.0, 1e3]))

@@ -1,0 +1,144 @@
+"""Progressive filling in plain Python: every waiting task and every machine is looked at for each task that starts.
+
+The oracle of simulation/tasks.py: it shares no code with it, and is to start the same tasks at the same times and places.
+"""
+
+import math
+
+UNITS = 10**12
+
+
+class PlainCluster:
+    """Machines as lists of whole numbers, tasks one by one."""
+
+    def __init__(self, workload, cluster, rule, events):
+        self.workload, self.cluster, self.rule = workload, cluster, rule
+        classes = [k for k, count in enumerate(cluster.counts) for _ in range(count)]
+        demand, capacities = self.counted()
+        largest = [max(c[q] for c in capacities) or 1.0 for q in range(len(capacities[0]))]
+        whole = [[math.floor(c / (top / 1e12)) for c, top in zip(row, largest, strict=True)] for row in capacities]
+        self.size = [[math.floor(d / (top / 1e12)) for d, top in zip(row, largest, strict=True)] for row in demand]
+        self.fits = workload.fitting(cluster)
+        self.class_of, self.whole = classes, [whole[k] for k in classes]
+        self.total = [sum(row[q] for row in self.whole) for q in range(len(largest))]
+        first = dict(reversed(list(zip(events.server, events.up, strict=True))))
+        self.up = [not first.get(s, False) for s in range(len(classes))]
+        self.tasks = []  # dictionaries: job, server, start, end, outcome
+        self.waiting = [0] * len(workload)
+        self.gone = set()
+        self.time = -1.0
+
+    def counted(self):
+        """What the rule counts: resources, or slots."""
+        demand, capacities = self.workload.demand.tolist(), self.cluster.capacities.tolist()
+        if not self.rule.startswith("slots"):
+            return demand, capacities
+        slots = int(self.rule.split()[1])
+        top = [max(c[r] for c in capacities) / slots for r in range(len(capacities[0]))]
+        held = [math.floor(min(v / t for v, t in zip(c, top, strict=True)) + 1e-9) for c in capacities]
+        if self.rule.endswith("each"):
+            return [[*row, 1] for row in demand], [[*row, h] for row, h in zip(capacities, held, strict=True)]
+        need = [max(1, math.ceil(max(v / t for v, t in zip(d, top, strict=True)) - 1e-9)) for d in demand]
+        return [[n] for n in need], [[h] for h in held]
+
+    def running(self):
+        return [task for task in self.tasks if task["outcome"] == "running"]
+
+    def free(self, s):
+        here = [self.size[task["job"]] for task in self.running() if task["server"] == s]
+        return [c - sum(size[q] for size in here) for q, c in enumerate(self.whole[s])]
+
+    def has_room(self, s, j):
+        room = self.free(s)
+        return self.up[s] and self.fits[j, self.class_of[s]] and all(a <= b for a, b in zip(self.size[j], room, strict=True))
+
+    def share(self, n, s):
+        mine = [task["job"] for task in self.running() if self.workload.job_user[task["job"]] == n]
+        used = [sum(self.size[j][q] for j in mine) for q in range(len(self.total))]
+        if self.rule.startswith("slots"):
+            value = used[-1]
+        elif self.rule == "best-fit-ps-dsf":
+            shapes = {}
+            for shape in ((*self.size[j], *self.fits[j]) for j in mine):
+                shapes[shape] = shapes.get(shape, 0) + 1
+            value = math.fsum(self.part(shape[: len(used)], s) * count for shape, count in shapes.items())
+        else:
+            value = max(u * (1 / t if t else 0.0) for u, t in zip(used, self.total, strict=True))
+        return value / self.workload.weights[n]
+
+    def part(self, size, s):
+        return max((d / c if c else math.inf) for d, c in zip(size, self.whole[s], strict=True) if d)
+
+    def misfit(self, j, s):
+        """H(i, l) of W (9)."""
+        size, room = self.size[j], self.free(s)
+        q = next(q for q, d in enumerate(size) if d)
+        value = 0.0
+        for r in range(len(size)):
+            if r != q and self.total[r]:
+                scale = self.total[q] / self.total[r]
+                value += abs(size[r] / size[q] * scale - room[r] / room[q] * scale)
+        return value
+
+    def fill(self):
+        """Start tasks until none has room."""
+        while True:
+            there = [(j, s) for j, tasks in enumerate(self.waiting) if tasks for s in range(len(self.up)) if self.has_room(s, j)]
+            if not there:
+                return
+            user = self.workload.job_user
+            first = {}
+            for j, _ in there:
+                first.setdefault(user[j], j)
+            pairs = [(j, s) for j, s in there if first[user[j]] == j]
+            fit = self.rule.startswith("best")
+            j, s = min(pairs, key=lambda p: (self.share(user[p[0]], p[1]), user[p[0]], self.misfit(*p) if fit else 0.0, p[1]))
+            self.waiting[j] -= 1
+            end = self.time + self.workload.duration[j]
+            self.tasks.append({"job": j, "server": s, "start": self.time, "end": end, "outcome": "running"})
+
+    def stop(self, task, outcome):
+        task["outcome"], task["end"] = outcome, self.time
+
+
+def plain_simulation(workload, cluster, rule, until, events):
+    """The tasks that ran, sorted: (start, job, server, end, outcome); and those that wait."""
+    sim = PlainCluster(workload, cluster, rule, events)
+    fixed = {*workload.arrival.tolist(), *workload.leave.tolist(), *events.time.tolist()}
+    while True:
+        later = {task["end"] for task in sim.running()} | {t for t in fixed if t > sim.time}
+        t = min(later, default=math.inf)
+        if t > until or t == math.inf:
+            break
+        sim.time = t
+        happen(sim, events)
+        sim.fill()
+    for task in sim.running():
+        task["end"] = min(until, task["end"])
+    rows = [(float(t["start"]), t["job"], t["server"], float(t["end"]), t["outcome"]) for t in sim.tasks]
+    return sorted(rows), sim.waiting
+
+
+def happen(sim, events):
+    """All that happens at one time, before tasks start."""
+    workload, t = sim.workload, sim.time
+    for task in sim.running():
+        if task["end"] == t:
+            sim.stop(task, "finished")
+    for time, s, up in zip(events.time, events.server, events.up, strict=True):
+        if time == t:
+            sim.up[s] = bool(up)
+            for task in sim.running():
+                if task["server"] == s and not up:
+                    sim.stop(task, "lost")
+                    sim.waiting[task["job"]] += 1
+    for n in range(len(workload.users)):
+        if workload.leave[n] == t:
+            sim.gone.add(n)
+            for task in sim.running():
+                if workload.job_user[task["job"]] == n:
+                    sim.stop(task, "left")
+            sim.waiting = [0 if workload.job_user[j] == n else tasks for j, tasks in enumerate(sim.waiting)]
+    for j in range(len(workload)):
+        if workload.arrival[j] == t and workload.job_user[j] not in sim.gone:
+            sim.waiting[j] += int(workload.tasks[j])

@@ -1,0 +1,118 @@
+"""The simulation of tasks: event by event what the plain one does, and what W says of the heuristic (9)."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from plain_scheduling import plain_simulation
+from strategies import simulations
+
+from fairalloc.models.errors import InstanceError, UnknownName
+from fairalloc.simulation import Cluster, Scheduler, ServerEvents, Workload, simulate_tasks
+from fairalloc.simulation.schedulers import Slots
+
+OUTCOMES = ("running", "finished", "lost", "left")
+RULES = {
+    "best-fit-drfh": "best-fit-drfh",
+    "first-fit-drfh": "first-fit-drfh",
+    "best-fit-ps-dsf": "best-fit-ps-dsf",
+    "slots 4": Slots(4),
+    "slots 10 each": Slots(10, one_each=True),
+}
+
+
+def rows(log):
+    """(start, job, server, end, outcome) of every single task, sorted."""
+    columns = (log.start, log.job, log.server, log.end, log.outcome)
+    each = [np.repeat(column, log.tasks).tolist() for column in columns]
+    return sorted((start, j, s, end, OUTCOMES[o]) for start, j, s, end, o in zip(*each, strict=True))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=60, deadline=None)
+@given(made=simulations())
+def test_every_start_and_end_is_that_of_the_plain_simulation(rule, made):
+    workload, cluster, events, until = made
+    log = simulate_tasks(workload, cluster, RULES[rule], until, events=events)
+    expected, waiting = plain_simulation(workload, cluster, rule, until, events)
+    assert rows(log) == expected
+    assert log.waiting.tolist() == waiting
+
+
+def test_the_example_of_the_heuristic():
+    """W 5.2: a task of (1/10, 1/30) goes to server 1, (1/5, 1/15), and not to server 2, (1/8, 1/4): H is 0 and 5/3."""
+    capacities = np.array([[1 / 5, 1 / 15], [1 / 8, 1 / 4]])
+    rest = 1 - capacities.sum(axis=0)
+    cluster = Cluster(["cpu", "memory"], [[1 / 8, 1 / 4], [1 / 5, 1 / 15], rest])
+    jobs = Workload(["cpu", "memory"], ["u"], [1], [0], [0], [1], [10], [[1 / 10, 1 / 30]], [[True, True, False]])
+    assert simulate_tasks(jobs, cluster, "best-fit-drfh").server.tolist() == [1]
+    assert simulate_tasks(jobs, cluster, "first-fit-drfh").server.tolist() == [0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(made=simulations())
+def test_a_seed_decides_what_is_drawn(made):
+    workload, cluster, events, until = made
+    one, same = (rows(simulate_tasks(workload, cluster, "two-choice-drfh", until, 7, events)) for _ in range(2))
+    assert one == same
+
+
+def test_other_seeds_draw_other_machines():
+    cluster = Cluster(["cpu"], [[1]], [50])
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [10], [10], [[1]])
+    chosen = {tuple(simulate_tasks(jobs, cluster, "two-choice-drfh", seed=seed).server.tolist()) for seed in range(3)}
+    assert len(chosen) == 3
+
+
+def test_ten_tasks_of_a_tenth_fill_a_machine():
+    """Sizes in whole units, rounded down: what fits in the given numbers fits."""
+    jobs = Workload(["cpu"], ["u"], [1], [0, 0], [0, 0], [10, 3], [1, 1], [[0.1], [1 / 3]])
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), "best-fit-drfh")
+    assert log.start.tolist() == [0, 0]
+
+
+class LastFit(Scheduler):
+    """A scheduler of one's own: the last machine with room."""
+
+    id = "last-fit"
+
+    def server(self, state, job):
+        there = state.with_room(job).nonzero()[0]
+        assert np.all(state.free[there] >= state.workload.demand[job])
+        return there[-1] if len(there) else -1
+
+
+class Careless(Scheduler):
+    """One that does not look whether there is room."""
+
+    def server(self, state, job):
+        return 0
+
+
+def test_a_scheduler_of_ones_own():
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [3], [5], [[1]])
+    cluster = Cluster(["cpu"], [[1]], [2])
+    for own in (LastFit, LastFit()):
+        log = simulate_tasks(jobs, cluster, own)
+        assert log.server.tolist() == [1, 0, 1]
+        assert log.scheduler == "last-fit"
+    with pytest.raises(InstanceError, match="machine 0 for a task of job 0, which has no room"):
+        simulate_tasks(jobs, cluster, Careless())
+
+
+def test_what_is_refused():
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [3], [5], [[1]])
+    cluster = Cluster(["cpu"], [[1]], [2])
+    with pytest.raises(UnknownName, match=r"no scheduler 'best-fit' .*best-fit-drfh"):
+        simulate_tasks(jobs, cluster, "best-fit")
+    with pytest.raises(InstanceError, match="the scheduler is 3, but it must be an id or derive from Scheduler"):
+        simulate_tasks(jobs, cluster, 3)
+    with pytest.raises(InstanceError, match="until is 0"):
+        simulate_tasks(jobs, cluster, "slots", until=0)
+    with pytest.raises(InstanceError, match="per_maximum is 0"):
+        Slots(0)
+    with pytest.raises(InstanceError, match="a server event is about machine 2, but there are 2"):
+        simulate_tasks(jobs, cluster, "slots", events=ServerEvents([1], [2], [False]))
+    with pytest.raises(InstanceError, match="the events of machine 1 must take turns"):
+        simulate_tasks(jobs, cluster, "slots", events=ServerEvents([1, 2], [1, 1], [False, False]))
+    with pytest.raises(InstanceError, match="ascending"):
+        ServerEvents([2, 1], [0, 0], [False, True])
