@@ -4,14 +4,28 @@ workload.py     the data: machines, and jobs that arrive
 log.py          what happened: starts and ends of tasks
 state.py        what a scheduler sees
 schedulers.py   who goes first, and on which machine       tasks.py   the simulation of tasks
+fluid.py        the simulation of divisible tasks under any mechanism
+accounting.py   what must hold for every log                metrics.py   what it is judged by
 """
 
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.simulation, not as simulation: it is mapped into fairalloc")
 
+from fairalloc.simulation.fluid import FluidLog, FluidStep, simulate_fluid
 from fairalloc.simulation.log import ServerEvents, TaskLog
 from fairalloc.simulation.schedulers import SCHEDULERS, Scheduler
 from fairalloc.simulation.tasks import simulate_tasks
 from fairalloc.simulation.workload import Cluster, Workload
 
-__all__ = ["SCHEDULERS", "Cluster", "Scheduler", "ServerEvents", "TaskLog", "Workload", "simulate_tasks"]
+__all__ = [
+    "SCHEDULERS",
+    "Cluster",
+    "FluidLog",
+    "FluidStep",
+    "Scheduler",
+    "ServerEvents",
+    "TaskLog",
+    "Workload",
+    "simulate_fluid",
+    "simulate_tasks",
+]

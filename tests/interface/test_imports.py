@@ -43,7 +43,7 @@ PARTS = {
     ),
     "analysis": ("verdict", "linear", "active_set", "*", "properties", "certificates", "plots", "explanations", "__init__"),
     "runs": ("__init__", "*"),
-    "simulation": ("workload", "log", "state", "schedulers", "tasks", "*", "__init__"),
+    "simulation": ("workload", "log", "state", "schedulers", "tasks", "fluid", "accounting", "metrics", "*", "__init__"),
     "theorems": (
         *("__init__", "cases", "hypotheses", "statement", "printed", "implications", "judges", "papers"),
         *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),

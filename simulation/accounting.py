@@ -1,0 +1,232 @@
+"""What must hold for every log of starts and ends, found from the log and the data alone: nothing of the simulators is used.
+
+Tasks (`account`):
+
+1. At every event no machine holds more than its capacity, or anything while it is down, and tasks run only where they may.
+2. No task starts before its job arrives or after its user left, and one that finished ran for its duration.
+3. At every event the tasks of a job that run or have finished are at most the tasks it has: none is run twice at a time, and none
+   that has finished is run again. At the end those that finished, run, wait or were cancelled are exactly its tasks.
+4. Work in = done + left + killed, in seconds of tasks. Done is what finished tasks, and tasks that still run, have run; what
+   tasks ran that were lost with their machine is done again, and counted apart: the machines' seconds are done + lost.
+
+Divisible tasks (`account_fluid`): 1 by class of machines, 2 and 4 by integrating the rates of the steps.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats
+from fairalloc.simulation.fluid import FluidLog
+from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
+from fairalloc.simulation.workload import Cluster
+
+__all__ = ["Accounts", "account", "account_fluid"]
+
+ROUNDING = 1e-9
+"""Parts of a capacity, of a duration or of all work that are rounding: sums of many floats."""
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """The books of a simulation, in seconds of tasks.
+
+    Attributes
+    ----------
+    work : of all jobs that arrived
+    done, left, killed : of it: run by tasks that finished or still run; not yet run; of tasks whose user left
+    lost : run by tasks that did not finish, on top of what is done
+    violations : one sentence for each rule that is broken
+    """
+
+    work: float
+    done: float
+    left: float
+    killed: float
+    lost: float
+    violations: tuple[str, ...]
+
+    @property
+    def balance(self) -> float:
+        """Work in less done, left and killed."""
+        return self.work - self.done - self.left - self.killed
+
+
+def account(log: TaskLog) -> Accounts:
+    """The books of a simulation of tasks.
+
+    >>> from fairalloc.simulation import Workload, simulate_tasks
+    >>> jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [3], [10], [[0.5]])
+    >>> books = account(simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "first-fit-drfh", until=15))
+    >>> books.work, books.done, books.left, books.balance, books.violations
+    (30.0, 25.0, 5.0, 0.0, ())
+    """
+    jobs = log.workload
+    arrived = jobs.arrival <= log.until
+    of = log.tasks * jobs.duration[log.job]
+    ran = log.tasks * (log.end - log.start)
+    finished, running, wasted = log.outcome == FINISHED, log.outcome == RUNNING, np.isin(log.outcome, (LOST, LEFT))
+    done = float(of[finished].sum() + ran[running].sum())
+    waits = float((log.waiting * jobs.duration)[arrived].sum())
+    left = waits + float((of - ran)[running].sum())
+    killed = float((log.cancelled * jobs.duration).sum())
+    work = float(jobs.work[arrived].sum())
+    broken = (*_capacities(log), *_places(log), *_times(log), *_counts(log), *_balanced(work, done + left + killed))
+    return Accounts(work, done, left, killed, float(ran[wasted].sum()), broken)
+
+
+def _balanced(work: float, parts: float) -> Iterator[str]:
+    if not abs(work - parts) <= ROUNDING * max(work, 1.0):
+        yield f"work in is {work:.9g} seconds of tasks, but done, left and killed are {parts:.9g}"
+
+
+def _capacities(log: TaskLog) -> Iterator[str]:
+    """Rule 1: at equal times ends come before starts."""
+    if len(log) == 0:
+        return
+    server = np.concatenate((log.server, log.server))
+    time = np.concatenate((log.end, log.start))
+    sign = np.concatenate((-log.tasks, log.tasks))
+    order = np.lexsort((sign > 0, time, server))
+    taken = (sign[:, None] * log.workload.demand[np.concatenate((log.job, log.job))])[order]
+    first = np.flatnonzero(np.diff(server[order], prepend=-1))
+    held = np.cumsum(taken, axis=0)
+    before = np.repeat((held - taken)[first], np.diff([*first, len(order)]), axis=0)
+    capacity = log.cluster.capacities[log.cluster.server_class[server[order]]]
+    over = np.any(held - before > capacity + ROUNDING * log.cluster.capacities.max(axis=0), axis=1)
+    for e in np.flatnonzero(over)[:1]:
+        s = server[order][e]
+        yield f"machine {s} holds {(held - before)[e].tolist()} at {time[order][e]:g} seconds, but it has {capacity[e].tolist()}"
+
+
+def _places(log: TaskLog) -> Iterator[str]:
+    """Rule 1: eligible machines, which are up."""
+    allowed = log.workload.fitting(log.cluster)[log.job, log.cluster.server_class[log.server]]
+    for b in np.flatnonzero(~allowed)[:1]:
+        yield f"a task of job {log.job[b]} runs on machine {log.server[b]}, which may not run it"
+    for s in np.unique(log.events.server).tolist():
+        here = log.server == s
+        for start, end in _away(log.events, s):
+            for b in np.flatnonzero(here & (log.start < end) & (log.end > start))[:1]:
+                yield f"a task of job {log.job[b]} runs on machine {s} from {log.start[b]:g} seconds, but it is down then"
+
+
+def _away(events: ServerEvents, server: int) -> Iterator[tuple[float, float]]:
+    """The times in which a machine is down."""
+    of = events.server == server
+    times, up = events.time[of].tolist(), events.up[of].tolist()
+    starts = [0.0] if up[0] else []
+    starts += [time for time, comes in zip(times, up, strict=True) if not comes]
+    ends = [time for time, comes in zip(times, up, strict=True) if comes]
+    return zip(starts, [*ends, np.inf], strict=False)
+
+
+def _times(log: TaskLog) -> Iterator[str]:
+    """Rule 2."""
+    jobs = log.workload
+    leave = jobs.leave[jobs.job_user[log.job]]
+    full = jobs.duration[log.job]
+    short = np.abs(log.end - log.start - full) > ROUNDING * np.maximum(log.end, full)
+    rules = {
+        "starts before its job arrives": log.start < jobs.arrival[log.job],
+        "runs after its user left": log.end > leave,
+        "is said to have finished, but did not run for its duration": (log.outcome == FINISHED) & short,
+        "ends before it started": log.end < log.start,
+        "runs longer than its duration": log.end - log.start > full + ROUNDING * np.maximum(log.end, full),
+        "is said to run at the end, but ended before": (log.outcome == RUNNING) & (log.end != log.until),
+        "ends after the end": log.end > log.until,
+    }
+    for words, wrong in rules.items():
+        for b in np.flatnonzero(wrong)[:1]:
+            yield f"a task of job {log.job[b]} on machine {log.server[b]}, from {log.start[b]:g} to {log.end[b]:g}, {words}"
+
+
+def _counts(log: TaskLog) -> Iterator[str]:
+    """Rule 3."""
+    jobs, J = log.workload, len(log.workload)
+    if np.any(log.tasks < 1) or np.any(log.waiting < 0) or np.any(log.cancelled < 0):
+        yield "there are numbers of tasks below 1, or of waiting or cancelled ones below 0"
+    per_job = {outcome: np.bincount(log.job[chosen], log.tasks[chosen], J) for outcome, chosen in _by_outcome(log)}
+    total = per_job[FINISHED] + per_job[RUNNING] + log.waiting + log.cancelled
+    wrong = np.where(jobs.arrival <= log.until, total != jobs.tasks, total != 0)
+    for j in np.flatnonzero(wrong)[:1]:
+        yield f"job {j} has {jobs.tasks[j]} tasks, but {total[j]:g} finished, run, wait or were cancelled"
+    if np.any(per_job[LEFT] > log.cancelled):
+        yield "tasks that ended because their user left are not among the cancelled ones"
+    lost = np.isin(log.outcome, (LOST, LEFT))
+    job, tasks = np.concatenate((log.job[lost], log.job)), np.concatenate((-log.tasks[lost], log.tasks))
+    order = np.lexsort((tasks > 0, np.concatenate((log.end[lost], log.start)), job))
+    first = np.flatnonzero(np.diff(job[order], prepend=-1))
+    busy = np.cumsum(tasks[order])
+    before = np.repeat((busy - tasks[order])[first], np.diff([*first, len(order)])) if len(order) else busy
+    for e in np.flatnonzero(busy - before > jobs.tasks[job[order]])[:1]:
+        yield f"job {job[order][e]} has {jobs.tasks[job[order][e]]} tasks, but {busy[e] - before[e]} of them run or have finished"
+
+
+def _by_outcome(log: TaskLog) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    return ((outcome, log.outcome == outcome) for outcome in (RUNNING, FINISHED, LOST, LEFT))
+
+
+def account_fluid(log: FluidLog) -> Accounts:
+    """The books of a simulation of divisible tasks; nothing is ever lost there."""
+    jobs = log.workload
+    arrived = jobs.arrival <= log.until
+    work, done, killed = (float(values[arrived].sum()) for values in (jobs.work, log.done, log.cancelled))
+    left = float((jobs.work - log.done - log.cancelled)[arrived].sum())
+    broken = (*_steps(log), *_completions(log), *_rates(log))
+    return Accounts(work, done, left, killed, 0.0, broken)
+
+
+def _steps(log: FluidLog) -> Iterator[str]:
+    """Rule 1, and that steps follow each other."""
+    clusters: Cluster = log.cluster
+    for step, following in zip(log.steps, log.steps[1:], strict=False):
+        if step.end > following.start:
+            yield f"the step at {step.start:g} seconds ends after the next begins"
+    for step in log.steps:
+        capacity = step.machines[:, None] * clusters.capacities
+        if np.any(step.used > capacity + ROUNDING * clusters.totals):
+            yield f"at {step.start:g} seconds {step.used.tolist()} is used, but there is {capacity.tolist()}"
+            return
+
+
+def _completions(log: FluidLog) -> Iterator[str]:
+    """Rule 2, and that work is done up to completion."""
+    jobs = log.workload
+    complete = np.isfinite(log.completed)
+    rest = jobs.work - log.done
+    rules = {
+        "is completed before it arrives": complete & (log.completed < jobs.arrival),
+        "is completed with work left": complete & (rest > ROUNDING * jobs.work),
+        "is not completed without work left": ~complete & (rest + log.cancelled <= 0),
+        "has less than no work left": rest - log.cancelled < -ROUNDING * jobs.work,
+        "had not arrived when it was served": (jobs.arrival > log.until) & (log.done > 0),
+    }
+    for words, wrong in rules.items():
+        for j in np.flatnonzero(wrong)[:1]:
+            yield f"job {j} {words}"
+
+
+def _rates(log: FluidLog) -> Iterator[str]:
+    """Rule 4: what the steps' tasks add up to is what was done, and the resources they say are those of their tasks."""
+    of = np.arange(len(log.workload)) if log.each_job else log.workload.job_user
+    size = len(log.workload) if log.each_job else len(log.workload.users)
+    served = np.zeros(size)
+    for step in log.steps:
+        served[step.users] += step.tasks * (step.end - step.start)
+    done = np.bincount(of, weights=log.done, minlength=size)
+    for n in np.flatnonzero(np.abs(served - done) > ROUNDING * np.maximum(done, 1.0) * max(len(log.steps), 1))[:1]:
+        yield f"user or job {n} ran {served[n]:.9g} seconds of tasks, but {done[n]:.9g} of its work is done"
+    spent = np.zeros(len(log.cluster.resources))
+    for step in log.steps:
+        spent += step.used.sum(axis=0) * (step.end - step.start)
+    expected = _spent(log)
+    if np.any(np.abs(spent - expected) > ROUNDING * np.maximum(expected, 1.0) * max(len(log.steps), 1)):
+        yield f"the steps use {spent.tolist()} in all, but the work that was done takes {expected.tolist()}"
+
+
+def _spent(log: FluidLog) -> Floats:
+    """(R,) resource times seconds that the work that was done takes."""
+    return np.asarray(log.done @ log.workload.demand)

@@ -1,0 +1,262 @@
+r"""What a simulation is judged by, from its log alone.
+
+| metric | of tasks (`TaskLog`) | of divisible tasks (`FluidLog`) |
+| --- | --- | --- |
+| `utilisation`: used part of each resource, by class of machines or of all | yes | yes |
+| `dominant_shares` of users | yes | yes |
+| `completion_times` of jobs, from arrival to the end of the last task | yes | yes |
+| `completion_ratios` of users: tasks (work) completed over submitted | yes | yes |
+| `delays_per_quantum` of jobs: completion time / work | yes | yes |
+| `deviation` (K 58) of an allocation, as a measure of `simulate_fluid` | | yes |
+
+Over time every metric is a mean over intervals, exact for what is constant between events. Of shares, `jain` is the index of
+Jain; `cdf`, `reduction_by_size` and `violations` compare what these give.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import gamma
+from fairalloc.simulation.fluid import FluidLog
+from fairalloc.simulation.log import FINISHED, TaskLog
+
+__all__ = [
+    "cdf",
+    "completion_ratios",
+    "completion_times",
+    "delays_per_quantum",
+    "deviation",
+    "dominant_shares",
+    "jain",
+    "reduction_by_size",
+    "utilisation",
+    "violations",
+]
+
+Log = TaskLog | FluidLog
+
+
+def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = False) -> Floats:
+    """Used parts of the capacities, each the mean over an interval; machines that are down count as capacity.
+
+    Parameters
+    ----------
+    log : of a simulation
+    times : (T + 1,) seconds, ascending: the bounds of the intervals
+    by_class : whether of each class of machines, or of all of them
+
+    Returns
+    -------
+    (T, K, R) or (T, R); 0 where there is none of a resource
+    """
+    bounds = _bounds(times)
+    of = log.cluster.server_class[log.server] if isinstance(log, TaskLog) else None
+    size = len(log.cluster.counts)
+    if isinstance(log, TaskLog):
+        used = _mean_of_groups(log, bounds, of, size)
+    else:
+        used = _mean_of_steps(log, bounds, np.array([step.used for step in log.steps]).reshape(len(log.steps), -1))
+        used = used.reshape(len(bounds) - 1, size, -1)
+    capacity = log.cluster.counts[:, None] * log.cluster.capacities
+    if not by_class:
+        used, capacity = used.sum(axis=1), capacity.sum(axis=0)
+    return np.divide(used, capacity, out=np.zeros_like(used), where=np.broadcast_to(capacity > 0, used.shape))
+
+
+def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool = False) -> Floats:
+    """Global dominant shares of users, each the mean over an interval: max_r of the part of all of r that its tasks take.
+
+    Parameters
+    ----------
+    log : of a simulation
+    times : (T + 1,) seconds, ascending: the bounds of the intervals
+    resources : whether the shares of all resources are wanted, not the largest
+
+    Returns
+    -------
+    (T, N), or (T, N, R)
+    """
+    bounds, users = _bounds(times), len(log.workload.users)
+    totals = log.cluster.totals
+    if isinstance(log, TaskLog):
+        used = _mean_of_groups(log, bounds, log.workload.job_user[log.job], users)
+    else:
+        used = _mean_of_steps(log, bounds, np.array([_by_user(log, k) for k in range(len(log.steps))]))
+        used = used.reshape(len(bounds) - 1, users, -1)
+    shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+    return shares if resources else shares.max(axis=2, initial=0.0)
+
+
+def _bounds(times: Sequence[float] | Floats) -> Floats:
+    bounds = np.asarray(times, dtype=float)
+    if bounds.ndim != 1 or len(bounds) < 2 or not np.all(np.diff(bounds) > 0):
+        raise InstanceError(f"times is {shown(times)}, but it must be at least two ascending numbers of seconds")
+    return bounds
+
+
+def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp] | None, size: int) -> Floats:
+    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to."""
+    result = np.empty((len(bounds) - 1, size, len(log.workload.resources)))
+    label = np.zeros(len(log), dtype=np.intp) if of is None else of
+    for r, demand in enumerate(log.workload.demand.T):
+        taken = log.tasks * demand[log.job]
+        result[:, :, r] = np.diff(_integral(log, bounds, label, taken, size), axis=0) / np.diff(bounds)[:, None]
+    return result
+
+
+def _integral(log: TaskLog, bounds: Floats, label: NDArray[np.intp], taken: Floats, size: int) -> Floats:
+    """(T + 1, size) what is taken up to each bound: from each start a slope begins, which stops at the end.
+
+    The part of group b up to t is taken_b (min(t, end_b) - min(t, start_b)): the sums over b of min(t, a_b) are those of a_b up
+    to t, and t times the rest.
+    """
+    result = np.zeros((len(bounds), size))
+    for time, sign in ((log.end, 1.0), (log.start, -1.0)):
+        place = np.searchsorted(bounds, time, side="left")  # a_b <= t from this bound on
+        before, whole = (np.zeros((len(bounds) + 1, size)) for _ in range(2))
+        np.add.at(before, (place, label), sign * taken * time)
+        np.add.at(whole, (place, label), sign * taken)
+        rest = whole.sum(axis=0) - np.cumsum(whole[:-1], axis=0)
+        result += np.cumsum(before[:-1], axis=0) + bounds[:, None] * rest
+    return result
+
+
+def _mean_of_steps(log: FluidLog, bounds: Floats, values: Floats) -> Floats:
+    """(T, ..) means of what is constant in each step."""
+    flat = values.reshape(len(log.steps), -1)
+    result = np.zeros((len(bounds) - 1, flat.shape[1]))
+    for step, value in zip(log.steps, flat, strict=True):
+        first, last = int(np.searchsorted(bounds, step.start, side="right")) - 1, int(np.searchsorted(bounds, step.end))
+        for t in range(max(first, 0), min(last, len(result))):
+            result[t] += value * (min(step.end, bounds[t + 1]) - max(step.start, bounds[t]))
+    means: Floats = result / np.diff(bounds)[:, None]
+    return means
+
+
+def _by_user(log: FluidLog, k: int) -> Floats:
+    """(N, R) resource that each user takes in a step."""
+    step, jobs = log.steps[k], log.workload
+    result = np.zeros((len(jobs.users), len(jobs.resources)))
+    np.add.at(result, jobs.job_user[step.users] if log.each_job else step.users, step.rates)
+    return result
+
+
+# ---- users at one time --------------------------------------------------------------------------------------------------
+
+
+def jain(shares: Floats) -> Floats:
+    """Jain's index along the last axis, (sum s)^2 / (n sum s^2): 1 where all are equal, 1/n where one has all, nan of zeros.
+
+    >>> jain(np.array([[1.0, 1.0], [1.0, 0.0]])).tolist()
+    [1.0, 0.5]
+    """
+    squares = shares.shape[-1] * (shares**2).sum(axis=-1)
+    index: Floats = np.divide(shares.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0)
+    return index
+
+
+def deviation(allocation: Allocation) -> Floats:
+    r"""(N,) K's deviation (58) of each user from the fair allocation given by PS-DSF.
+
+    D_n = sum_i x_ni / x_n (s_ni - min_m s_mi) / min_m s_mi, with the weighted virtual dominant shares s_ni = x_n / phi_n /
+    gamma_ni and the least of those who may run on server i. It is inf where one who may has no tasks, and 0 for users without.
+    """
+    instance, tasks = allocation.instance, allocation.tasks
+    alone = gamma(instance)
+    scaled = (tasks / instance.weights)[:, None]
+    share = np.divide(scaled, alone, out=np.full_like(alone, np.inf), where=alone > 0)
+    least = share.min(axis=0)
+    part = allocation.by_server / np.where(tasks > 0, tasks, 1.0)[:, None]
+    above = np.divide(share - least, least, out=np.full_like(share, np.inf), where=(least > 0) & np.isfinite(share))
+    above[share == least] = 0.0
+    result: Floats = (part * np.where(part > 0, above, 0.0)).sum(axis=1)
+    return result
+
+
+# ---- jobs and users in the end ------------------------------------------------------------------------------------------
+
+
+def completion_times(log: Log) -> Floats:
+    """(J,) seconds from a job's arrival to the end of its last task; nan where it was not completed."""
+    if isinstance(log, FluidLog):
+        return log.completed - log.workload.arrival
+    finished = log.outcome == FINISHED
+    tasks = np.bincount(log.job[finished], log.tasks[finished], len(log.workload))
+    last = np.full(len(log.workload), -np.inf)
+    np.maximum.at(last, log.job[finished], log.end[finished])
+    return np.where(tasks == log.workload.tasks, last - log.workload.arrival, np.nan)
+
+
+def completion_ratios(log: Log) -> Floats:
+    """(N,) tasks completed over tasks submitted of each user, of work where tasks are divisible; nan where there were none."""
+    jobs, N = log.workload, len(log.workload.users)
+    arrived = jobs.arrival <= log.until
+    if isinstance(log, FluidLog):
+        submitted, completed = jobs.work, log.done
+    else:
+        finished = log.outcome == FINISHED
+        submitted = jobs.tasks.astype(float)
+        completed = np.bincount(log.job[finished], log.tasks[finished], len(jobs)).astype(float)
+    total = np.bincount(jobs.job_user, submitted * arrived, N)
+    ratios: Floats = np.divide(np.bincount(jobs.job_user, completed, N), total, out=np.full(N, np.nan), where=total > 0)
+    return ratios
+
+
+def delays_per_quantum(log: Log) -> Floats:
+    """(J,) completion time over work in quanta (K 6.2): a quantum is 1 second of a task that takes 1 of its largest demand.
+
+    A job of T tasks with the demand d needs T max_r d_r duration quanta.
+    """
+    quanta = log.workload.work * log.workload.demand.max(axis=1)
+    delays: Floats = completion_times(log) / quanta
+    return delays
+
+
+def cdf(values: Floats) -> tuple[Floats, Floats]:
+    """The sorted values that are numbers, and the parts of all values that are at most each: nan counts as never.
+
+    >>> [part.tolist() for part in cdf(np.array([3.0, np.nan, 1.0, 2.0]))]
+    [[1.0, 2.0, 3.0], [0.25, 0.5, 0.75]]
+    """
+    there = np.sort(values[np.isfinite(values)])
+    return there, np.arange(1, len(there) + 1) / max(len(values), 1)
+
+
+def reduction_by_size(times: Floats, baseline: Floats, tasks: NDArray[np.int64], bounds: Sequence[float]) -> Floats:
+    """The mean reduction of completion times by the size of jobs (W Fig. 7b), of jobs completed both times.
+
+    Parameters
+    ----------
+    times : (J,) completion times
+    baseline : (J,) those to compare with, such as of `slots`
+    tasks : (J,) sizes of the jobs
+    bounds : (C + 1,) ascending: class c holds jobs with bounds[c] < tasks <= bounds[c + 1]
+
+    Returns
+    -------
+    (C,) means of (baseline - time) / baseline; nan where there are no such jobs
+    """
+    both = np.isfinite(times) & np.isfinite(baseline)
+    result = np.full(len(bounds) - 1, np.nan)
+    for c in range(len(result)):
+        here = both & (tasks > bounds[c]) & (tasks <= bounds[c + 1])
+        if here.any():
+            result[c] = np.mean((baseline[here] - times[here]) / baseline[here])
+    return result
+
+
+def violations(shared: Floats, dedicated: Floats, slack: float = 0.0) -> NDArray[np.bool_]:
+    """(N,) whether a user completes less in the shared system than in a dedicated cloud of its own (W 6.3, Fig. 9).
+
+    Parameters
+    ----------
+    shared : (N,) completion ratios where all share the machines
+    dedicated : (N,) those of each user alone on its part of the machines; nan, submitted nothing, is no violation
+    slack : how much less is none
+    """
+    return np.asarray(shared < dedicated - slack)

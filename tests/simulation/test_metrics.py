@@ -1,0 +1,104 @@
+"""Metrics over time, against sums over single tasks and numbers by hand."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import simulations
+from tolerances import ROUNDING
+
+import fairalloc as fa
+from fairalloc.models.errors import InstanceError
+from fairalloc.simulation import Cluster, Workload, metrics, simulate_fluid, simulate_tasks
+
+CLUSTER = Cluster(["cpu", "memory"], [[1, 2], [2, 2]], [1, 4])
+JOBS = Workload(
+    ["cpu", "memory"], ["ann", "bob"], [1, 1], [0, 1], [0, 1], [2, 5], [4, 2], [[1, 0.5], [0.5, 1]]
+)  # fmt: skip
+BOUNDS = [0.0, 0.5, 2.0, 3.75, 9.0]
+
+
+def overlap(start, end, bounds):
+    return [max(0.0, min(end, b) - max(start, a)) / (b - a) for a, b in pairwise(bounds)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(made=simulations())
+def test_utilisation_and_shares_are_sums_over_tasks(made):
+    workload, cluster, events, until = made
+    log = simulate_tasks(workload, cluster, "best-fit-drfh", until, events=events)
+    used = np.zeros((4, len(cluster.counts), len(cluster.resources)))
+    mine = np.zeros((4, len(workload.users), len(cluster.resources)))
+    for b in range(len(log)):
+        taken = np.outer(overlap(log.start[b], log.end[b], BOUNDS), log.tasks[b] * workload.demand[log.job[b]])
+        used[:, cluster.server_class[log.server[b]]] += taken
+        mine[:, workload.job_user[log.job[b]]] += taken
+    capacity = cluster.counts[:, None] * cluster.capacities
+    assert np.allclose(metrics.utilisation(log, BOUNDS, by_class=True) * capacity, used, atol=ROUNDING)
+    assert np.allclose(metrics.utilisation(log, BOUNDS) * cluster.totals, used.sum(axis=1), atol=ROUNDING)
+    assert np.allclose(metrics.dominant_shares(log, BOUNDS, resources=True) * cluster.totals, mine, atol=ROUNDING)
+    assert np.array_equal(metrics.dominant_shares(log, BOUNDS), metrics.dominant_shares(log, BOUNDS, resources=True).max(axis=2))
+
+
+@pytest.mark.parametrize("each_job", [False, True])
+def test_divisible_tasks_that_all_have_room_have_the_metrics_of_whole_ones(each_job):
+    """Seven tasks have room at once: both simulations serve them alike."""
+    fluid = simulate_fluid(JOBS, CLUSTER, "drfh", 20, each_job=each_job)
+    tasks = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh", 20)
+    for metric in (metrics.utilisation, metrics.dominant_shares):
+        assert np.allclose(metric(fluid, BOUNDS), metric(tasks, BOUNDS), atol=1e3 * ROUNDING)
+    for metric in (metrics.completion_times, metrics.completion_ratios, metrics.delays_per_quantum):
+        assert np.allclose(metric(fluid), metric(tasks), atol=1e3 * ROUNDING)
+    assert metrics.completion_times(tasks).tolist() == [4.0, 2.0]
+    assert metrics.delays_per_quantum(tasks).tolist() == [0.5, 0.2]
+
+
+def test_by_class_the_used_parts_are_those_of_the_steps():
+    fluid = simulate_fluid(JOBS, CLUSTER, "drfh", 20)
+    parts = metrics.utilisation(fluid, [0, 1, 3], by_class=True)
+    capacity = CLUSTER.counts[:, None] * CLUSTER.capacities
+    assert np.allclose(parts[0] * capacity, fluid.steps[0].used, atol=ROUNDING)
+    assert np.allclose((parts * capacity).sum(axis=1), [[2, 1], [4.5, 6]], atol=1e3 * ROUNDING)
+
+
+def test_what_is_not_completed():
+    log = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh", 3.5)
+    assert np.isnan(metrics.completion_times(log)[0])
+    assert metrics.completion_ratios(log).tolist() == [0, 1]
+    alone = simulate_tasks(JOBS.chosen(np.array([0])), CLUSTER, "best-fit-drfh")
+    assert metrics.completion_ratios(alone)[0] == 1
+    assert np.isnan(metrics.completion_ratios(alone)[1])
+
+
+def test_the_deviation_of_ps_dsf_is_zero_and_that_of_another_allocation_is_by_hand():
+    """K (58) of K's Fig. 1, where everybody demands everything that there is on the servers it has."""
+    instance = fa.Instance([[1, 1], [1, 2]], [[4, 4], [2, 6]])
+    assert np.allclose(metrics.deviation(fa.solve(instance, "ps-dsf")), 0, atol=1e-6)
+    other = fa.models.Allocation(instance, [3, 0, 0.5, 2])
+    # gamma = [[4, 2], [2, 2]]: s = [[3/4, 3/2], [5/4, 5/4]]; user 2 is 1/2 of 5 and 2 of 2.5 tasks on servers 1 and 2
+    assert np.allclose(metrics.deviation(other), [0, 0.5 / 2.5 * (5 / 4 - 3 / 4) / (3 / 4)])
+    nothing = fa.models.Allocation(instance, [0, 0, 0.5, 2])
+    assert metrics.deviation(nothing).tolist() == [0, np.inf]
+
+
+def test_the_deviation_as_a_measure_over_time():
+    log = simulate_fluid(JOBS, CLUSTER, "ps-dsf", measures={"deviation": metrics.deviation}, limited=False)
+    assert all(np.allclose(step.measures["deviation"], 0, atol=1e-6) for step in log.steps if len(step.users))
+
+
+def test_reduction_by_size_and_violations():
+    times, baseline = np.array([1.0, 4.0, np.nan, 2.0]), np.array([2.0, 4.0, 1.0, 8.0])
+    found = metrics.reduction_by_size(times, baseline, np.array([1, 1, 5, 60]), [0, 1, 50, 100])
+    assert found[0] == 0.25
+    assert np.isnan(found[1])
+    assert found[2] == 0.75
+    shared, dedicated = np.array([0.9, 0.5, np.nan]), np.array([1.0, 0.4, np.nan])
+    assert metrics.violations(shared, dedicated).tolist() == [True, False, False]
+    assert metrics.violations(shared, dedicated, slack=0.2).tolist() == [False, False, False]
+
+
+def test_bounds_must_ascend():
+    log = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh")
+    with pytest.raises(InstanceError, match="at least two ascending numbers of seconds"):
+        metrics.utilisation(log, [0, 0])
