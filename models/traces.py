@@ -5,13 +5,10 @@ alibaba2023/) and every loader takes that folder. A loader returns `Loaded`: the
 and why; a damaged file raises InstanceError, no row is skipped silently. Parquet files need pyarrow, the extra `traces`.
 """
 
-import csv
-import gzip
 import logging
 import os
-import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +18,13 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, plain
+from fairalloc.models.numbers import Floats
+from fairalloc.models.trace_files import csv_table, parquet_columns, sample_file
 
 __all__ = [
     "Loaded",
     "alibaba",
+    "alibaba_nodes",
     "bitbrains",
     "data_dir",
     "data_missing",
@@ -33,6 +32,7 @@ __all__ = [
     "google2011",
     "google2019_demands",
     "google_machine_mix",
+    "pod_name",
     "read_bitbrains_raw",
     "read_google_csv",
     "remember_data",
@@ -153,7 +153,7 @@ def google_machine_mix(folder: str | Path) -> tuple[NDArray[np.int64], Floats]:
     J. L. Hellerstein, "Google cluster-usage traces: format + schema", Google Inc., 2011; the class counts are from
     korkmazkadir/google-cluster-trace-analysis.
     """
-    table = _table(_file(folder, "google2011", "machine_mix.csv"), ("count", "cpu", "memory"))
+    table = csv_table(sample_file(folder, "google2011", "machine_mix.csv"), ("count", "cpu", "memory"))
     capacities = np.column_stack([table.numbers("cpu"), table.numbers("memory")])
     return table.numbers("count", whole=True).astype(np.int64), capacities
 
@@ -181,7 +181,7 @@ def google2011(folder: str | Path, *, users: int | None = None, finite: bool = F
         user "user-7" has code 7 in users.csv.gz; server "cpu0.5-mem0.4995" is the class with these capacities
     """
     counts, capacities = google_machine_mix(folder)
-    tasks = _parquet(_file(folder, "google2011", "tasks_t0.parquet"), ("user", "cpu_req", "mem_req"))
+    tasks = parquet_columns(sample_file(folder, "google2011", "tasks_t0.parquet"), ("user", "cpu_req", "mem_req"))
     codes, of, number = np.unique(tasks["user"], return_inverse=True, return_counts=True)
     mean = np.column_stack([np.bincount(of, weights=tasks[c]) for c in ("cpu_req", "mem_req")]) / number[:, None]
     able = np.flatnonzero(mean.any(axis=1))
@@ -207,7 +207,7 @@ def google2019_demands(folder: str | Path) -> Floats:
     are counted in the log. Source: clusterdata-2019 (v3), CC BY 4.0, through lzc-ust/google-cluster-analysis, which joined a
     random sample of rows over the cells.
     """
-    table = _parquet(_file(folder, "google2019", "instances.parquet"), ("cpu_req", "mem_req"))
+    table = parquet_columns(sample_file(folder, "google2019", "instances.parquet"), ("cpu_req", "mem_req"))
     requests = np.column_stack([table["cpu_req"], table["mem_req"]]).astype(float)
     positive = requests[(requests > 0).all(axis=1)]
     result: Floats = np.unique(positive, axis=0)
@@ -235,7 +235,7 @@ def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
     """
     if table not in GOOGLE_TABLES:
         raise UnknownName(no_such("raw table", table, GOOGLE_TABLES, f"the tables are {', '.join(GOOGLE_TABLES)}"))
-    raw = _table(path, GOOGLE_TABLES[table].split(), header=False)
+    raw = csv_table(path, GOOGLE_TABLES[table].split(), header=False)
     return {c: [v or None for v in raw.columns[c]] if c in TEXT else raw.numbers(c, missing=True) for c in raw.columns}
 
 
@@ -269,7 +269,7 @@ def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loa
     Loaded
         user "vm-7" is VM 7 of rnd_vms.csv.gz; server "type1-location2" is the class of type 1 at location 2
     """
-    table = _table(_file(folder, "bitbrains", "rnd_vms.csv.gz"), ("vm", "cpu_max", "mem_max"))
+    table = csv_table(sample_file(folder, "bitbrains", "rnd_vms.csv.gz"), ("vm", "cpu_max", "mem_max"))
     peaks = np.column_stack([table.numbers("cpu_max") / 1e3, table.numbers("mem_max") / 2**20])
     home = np.random.default_rng(seed).integers(3, size=len(peaks))
     used = np.flatnonzero(peaks.any(axis=1))
@@ -295,7 +295,7 @@ def read_bitbrains_raw(path: str | Path) -> dict[str, Floats]:
     mem_cap_kb, mem_kb, disk_r, disk_w, net_rx, net_tx (KB/s). Beware: cores are 0 while a VM is off, times repeat, and weeks
     may be missing.
     """
-    table = _table(path, tuple(BITBRAINS_COLUMNS), separator=";")
+    table = csv_table(path, tuple(BITBRAINS_COLUMNS), separator=";")
     return {short: table.numbers(official) for official, short in BITBRAINS_COLUMNS.items()}
 
 
@@ -330,7 +330,7 @@ def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = Fals
         server "8xG2-96c-384G" has 8 GPUs of model G2, 96 cores, 384 GiB ("cpu-.." no GPU); user "6000m-12288Mi-1x460-T4"
         requests 6000 milli-cores, 12288 MiB, 460 thousandths of 1 GPU, of model T4
     """
-    servers, capacities, models, counts = _nodes(folder)
+    servers, capacities, models, counts = alibaba_nodes(sample_file(folder, "alibaba2023", "nodes.csv.gz"))
     groups = _pod_groups(folder, "pods_gpuspec33.csv.gz" if gpuspec else "pods.csv.gz")
     able = [(key, number) for key, number in groups.most_common() if any((key[0], key[1], key[2] * key[3]))]
     size = _how_many(pods, len(able), "pods")
@@ -343,7 +343,7 @@ def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = Fals
         eligible=np.array([[not key[4] or model in key[4] for model in models] for key, _ in chosen]),
         max_tasks=[number for _, number in chosen] if finite else None,
         name=f"alibaba2023-{size}" + ("-gpuspec33" if gpuspec else "") + ("-finite" if finite else ""),
-        users=[_pod_name(key) for key, _ in chosen],
+        users=[pod_name(key) for key, _ in chosen],
         servers=servers,
         resources=["cpu", "memory", "gpu"],
     )
@@ -351,9 +351,9 @@ def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = Fals
     return _loaded(instance, {"pods that request nothing": nothing, "pods in rarer groups": sum(n for _, n in able[size:])})
 
 
-def _nodes(folder: str | Path) -> tuple[list[str], Floats, list[str], list[int]]:
-    """Names, capacities (K, 3) in cores, GiB and GPUs, GPU models and counts of the node configurations."""
-    table = _table(_file(folder, "alibaba2023", "nodes.csv.gz"), ("cpu_milli", "memory_mib", "gpu", "model"))
+def alibaba_nodes(path: str | Path) -> tuple[list[str], Floats, list[str], list[int]]:
+    """Names, capacities (K, 3) in cores, GiB and GPUs, GPU models and counts of the node configurations in a file of nodes."""
+    table = csv_table(path, ("cpu_milli", "memory_mib", "gpu", "model"))
     sizes = [table.numbers("gpu"), table.numbers("cpu_milli") / 1e3, table.numbers("memory_mib") / 1024]
     kinds = sorted(Counter(zip(table.columns["model"], *(s.tolist() for s in sizes), strict=True)).items())
     names = [(f"{gpu:g}x{model}" if gpu else "cpu") + f"-{cpu:g}c-{memory:g}G" for (model, gpu, cpu, memory), _ in kinds]
@@ -363,108 +363,17 @@ def _nodes(folder: str | Path) -> tuple[list[str], Floats, list[str], list[int]]
 
 def _pod_groups(folder: str | Path, file: str) -> Counter[tuple[Any, ...]]:
     """(cpu_milli, memory_mib, num_gpu, gpu_milli, set of GPU models) -> number of pods."""
-    table = _table(_file(folder, "alibaba2023", file), POD_COLUMNS)
+    table = csv_table(sample_file(folder, "alibaba2023", file), POD_COLUMNS)
     columns = [table.numbers(c, whole=True).astype(int).tolist() for c in POD_COLUMNS[:4]]
     # A few specs name a model twice ("V100M32|V100M32"): as sets they are the same rule.
     specs = [frozenset(filter(None, spec.split("|"))) for spec in table.columns["gpu_spec"]]
     return Counter(zip(*columns, specs, strict=True))
 
 
-def _pod_name(key: tuple[Any, ...]) -> str:
+def pod_name(key: tuple[Any, ...]) -> str:
+    """The user of pods with these (cpu_milli, memory_mib, num_gpu, gpu_milli, set of GPU models)."""
     cpu, memory, gpus, milli, models = key
     return "-".join([f"{cpu}m", f"{memory}Mi", f"{gpus}x{milli}", *(["|".join(sorted(models))] if models else [])])
-
-
-# ---- files ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The text of some columns of a CSV file and the line each row came from."""
-
-    path: Path
-    lines: Sequence[int]
-    columns: Mapping[str, Sequence[str]]
-
-    def numbers(self, column: str, *, whole: bool = False, missing: bool = False) -> Floats:
-        """A column as finite numbers, optionally whole; with `missing` an empty field is nan."""
-        text = self.columns[column]
-        result = np.array([_number(t) for t in text])
-        good = np.isfinite(result) & ((result == np.floor(result)) | (not whole))
-        if missing:
-            good |= np.array([t == "" for t in text])
-        for k in np.flatnonzero(~good)[:1]:
-            rule = f"it must be a {'whole' if whole else 'finite'} number"
-            raise InstanceError(f"{column} in line {self.lines[k]} of {self.path} is {text[k]!r}, but {rule}")
-        return result
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
-
-
-def _file(folder: str | Path, *parts: str) -> Path:
-    if not Path(folder).is_dir():
-        raise InstanceError(f"the data folder is {str(folder)!r}, but there is no such folder")
-    return Path(folder, *parts)
-
-
-def _table(path: str | Path, columns: Sequence[str], *, header: bool = True, separator: str = ",") -> _Table:
-    """The given columns of a CSV file; without a header they are all it has, in this order."""
-    lines = _lines(Path(path), separator)
-    names = list(columns)
-    if header and lines:
-        names = lines.pop(0)[1]
-    if not lines:
-        raise InstanceError(f"{path} has no rows")
-    for column in columns:
-        if (found := names.count(column)) != 1:
-            raise InstanceError(
-                f"{path} has {found} columns {column!r}, but it must have one: the columns are {', '.join(names)}"
-            )
-    for number, fields in lines:
-        if len(fields) != len(names):
-            raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
-    values = dict(zip(names, zip(*(fields for _, fields in lines), strict=True), strict=True))
-    return _Table(Path(path), [number for number, _ in lines], {c: values[c] for c in columns})
-
-
-def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
-    """Line number and fields of every row of a .csv or .csv.gz file; Bitbrains pads its fields with tabs."""
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", newline="", encoding="utf-8") as file:
-            reader = csv.reader(file, delimiter=separator, strict=True)
-            return [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
-        raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _parquet(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The given columns of a parquet file as arrays of finite numbers."""
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise NotInstalled('reading parquet files needs pyarrow: pip install "fairalloc[traces]"') from None
-    try:
-        with path.open("rb") as file:
-            source = parquet.ParquetFile(file)
-            table = source.read(columns=[c for c in columns if c in source.schema_arrow.names])
-    except (OSError, ArrowException) as error:
-        # pyarrow also raises OSError, for damaged pages, but without the system's reason.
-        reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
-        raise InstanceError(f"{path} cannot be read: {reason}") from None
-    for column in columns:
-        if column not in table.column_names:
-            raise InstanceError(f"{path} has no column {column!r}")
-    result = {column: table[column].to_numpy() for column in columns}
-    for column, values in result.items():
-        if not plain(values) or not np.all(np.isfinite(values)):
-            raise InstanceError(f"column {column!r} of {path} holds something else than finite numbers")
-    return result
 
 
 def _how_many(wanted: int | None, available: int, what: str) -> int:

@@ -1,0 +1,119 @@
+"""Files of traces: columns of CSV and Parquet files as numbers, or one sentence with the line and the rule."""
+
+import csv
+import gzip
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.errors import InstanceError, NotInstalled
+from fairalloc.models.numbers import Floats, plain
+
+__all__ = ["CsvTable", "csv_table", "parquet_columns", "sample_file"]
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """The text of some columns of a CSV file and the line each row came from."""
+
+    path: Path
+    lines: Sequence[int]
+    columns: Mapping[str, Sequence[str]]
+
+    def numbers(self, column: str, *, whole: bool = False, missing: bool = False) -> Floats:
+        """A column as finite numbers, optionally whole; with `missing` an empty field is nan."""
+        text = self.columns[column]
+        result = np.array([_number(t) for t in text])
+        good = np.isfinite(result) & ((result == np.floor(result)) | (not whole))
+        if missing:
+            good |= np.array([t == "" for t in text])
+        for k in np.flatnonzero(~good)[:1]:
+            rule = f"it must be a {'whole' if whole else 'finite'} number"
+            raise InstanceError(f"{column} in line {self.lines[k]} of {self.path} is {text[k]!r}, but {rule}")
+        return result
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
+
+
+def sample_file(folder: str | Path, *parts: str) -> Path:
+    """A file of the data folder; InstanceError where there is no such folder."""
+    if not Path(folder).is_dir():
+        raise InstanceError(f"the data folder is {str(folder)!r}, but there is no such folder")
+    return Path(folder, *parts)
+
+
+def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, separator: str = ",") -> CsvTable:
+    """The given columns of a CSV file.
+
+    Parameters
+    ----------
+    path : .csv or .csv.gz
+    columns : their names; without a header they are all that the file has, in this order
+    header : whether the first line holds the names
+    separator : between fields
+
+    Raises
+    ------
+    InstanceError : the file cannot be read or has no rows, or a column or a field is missing
+    """
+    lines = _lines(Path(path), separator)
+    names = list(columns)
+    if header and lines:
+        names = lines.pop(0)[1]
+    if not lines:
+        raise InstanceError(f"{path} has no rows")
+    for column in columns:
+        if (found := names.count(column)) != 1:
+            raise InstanceError(
+                f"{path} has {found} columns {column!r}, but it must have one: the columns are {', '.join(names)}"
+            )
+    for number, fields in lines:
+        if len(fields) != len(names):
+            raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
+    values = dict(zip(names, zip(*(fields for _, fields in lines), strict=True), strict=True))
+    return CsvTable(Path(path), [number for number, _ in lines], {c: values[c] for c in columns})
+
+
+def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
+    """Line number and fields of every row of a .csv or .csv.gz file; Bitbrains pads its fields with tabs."""
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", newline="", encoding="utf-8") as file:
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            return [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
+        raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def parquet_columns(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The given columns of a parquet file as arrays of finite numbers; NotInstalled without pyarrow."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise NotInstalled('reading parquet files needs pyarrow: pip install "fairalloc[traces]"') from None
+    try:
+        with path.open("rb") as file:
+            source = parquet.ParquetFile(file)
+            table = source.read(columns=[c for c in columns if c in source.schema_arrow.names])
+    except (OSError, ArrowException) as error:
+        # pyarrow also raises OSError, for damaged pages, but without the system's reason.
+        reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
+        raise InstanceError(f"{path} cannot be read: {reason}") from None
+    for column in columns:
+        if column not in table.column_names:
+            raise InstanceError(f"{path} has no column {column!r}")
+    result = {column: table[column].to_numpy() for column in columns}
+    for column, values in result.items():
+        if not plain(values) or not np.all(np.isfinite(values)):
+            raise InstanceError(f"column {column!r} of {path} holds something else than finite numbers")
+    return result

@@ -1,0 +1,96 @@
+"""Who is compared: mechanisms or schedulers by id and parameters, or objects of one's own in a file."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairalloc.formulations import mechanism
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.jsonio import NotJson, parse_json
+from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
+
+__all__ = ["KINDS", "Competitor", "competitor", "competitors"]
+
+
+@dataclass(frozen=True)
+class CompetitorKind:
+    """How a kind of competitor is found by its id, configured by parameters, and read from a file."""
+
+    named: Callable[..., Any]
+    own: ObjectKind
+
+
+def _mechanism(name: str, **parameters: Any) -> Any:
+    return mechanism(name).configure(**parameters)
+
+
+KINDS = {"mechanism": CompetitorKind(_mechanism, MECHANISM)}
+"""What an experiment may compare."""
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """One that takes part: its label in tables, the text from which another process makes it, and whether it is one's own."""
+
+    label: str
+    text: str
+    is_own: bool = False
+
+
+def competitor(text: str, kind: str) -> Any:
+    """The object that a text stands for: an id with parameters, or what was packed.
+
+    >>> competitor("alpha-pf-vds alpha=3", "mechanism").parameters
+    {'alpha': 3}
+    """
+    found = unpacked(text)
+    if found is not text:
+        return found
+    name, *given = text.split()
+    return KINDS[kind].named(name, **dict(map(_parameter, given)))
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InstanceError(f"a parameter of a competitor is {text!r}, but it must be name=value")
+    try:
+        return name, parse_json(value, f"the parameter {name}")
+    except NotJson:
+        return name, value
+
+
+def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> list[Competitor]:
+    """Who takes part.
+
+    Parameters
+    ----------
+    declared : by the experiment
+    wanted : ids with parameters, FILE.py:NAME, or objects; () = those declared. Where all are one's own they take part beside
+        those declared, else instead of them
+    kind : one of KINDS
+
+    Raises
+    ------
+    UnknownName : there is none of that name
+    InstanceError : two have the same label
+    """
+    asked = [_asked(item, kind) for item in wanted]
+    if all(one.is_own for one in asked):
+        asked = [_asked(item, kind) for item in declared] + asked
+    labels = [one.label for one in asked]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise InstanceError(f"two competitors are named {label!r}, but names must be distinct: give one of them another id")
+    return asked
+
+
+def _asked(item: Any, kind: str) -> Competitor:
+    if isinstance(item, str) and not is_in_file(item):
+        competitor(item, kind)  # an unknown name is told now
+        return Competitor(" ".join(item.split()), item)
+    found = load_object(item, KINDS[kind].own) if isinstance(item, str) else KINDS[kind].own.read(item)
+    if found is None:
+        raise InstanceError(f"{item!r} is no {KINDS[kind].own.word}")
+    name = str(getattr(found, "id", "") or place_of(found).rpartition(":")[2])
+    return Competitor(name, str(packed(found)), True)

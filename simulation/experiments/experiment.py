@@ -1,0 +1,160 @@
+"""What an experiment is: a declared measurement of competitors, seed by seed, with one figure and one verdict.
+
+Experiment   the paper's finding, who is compared, the sizes, what is measured in one trial, the figure and the verdict
+Trial        one competitor, one seed, one size, one workload
+Measured     the numbers and curves of one trial
+Outcomes     all trials of an experiment, by competitor and seed
+Judged       confirmed, not confirmed or cannot be compared, and because of what
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from fairalloc.analysis.plots.panels import Panel
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Experiment", "Judged", "Measured", "Outcomes", "Size", "Trial", "Word"]
+
+Word = Literal["confirmed", "not confirmed", "cannot be compared"]
+
+Curve = tuple[Sequence[float], Sequence[float]]
+"""Numbers to the right, and numbers upwards."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is simulated: the seeds, and settings that the experiment knows by name."""
+
+    seeds: tuple[int, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is measured once.
+
+    Attributes
+    ----------
+    label : the competitor as tables name it
+    competitor : the mechanism or scheduler
+    seed : of everything that is drawn
+    workload : id of the workload, "" where the experiment has none
+    settings : of the size
+    """
+
+    label: str
+    competitor: Any
+    seed: int
+    workload: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Numbers by name, which are compared over seeds, and curves by name, which are drawn; both in the order of tables."""
+
+    numbers: Mapping[str, float]
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Whether the finding of the paper is ours too, and the sentence that says because of what."""
+
+    word: Word
+    because: str
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The trials of an experiment that are on record.
+
+    Attributes
+    ----------
+    experiment : whose
+    size : "small" or "full"
+    workload : id of the workload
+    measured : of each competitor by its label, seed -> what was measured
+    failed : sentences on trials that ended without an answer
+    """
+
+    experiment: "Experiment"
+    size: str
+    workload: str
+    measured: Mapping[str, Mapping[int, Measured]]
+    failed: Sequence[str] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """Of the competitors with outcomes."""
+        return [label for label, seeds in self.measured.items() if seeds]
+
+    @property
+    def names(self) -> list[str]:
+        """Of all numbers, in the order in which they were first measured."""
+        return list(dict.fromkeys(name for one in self._all() for name in one.numbers))
+
+    def values(self, label: str, name: str) -> Floats:
+        """(S,) a number over the seeds, nan where a trial has none of that name.
+
+        Parameters
+        ----------
+        label : of the competitor
+        name : of the number
+        """
+        return np.array([one.numbers.get(name, np.nan) for one in self.measured.get(label, {}).values()], dtype=float)
+
+    def mean(self, label: str, name: str) -> float:
+        """The mean of a number over the seeds; nan where there is none."""
+        values = self.values(label, name)
+        return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+
+    def curves(self, label: str, name: str) -> list[Curve]:
+        """A curve of each seed."""
+        return [one.curves[name] for one in self.measured.get(label, {}).values() if name in one.curves]
+
+    def lacking(self, *labels: str) -> Judged | None:
+        """That the finding cannot be compared, where some of these competitors have no outcomes; None where all have."""
+        gone = [label for label in labels if label not in self.labels]
+        return Judged("cannot be compared", f"{' and '.join(gone)} took no part") if gone else None
+
+    def _all(self) -> Iterator[Measured]:
+        return (one for seeds in self.measured.values() for one in seeds.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A declared experiment; a file of papers/ lists those that it declares in EXPERIMENTS.
+
+    Attributes
+    ----------
+    id : paper and place, such as "K.Fig9"
+    title : in a few words
+    finding : of the paper, in a sentence
+    setting : what is simulated here, and what of it is generated or of our choice, since the paper does not say
+    kind : of the competitors, "mechanism" or "scheduler", see competitors.py
+    competitors : ids, with parameters such as "alpha-pf-vds alpha=3"
+    sizes : "small" and "full"; the small one is for tests
+    measure : one trial -> what was measured; all that it draws comes from the trial's seed
+    judge : outcomes -> verdict
+    panels : outcomes -> the panels of the figure
+    workloads : ids of workloads that it can be run with, the first whose samples are there is the default; () = it has its own
+    """
+
+    id: str
+    title: str
+    finding: str
+    setting: str
+    kind: Literal["mechanism", "scheduler"]
+    competitors: tuple[str, ...]
+    sizes: Mapping[str, Size]
+    measure: Callable[[Trial], Measured]
+    judge: Callable[[Outcomes], Judged]
+    panels: Callable[[Outcomes], list[Panel]]
+    workloads: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<experiment {self.id}: {self.title}>"

@@ -1,0 +1,87 @@
+"""Records of experiments: one row for each trial, only ever added to.
+
+The key of a row is a hash of all that was asked and of the code that computed it, so that a run that was stopped goes on where it
+was, and an edit of one experiment leaves the records of the others valid.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fairalloc.models.errors import InstanceError
+from fairalloc.runs.store import RecordStore
+from fairalloc.simulation.experiments.experiment import Measured
+
+__all__ = ["Asked", "ExperimentStore"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A trial as it was asked for, all of which makes the key.
+
+    Attributes
+    ----------
+    experiment, size, workload : ids
+    competitor : its label
+    text : from which another process makes the competitor
+    seed : of everything that is drawn
+    settings : of the size, as JSON
+    code : hash of the code of the experiment and the competitor (runs/identity.py)
+    """
+
+    experiment: str
+    size: str
+    workload: str
+    competitor: str
+    text: str
+    seed: int
+    settings: str
+    code: str
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of what was asked, but for the text of a competitor, whose code counts."""
+        asked = [self.experiment, self.size, self.workload, self.competitor, self.seed, self.settings, self.code]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+
+
+class ExperimentStore(RecordStore):
+    """A records file of experiments, made if it is not there; close it, or use it in a `with` statement."""
+
+    kind, contents, layout = "records file of experiments", "records", 1
+    tables = """
+CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, workload, competitor, seed, started, seconds, answer);
+CREATE TRIGGER IF NOT EXISTS no_update BEFORE UPDATE ON trial BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
+CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON trial BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
+"""
+
+    def add(self, asked: Asked, started: str, answer: Mapping[str, Any]) -> None:
+        """Append one row and commit it; the first row of a key stays.
+
+        Parameters
+        ----------
+        asked : the trial
+        started : UTC time
+        answer : what the worker returned: "numbers", "curves" and "seconds"
+        """
+        about = {name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "competitor", "seed")}
+        self.insert("trial", about | {"started": started, "seconds": answer["seconds"], "answer": json.dumps(answer)})
+
+    def measured(self, key: str) -> Measured | None:
+        """What was measured under a key; None where nothing was."""
+        rows = self.select("SELECT answer FROM trial WHERE key = ?", [key])
+        if not rows:
+            return None
+        try:
+            answer = json.loads(rows[0][0])
+            return Measured(answer["numbers"], {name: (x, y) for name, (x, y) in answer["curves"].items()})
+        except (TypeError, ValueError, KeyError) as error:
+            raise InstanceError(f"{self.path} has a row that is no record, {key}: {error}") from None
+
+    def seconds(self, key: str) -> float:
+        """How long the trial of a key took; 0 where there is none."""
+        rows = self.select("SELECT seconds FROM trial WHERE key = ?", [key])
+        return float(rows[0][0]) if rows else 0.0

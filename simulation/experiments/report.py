@@ -1,0 +1,129 @@
+"""Outcomes as tables, a document and a page in the style of the benchmark report."""
+
+import math
+import shlex
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.plots import panels
+from fairalloc.models.numbers import Floats
+from fairalloc.models.tables import Grid
+from fairalloc.runs.pages import Section, page
+from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
+
+__all__ = ["command", "document", "listing", "numbers_table", "report_page", "report_text", "verdicts_table"]
+
+
+def listing(experiments: Sequence[Experiment]) -> Grid:
+    """What there is."""
+    rows = [
+        (item.id, item.title, item.kind, ", ".join(item.competitors), ", ".join(item.workloads) or "its own", _seeds(item))
+        for item in experiments
+    ]
+    return Grid("", ("id", "title", "of", "compared", "workloads", "seeds: small, full"), rows)
+
+
+def _seeds(item: Experiment) -> str:
+    return ", ".join(str(len(item.sizes[size].seeds)) for size in ("small", "full"))
+
+
+def command(outcomes: Outcomes) -> str:
+    """What runs it again."""
+    words = ["fairalloc", "simulate", outcomes.experiment.id, *(["--small"] if outcomes.size == "small" else [])]
+    return shlex.join([*words, *(["--workload", outcomes.workload] if outcomes.workload else [])])
+
+
+def numbers_table(outcomes: Outcomes) -> Grid:
+    """Mean and standard deviation over the seeds of each number, by competitor."""
+    labels = outcomes.labels
+    rows = [(name, *(told(outcomes.values(label, name)) for label in labels)) for name in outcomes.names]
+    count = max((len(outcomes.measured[label]) for label in labels), default=0)
+    note = f"mean ± standard deviation over {count} seeds" if count > 1 else "one seed"
+    workload = f", workload {outcomes.workload}" if outcomes.workload else ""
+    return Grid("", ("", *labels), rows, [f"{note}; size {outcomes.size}{workload}"], right=range(1, len(labels) + 1))
+
+
+def told(values: Floats) -> str:
+    """Numbers over seeds as text; those that differ by rounding errors alone as one number."""
+    found = values[np.isfinite(values)]
+    if not len(found):
+        return "-"
+    mean, spread = float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else 0.0
+    if spread <= 1e-9 * max(1.0, abs(mean)):
+        return f"{mean:.4g}"
+    return f"{mean:.4g} ± {spread:.2g}"
+
+
+def verdicts_table(found: Sequence[Outcomes]) -> Grid:
+    """The verdict on each experiment."""
+    rows = [(one.experiment.id, (judged := one.experiment.judge(one)).word, judged.because) for one in found]
+    return Grid("Verdicts", ("experiment", "verdict", "because"), rows)
+
+
+def report_text(found: Sequence[Outcomes]) -> str:
+    """For a terminal."""
+    parts = []
+    for one in found:
+        judged = one.experiment.judge(one)
+        lines = [
+            f"{one.experiment.id}: {one.experiment.title}",
+            f"The paper: {one.experiment.finding}",
+            numbers_table(one).text(),
+            *(f"failed: {sentence}" for sentence in one.failed),
+            f"{judged.word}: {judged.because}",
+        ]
+        parts.append("\n".join(lines) + "\n")
+    if len(found) > 1:
+        parts.append(verdicts_table(found).text())
+    return "\n".join(parts)
+
+
+def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
+    """What was measured and judged, as JSON; null stands for numbers that are not finite."""
+    return [_one(outcomes) for outcomes in found]
+
+
+def _one(outcomes: Outcomes) -> dict[str, Any]:
+    item, judged = outcomes.experiment, outcomes.experiment.judge(outcomes)
+    trials = [
+        {
+            "competitor": label,
+            "seed": seed,
+            "numbers": {name: _finite(value) for name, value in measured.numbers.items()},
+            "curves": {name: [[_finite(v) for v in values] for values in curve] for name, curve in measured.curves.items()},
+        }
+        for label, by_seed in outcomes.measured.items()
+        for seed, measured in by_seed.items()
+    ]
+    about = {"id": item.id, "title": item.title, "finding": item.finding, "setting": item.setting}
+    run = {"size": outcomes.size, "workload": outcomes.workload, "command": command(outcomes), "failed": list(outcomes.failed)}
+    return about | run | {"verdict": judged.word, "because": judged.because, "trials": trials}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def report_page(found: Sequence[Outcomes]) -> str:
+    """One page that opens without a network: verdicts, then the numbers and the figure of each experiment."""
+    drawn = find_spec("matplotlib") is not None
+    table = verdicts_table(found)
+    sections = [Section("Verdicts", table=Grid("", table.columns, table.rows))]
+    sections += [section for one in found for section in _sections(one, drawn)]
+    return page("fairalloc: experiments of the papers", sections, contents=True)
+
+
+def _sections(outcomes: Outcomes, drawn: bool) -> list[Section]:
+    item, judged = outcomes.experiment, outcomes.experiment.judge(outcomes)
+    text = [f"The paper: {item.finding}", f"Here: {item.setting}", f"{judged.word.capitalize()}: {judged.because}"]
+    sections = [
+        Section(f"{item.id}: {item.title}", text, numbers_table(outcomes)),
+        Section("", code=command(outcomes), points=[f"failed: {sentence}" for sentence in outcomes.failed]),
+    ]
+    if drawn and (shown := item.panels(outcomes)):
+        figure = "\n".join(map(panels.element, shown))
+        sections.append(Section("", figure=figure, legend=panels.legend(outcomes.labels, shown)))
+    return sections

@@ -1,0 +1,143 @@
+"""Run experiments.
+
+1. List the trials: every experiment with each of its competitors and seeds, the seeds one after another, so that a run that is
+   stopped has compared everybody on the first ones.
+2. Leave out those that are on record.
+3. Measure each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
+from fairalloc.runs.cluster import RemotePool
+from fairalloc.runs.identity import code_behind
+from fairalloc.runs.processes import NoAnswer, Pool, Task
+from fairalloc.runs.progress import Progress
+from fairalloc.simulation.experiments.competitors import Competitor, competitor, competitors
+from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
+from fairalloc.simulation.experiments.records import Asked, ExperimentStore
+from fairalloc.simulation.experiments.registry import find_experiments
+from fairalloc.simulation.workloads import default_workload
+
+__all__ = ["SIZES", "RunSetting", "run_experiments"]
+
+WORKER = "fairalloc.simulation.experiments.worker"
+
+SIZES = ("small", "full")
+
+LONGEST = 8 * 3600.0
+"""Seconds that one trial may take."""
+
+
+@dataclass(frozen=True)
+class RunSetting:
+    """How experiments are run.
+
+    Attributes
+    ----------
+    size : one of SIZES
+    workload : id; "" = the first one of the experiment whose samples are there
+    competitors : ids with parameters, FILE.py:NAME, or objects; () = those of the experiment (competitors.py)
+    seeds : () = those of the size
+    jobs : trials at the same time
+    scheduler : "tcp://HOST:PORT" of a cluster of dask, whose workers measure instead of this machine; "" = none
+    """
+
+    size: str = "full"
+    workload: str = ""
+    competitors: tuple[Any, ...] = ()
+    seeds: tuple[int, ...] = ()
+    jobs: int = 1
+    scheduler: str = ""
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise UnknownName(no_such("size", self.size, SIZES))
+        if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs < 1:
+            raise InstanceError(f"jobs is {self.jobs!r}, but it must be a positive integer")
+        if self.scheduler and self.jobs != 1:
+            raise InstanceError(f"jobs is {self.jobs}, but with a scheduler its workers say how many trials run at a time")
+
+
+def run_experiments(
+    wanted: Sequence[str], records: str | Path, setting: RunSetting | None = None, progress: bool = True
+) -> list[Outcomes]:
+    """Measure what is not on record yet, and return what is on record then.
+
+    Parameters
+    ----------
+    wanted : ids of experiments, or the beginnings of some; () = all
+    records : the file, made if it is not there
+    setting : size, workload, competitors, seeds, and where it is run; None = the defaults
+    progress : whether the error stream is told how far the run is
+
+    Raises
+    ------
+    UnknownName : there is no such experiment, competitor or workload
+    NotInstalled : a workload needs samples or a package that are not there
+    """
+    asked = setting or RunSetting()
+    plan = {item.id: (item, _trials(item, asked)) for item in find_experiments(wanted)}
+    failed: dict[str, list[str]] = {name: [] for name in plan}
+    with ExperimentStore(records) as store:
+        left = [one for _, trials in plan.values() for one in trials if store.measured(one.key) is None]
+        if left:
+            with Progress(progress, what="trials") as shown:
+                _measure(left, asked, store, shown, failed)
+        return [_outcomes(item, trials, asked, store, failed[name]) for name, (item, trials) in plan.items()]
+
+
+def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
+    """Step 1."""
+    size = item.sizes[setting.size]
+    workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
+    taking_part = competitors(item.competitors, setting.competitors, item.kind)
+    codes = {one.label: _code(item, one) for one in taking_part}
+    settings = json.dumps(dict(size.settings), sort_keys=True)
+    return [
+        Asked(item.id, setting.size, workload, one.label, one.text, seed, settings, codes[one.label])
+        for seed in setting.seeds or size.seeds
+        for one in taking_part
+    ]
+
+
+def _code(item: Experiment, one: Competitor) -> str:
+    return code_behind(item.measure, competitor(one.text, item.kind))
+
+
+def _measure(
+    left: Sequence[Asked], setting: RunSetting, store: ExperimentStore, shown: Progress, failed: Mapping[str, list[str]]
+) -> None:
+    """Step 3."""
+    shown.begin(len(left))
+    by_key = {one.key: one for one in left}
+    with _pool(setting) as pool:
+        for task, answer in pool.answers(Task(asdict(one) | {"key": one.key}, LONGEST) for one in left):
+            one = by_key[task.request["key"]]
+            name = f"{one.experiment} {one.competitor} seed {one.seed}"
+            if isinstance(answer, NoAnswer):
+                failed[one.experiment].append(f"{name}: {answer.sentence}")
+            else:
+                store.add(one, datetime.now(UTC).isoformat(timespec="seconds"), answer)
+            shown.step(name)
+
+
+def _pool(setting: RunSetting) -> Pool | RemotePool:
+    return RemotePool(setting.scheduler, WORKER) if setting.scheduler else Pool(WORKER, setting.jobs)
+
+
+def _outcomes(
+    item: Experiment, trials: Sequence[Asked], setting: RunSetting, store: ExperimentStore, failed: Sequence[str]
+) -> Outcomes:
+    found: dict[str, dict[int, Any]] = {one.competitor: {} for one in trials}
+    for one in trials:
+        if (measured := store.measured(one.key)) is not None:
+            found[one.competitor][one.seed] = measured
+    if not any(found.values()) and not failed:
+        raise FairallocError(f"{item.id} has no trials")
+    return Outcomes(item, setting.size, trials[0].workload, found, tuple(failed))

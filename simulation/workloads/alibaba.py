@@ -1,0 +1,74 @@
+"""Pods of the Alibaba GPU cluster "openb", placed by GPU type, on its 1,523 nodes."""
+
+from pathlib import Path
+
+import numpy as np
+
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.trace_files import csv_table, sample_file
+from fairalloc.models.traces import alibaba_nodes, found_data, pod_name
+from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workloads.described import DescribedWorkload
+
+__all__ = ["alibaba_pods"]
+
+TIMES = ("creation_time", "deletion_time", "scheduled_time")
+
+
+def alibaba_pods(
+    gpuspec: bool = True, hours: float | None = None, *, nodes: str | Path | None = None, pods: str | Path | None = None
+) -> DescribedWorkload:
+    """Every pod as a job of one task, with its real times, demand and GPU types.
+
+    Resources are cpu (cores), memory (GiB) and gpu (GPUs). A pod runs from its scheduling to its deletion; where it was never
+    scheduled, as long as from its creation to its deletion; at least 1 s. A user is a group of pods with the same requests and
+    GPU types, as in models/traces.py: the trace names no users. A task that demands 8 GPUs fits on a node with 8; that a
+    fraction of a GPU cannot be split over two GPUs is not modelled.
+
+    Parameters
+    ----------
+    gpuspec : read pods_gpuspec33.csv.gz, to which its authors added GPU types at the measured rate of 33 %
+    hours : only pods created in the first hours after the first creation; None = all
+    nodes, pods : official files (openb_node_list_*.csv, openb_pod_list_*.csv), .csv or .csv.gz; None = those of the samples
+
+    Raises
+    ------
+    InstanceError : a file lacks a column, a number is none, or a pod ends before it begins
+    """
+    names, capacities, models, counts = alibaba_nodes(nodes or _sample("nodes.csv.gz"))
+    file = pods or _sample("pods_gpuspec33.csv.gz" if gpuspec else "pods.csv.gz")
+    table = csv_table(file, ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", *TIMES))
+    cpu, memory, gpus, milli = (table.numbers(name, whole=True) for name in ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli"))
+    created, deleted, started = (table.numbers(name, missing=True) for name in TIMES)
+    duration = np.maximum(deleted - np.where(np.isnan(started), created, started), 1.0)
+    for k in np.flatnonzero(~(deleted >= created))[:1]:
+        times = f"created at {created[k]:g} s and deleted at {deleted[k]:g} s"
+        raise InstanceError(f"the pod in line {table.lines[k]} of {file} is {times}, but it must end after it begins")
+    demand = np.column_stack([cpu / 1e3, memory / 1024, gpus * milli / 1e3])
+    specs = [frozenset(filter(None, spec.split("|"))) for spec in table.columns["gpu_spec"]]
+    allowed = {spec: [not spec or model in spec for model in models] for spec in set(specs)}
+    keys = zip(cpu.astype(int), memory.astype(int), gpus.astype(int), milli.astype(int), specs, strict=True)
+    users, user = np.unique([pod_name(key) for key in keys], return_inverse=True)
+    arrival = created - created.min()
+    asks = demand.any(axis=1)
+    kept = asks & (arrival < np.inf if hours is None else arrival < 3600.0 * hours)
+    workload = Workload(
+        ["cpu", "memory", "gpu"],
+        users.tolist(),
+        np.ones(len(users)),
+        user[kept],
+        arrival[kept],
+        np.ones(int(kept.sum())),  # type: ignore[arg-type]
+        duration[kept],
+        demand[kept],
+        np.array([allowed[spec] for spec in specs])[kept],
+    )
+    cluster = Cluster(["cpu", "memory", "gpu"], capacities, counts, names)  # type: ignore[arg-type]
+    fits = workload.fitting(cluster).any(axis=1)
+    left_out = {"pods that request nothing": int((~asks).sum()), "pods after the hours": int((asks & ~kept).sum())}
+    left_out |= {"pods that fit on no node of their GPU types": int((~fits).sum())}
+    return DescribedWorkload(workload.chosen(fits), cluster, "all of it: Alibaba cluster-trace-gpu-v2023", "", left_out)
+
+
+def _sample(name: str) -> Path:
+    return sample_file(found_data(), "alibaba2023", name)

@@ -1,0 +1,171 @@
+"""Bitbrains VMs on the data centre of K Fig. 5: sets of VMs active at an instant, and the VMs of a day.
+
+A VM demands the most it ever used of each of five resources (K 6.1: "users demand resources to meet their maximum usage"): CPU in
+GHz, memory in GB, disk in MB/s (read and written), send and receive in Mb/s. Its location is drawn, uniformly; it may use the
+servers there and at adjacent locations, where 1-2-3 stand in a row (our choice: the drawing is not in our text).
+
+| id | who is active | demands |
+| --- | --- | --- |
+| bitbrains | VMs that used CPU in an hour drawn from July to September 2013 | real |
+| generated | each of 500 users with the mean chance of the trace | logarithmic normal with means, spreads, correlations of it |
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.trace_files import csv_table, parquet_columns, sample_file
+from fairalloc.models.traces import found_data
+from fairalloc.simulation.workload import Workload
+from fairalloc.simulation.workloads.clusters import data_centre
+from fairalloc.simulation.workloads.described import DescribedWorkload
+
+__all__ = ["SOURCES_OF_VMS", "UNITS", "bitbrains_day", "bitbrains_instant", "vm_periods"]
+
+SOURCES_OF_VMS = ("bitbrains", "generated")
+
+PEAKS = (("cpu_max",), ("mem_max",), ("disk_r_max", "disk_w_max"), ("tx_max",), ("rx_max",))
+"""The columns of rnd_vms.csv.gz that are added to the demand of each resource."""
+
+UNITS = np.array([1e3, 2.0**20, 1e3, 125.0, 125.0])
+"""MHz in GHz, KB in GB, KB/s in MB/s, and twice KB/s in Mb/s."""
+
+ACTIVE = 0.88
+"""The part of the VM hours in which CPU was used."""
+
+LOGARITHMS = np.array([0.73, 0.69, 0.84, 1.32, 2.06]), np.array([1.61, 1.86, 3.02, 2.97, 2.50])
+"""Means and standard deviations of the logarithms of the five demands over the 480 VMs that used all."""
+
+CORRELATIONS = np.array(
+    [
+        [1.00, 0.86, 0.72, 0.48, 0.60],
+        [0.86, 1.00, 0.79, 0.34, 0.46],
+        [0.72, 0.79, 1.00, 0.32, 0.41],
+        [0.48, 0.34, 0.32, 1.00, 0.83],
+        [0.60, 0.46, 0.41, 0.83, 1.00],
+    ]
+)
+"""Of these logarithms."""
+
+PIECE = 1e-3
+"""A task of a VM in a workload is this part of its demand, so that it fits on some server; shares do not depend on it."""
+
+
+def bitbrains_instant(source: str = "bitbrains", seed: int = 0, users: int | None = None) -> Instance:
+    """The VMs that are active at an instant drawn from the seed, as users of the data centre of K Fig. 5.
+
+    Parameters
+    ----------
+    source : one of SOURCES_OF_VMS
+    seed : of the instant and the locations
+    users : take only so many of the active VMs, drawn; None = all
+
+    Returns
+    -------
+    Instance with unlimited tasks and weights 1; a user's demand is that of its VM
+    """
+    rng = np.random.default_rng(seed)
+    names, demand = _generated(rng) if source == "generated" else _active(source, rng)
+    if users is not None and users < len(names):
+        chosen = np.sort(rng.choice(len(names), users, replace=False))
+        names, demand = [names[k] for k in chosen], demand[chosen]
+    cluster = data_centre()
+    return Instance(
+        demand,
+        cluster.capacities,
+        eligible=_near(len(names), rng),
+        users=names,
+        servers=cluster.names,
+        resources=cluster.resources,
+        name=f"{source}-instant-seed{seed}",
+    )
+
+
+def bitbrains_day(seed: int = 0, minutes: int = 60) -> DescribedWorkload:
+    """The VMs of 12 August 2013 (UTC) by their activity, on the data centre of K Fig. 5.
+
+    A VM is a user. For each period in which it used CPU it has one job, in the workload's beginning at the period's; a task is
+    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period.
+
+    Parameters
+    ----------
+    seed : of the locations
+    minutes : a period is a whole number of so many minutes in which some CPU was used
+    """
+    table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_5min_2013-08-12.parquet"), ("vm", "ts", "cpu_mhz"))
+    number, demand = _peaks(found_data())
+    used = (table["cpu_mhz"] > 0) & np.isin(table["vm"], number)
+    when = table["ts"][used] - table["ts"].min()
+    workload = vm_periods(table["vm"][used].astype(np.int64), when, number, demand, 60.0 * minutes, seed)
+    real = "activity and peaks of each VM: Bitbrains Rnd, 12 August 2013, with 5-minute samples"
+    left_out = {"VMs that used no CPU on the day": len(number) - len(workload.users)}
+    return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
+
+
+def vm_periods(
+    vm: NDArray[np.int64], when: Floats, number: NDArray[np.int64], demand: Floats, step: float, seed: int
+) -> Workload:
+    """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
+
+    Parameters
+    ----------
+    vm, when : (M,) the VM, and seconds, of each sample in which one was active, in any order
+    number : (V,) the VMs, ascending
+    demand : (V, 5) of each VM
+    step : seconds; a VM is active in a step in which it has a sample, and steps that follow one another are a period
+    seed : of the locations
+    """
+    pairs = np.unique(np.column_stack([vm, np.floor(when / step).astype(np.int64)]), axis=0)
+    first = np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1))
+    begin = np.flatnonzero(first)
+    length = np.diff(np.append(begin, len(pairs)))
+    vms, user = np.unique(pairs[begin, 0], return_inverse=True)
+    row = np.searchsorted(number, vms)
+    near = _near(len(vms), np.random.default_rng(seed))
+    return Workload(
+        data_centre().resources,
+        [f"vm-{name}" for name in vms],
+        np.ones(len(vms)),
+        user,
+        pairs[begin, 1] * step,
+        np.ones(len(begin)),  # type: ignore[arg-type]
+        length * step / PIECE,
+        demand[row][user] * PIECE,
+        near[user],
+    )
+
+
+def _active(source: str, rng: np.random.Generator) -> tuple[list[str], Floats]:
+    if source not in SOURCES_OF_VMS:
+        raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_VMS)}")
+    table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_hourly.parquet"), ("vm", "hour", "cpu_mhz"))
+    hour = rng.integers(table["hour"].min(), table["hour"].max() + 1)
+    number, demand = _peaks(found_data())
+    active = np.isin(number, table["vm"][(table["hour"] == hour) & (table["cpu_mhz"] > 0)])
+    return [f"vm-{k}" for k in number[active]], demand[active]
+
+
+def _peaks(folder: object) -> tuple[NDArray[np.int64], Floats]:
+    """Numbers, ascending, and (N, 5) demands of the VMs that used something."""
+    columns = [name for names in PEAKS for name in names]
+    table = csv_table(sample_file(str(folder), "bitbrains", "rnd_vms.csv.gz"), ("vm", *columns))
+    demand = np.column_stack([sum(table.numbers(name) for name in names) for names in PEAKS]) / UNITS
+    number = table.numbers("vm", whole=True).astype(np.int64)
+    used = demand.any(axis=1)
+    return number[used], demand[used]
+
+
+def _generated(rng: np.random.Generator) -> tuple[list[str], Floats]:
+    mean, spread = LOGARITHMS
+    active = np.flatnonzero(rng.random(500) < ACTIVE)
+    score = rng.multivariate_normal(np.zeros(5), CORRELATIONS, len(active))
+    return [f"user-{k + 1}" for k in active], np.exp(mean + spread * score)
+
+
+def _near(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """(count, 9) the servers at the location of each user, which is drawn, or at an adjacent one."""
+    home = rng.integers(3, size=count)
+    result: NDArray[np.bool_] = np.abs(home[:, None] - np.tile(np.arange(3), 3)) <= 1
+    return result

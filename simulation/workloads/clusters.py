@@ -1,0 +1,73 @@
+"""The clusters of the papers: servers of W Table 1, the cluster of P Fig. 5 = K Fig. 4, the data centre of K Fig. 5."""
+
+import numpy as np
+
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.simulation.workload import Cluster
+
+__all__ = ["CLASSES", "TABLE1", "data_centre", "four_classes", "google_servers"]
+
+TABLE1 = (
+    (6732, 0.5, 0.5),
+    (3863, 0.5, 0.25),
+    (1001, 0.5, 0.75),
+    (795, 1.0, 1.0),
+    (126, 0.25, 0.25),
+    (52, 0.5, 0.12),
+    (5, 0.5, 0.03),
+    (5, 0.5, 0.97),
+    (3, 1.0, 0.5),
+    (1, 0.5, 0.06),
+)
+"""W Table 1 as printed: servers, CPUs and memory in units of the largest server."""
+
+CLASSES = ((8, 1.0, 1.0), (68, 0.5, 0.5), (33, 0.5, 0.25), (11, 0.5, 0.75))
+"""P Fig. 5: servers, CPU and memory of the classes A to D. K Fig. 4 has the same classes and as many servers, 120, together."""
+
+SPLIT = ((25, 25, 25), (33, 34, 33), (25, 25, 25))
+"""Servers of types 1 to 3 of K Fig. 5 at the locations 1 to 3: our choice, for only their sums are printed."""
+
+
+def google_servers(machines: int | None = None, seed: int = 0) -> Cluster:
+    """Servers drawn from W Table 1, as W 6 draws them; the whole cell of 12,583 servers where no number is given.
+
+    Parameters
+    ----------
+    machines : how many are drawn, independently
+    seed : of the drawing
+
+    Examples
+    --------
+    >>> google_servers(2000).counts.sum(), google_servers().totals.round().tolist()
+    (np.int64(2000), [6659.0, 5920.0])
+    """
+    counts = np.array([row[0] for row in TABLE1])
+    if machines is not None:
+        if isinstance(machines, bool) or not isinstance(machines, int) or machines < 1:
+            raise InstanceError(f"machines is {shown(machines)}, but it must be a positive integer")
+        counts = np.random.default_rng(seed).multinomial(machines, counts / counts.sum())
+    there = np.flatnonzero(counts)
+    names = [f"cpu{TABLE1[k][1]:g}-mem{TABLE1[k][2]:g}" for k in there]
+    return Cluster(["cpu", "memory"], [TABLE1[k][1:] for k in there], counts[there], names)  # type: ignore[arg-type]
+
+
+def four_classes() -> Cluster:
+    """The 120 servers of P Fig. 5 and K Fig. 4, classes A to D."""
+    return Cluster(["cpu", "memory"], [row[1:] for row in CLASSES], [row[0] for row in CLASSES], list("ABCD"))  # type: ignore[arg-type]
+
+
+def data_centre() -> Cluster:
+    """The data centre of K Fig. 5: for each type of server at each location its CPUs and memory, one disk and one network.
+
+    The 75, 100 and 75 servers of types 1 to 3 have (4 GHz, 12 GB), (8 GHz, 8 GB) and (16 GHz, 4 GB). "Each type of servers at
+    each location is connected to a storage device and also is equipped with a network connection", so they are one server of
+    this cluster, with the resources cpu (GHz), memory (GB), disk (MB/s), send and receive (Mb/s). The disks have 32 MB/s at
+    locations 1 and 3, 100 MB/s at 2. How many servers of a type stand at a location (SPLIT), and that the slower network (100
+    Mb/s to send and 1 Gb/s to receive) is where the slower disks are and the faster one (1 and 2 Gb/s) at location 2, are our
+    choices: only the drawing says it.
+    """
+    kinds = ((4.0, 12.0), (8.0, 8.0), (16.0, 4.0))
+    outside = ((32.0, 100.0, 1000.0), (100.0, 1000.0, 2000.0), (32.0, 100.0, 1000.0))
+    rows = [(SPLIT[t][p] * kinds[t][0], SPLIT[t][p] * kinds[t][1], *outside[p]) for t in range(3) for p in range(3)]
+    names = [f"type{t + 1}-location{p + 1}" for t in range(3) for p in range(3)]
+    return Cluster(["cpu", "memory", "disk", "send", "receive"], np.array(rows), names=names)

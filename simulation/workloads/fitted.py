@@ -1,0 +1,114 @@
+"""Distributions that have the printed marginals, and what is drawn from them.
+
+Where a paper prints points of a distribution function, the distribution here goes through them exactly and is straight between
+them over the logarithm; its two ends are of our choice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from fairalloc.models.numbers import Floats
+
+__all__ = [
+    "ACTIVITY",
+    "DEPENDENCE",
+    "QUANTA",
+    "TASKS",
+    "Printed",
+    "activity_and_quanta",
+    "demand_vectors",
+    "quanta_for",
+    "task_numbers",
+]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A distribution through points (value, part of all that is at most the value), straight over the logarithm of the value.
+
+    >>> Printed(((1.0, 0.0), (10.0, 0.5), (1000.0, 1.0))).at([0.25, 0.75]).round(3).tolist()
+    [3.162, 100.0]
+    """
+
+    points: Sequence[tuple[float, float]]
+
+    def at(self, part: Sequence[float] | Floats) -> Floats:
+        """The values below which these parts of all are."""
+        values, parts = np.log([p[0] for p in self.points]), [p[1] for p in self.points]
+        result: Floats = np.exp(np.interp(np.asarray(part, dtype=float), parts, values))
+        return result
+
+    def below(self, value: float) -> float:
+        """The part of all that is at most a value."""
+        values, parts = np.log([p[0] for p in self.points]), [p[1] for p in self.points]
+        return float(np.interp(np.log(value), values, parts))
+
+
+DAY = 86400.0
+
+ACTIVITY = Printed(((1.0, 0.0), (300.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)))
+"""Seconds that a job is active. K Fig. 8: 38 % end within 5 minutes, 16 % last over 24 hours; the ends are ours: 1 s, 29 days."""
+
+QUANTA = Printed(((0.01, 0.0), (10.0, 0.53), (1e4, 0.95), (1e6, 1.0)))
+"""Quanta of a job over 24 hours. K Fig. 8: 53 % need under 10, 5 % over 10,000; the ends are ours: 0.01 and a million."""
+
+DEPENDENCE = 0.9
+"""Correlation of the normal scores of activity and quanta: ours, for the paper prints the marginals only."""
+
+TASKS = Printed(
+    ((1.0, 0.55), (2.0, 0.65), (3.0, 0.75), (5.0, 0.8), (10.0, 0.85), (25.0, 0.9), (100.0, 0.95), (520.0, 0.99), (3879.0, 1.0))
+)
+"""Tasks of a job: quantiles of the 1,145 jobs at the start of the Google 2011 trace."""
+
+REQUEST = np.array([-3.46, -4.01]), np.array([1.30, 1.31]), 0.61
+"""Mean and standard deviation of the logarithms of CPU and memory that a task of these jobs requests, and their correlation."""
+
+
+def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """(count,) seconds of activity and (count,) quanta with the marginals of K Fig. 8.
+
+    Parameters
+    ----------
+    count : jobs
+    rng : source of chance
+    """
+    activity = ACTIVITY.at(rng.random(count))
+    return activity, quanta_for(activity, rng)
+
+
+def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
+    """(J,) quanta with the marginal of K Fig. 8, more for jobs that are active for longer (DEPENDENCE).
+
+    Parameters
+    ----------
+    activity : (J,) seconds, of any distribution: only the order counts
+    rng : source of chance
+    """
+    count = len(activity)
+    order = np.empty(count)
+    order[np.lexsort((rng.random(count), activity))] = (np.arange(count) + 0.5) / max(count, 1)
+    score = DEPENDENCE * ndtri(order) + np.sqrt(1 - DEPENDENCE**2) * rng.standard_normal(count)
+    return QUANTA.at(ndtr(score))
+
+
+def demand_vectors(count: int, rng: np.random.Generator) -> Floats:
+    """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it.
+
+    Parameters
+    ----------
+    count : tasks
+    rng : source of chance
+    """
+    mean, spread, correlation = REQUEST
+    score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)
+    result: Floats = np.minimum(np.exp(mean + spread * score), 0.5)
+    return result
+
+
+def task_numbers(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(count,) tasks of jobs."""
+    return np.floor(TASKS.at(rng.random(count)) + 1e-9).astype(np.int64)
