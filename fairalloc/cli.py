@@ -33,6 +33,7 @@ COMMANDS = {
     **dict.fromkeys(("export",), "cli_export"),
     **dict.fromkeys(("bench", "data"), "cli_bench"),
     **dict.fromkeys(("theorems", "matrix"), "cli_theorems"),
+    **dict.fromkeys(("simulate",), "cli_simulate"),
 }
 """The module of each command: where a command is the first word, no other is imported."""
 

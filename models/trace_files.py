@@ -26,7 +26,14 @@ class CsvTable:
     columns: Mapping[str, Sequence[str]]
 
     def numbers(self, column: str, *, whole: bool = False, missing: bool = False) -> Floats:
-        """A column as finite numbers, optionally whole; with `missing` an empty field is nan."""
+        """A column as finite numbers.
+
+        Parameters
+        ----------
+        column : its name
+        whole : whether the numbers must be whole
+        missing : whether an empty field is nan, or an error
+        """
         text = self.columns[column]
         result = np.array([_number(t) for t in text])
         good = np.isfinite(result) & ((result == np.floor(result)) | (not whole))

@@ -6,18 +6,18 @@ runner.py      trials in processes of their own, kept on record
 report.py      tables, a document, a page
 """
 
-from fairalloc.simulation.experiments.experiment import Experiment, Judged, Measured, Outcomes, Size, Trial
+from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
 from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
 from fairalloc.simulation.experiments.runner import RunSetting, run_experiments
 
 __all__ = [
     "Experiment",
     "Judged",
-    "Measured",
     "Outcomes",
     "RunSetting",
     "Size",
     "Trial",
+    "TrialResult",
     "all_experiments",
     "find_experiments",
     "run_experiments",

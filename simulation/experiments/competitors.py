@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairalloc.formulations import mechanism
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
+from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler
 
 __all__ = ["KINDS", "Competitor", "competitor", "competitors"]
 
@@ -24,7 +25,19 @@ def _mechanism(name: str, **parameters: Any) -> Any:
     return mechanism(name).configure(**parameters)
 
 
-KINDS = {"mechanism": CompetitorKind(_mechanism, MECHANISM)}
+def _scheduler(name: str, **parameters: Any) -> Any:
+    if name not in SCHEDULERS:
+        raise UnknownName(no_such("scheduler", name, SCHEDULERS))
+    try:
+        return SCHEDULERS[name](**parameters)
+    except TypeError:
+        raise InstanceError(f"the scheduler {name!r} has not the parameters {', '.join(parameters)}") from None
+
+
+KINDS = {
+    "mechanism": CompetitorKind(_mechanism, MECHANISM),
+    "scheduler": CompetitorKind(_scheduler, ObjectKind("scheduler", as_scheduler)),
+}
 """What an experiment may compare."""
 
 
@@ -41,7 +54,7 @@ def competitor(text: str, kind: str) -> Any:
     """The object that a text stands for: an id with parameters, or what was packed.
 
     >>> competitor("alpha-pf-vds alpha=3", "mechanism").parameters
-    {'alpha': 3}
+    {'alpha': 3.0}
     """
     found = unpacked(text)
     if found is not text:
@@ -55,9 +68,10 @@ def _parameter(text: str) -> tuple[str, Any]:
     if not equals:
         raise InstanceError(f"a parameter of a competitor is {text!r}, but it must be name=value")
     try:
-        return name, parse_json(value, f"the parameter {name}")
+        read = parse_json(value, f"the parameter {name}")
     except NotJson:
         return name, value
+    return name, int(read) if isinstance(read, float) and read.is_integer() else read
 
 
 def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> list[Competitor]:

@@ -2,7 +2,7 @@
 
 Experiment   the paper's finding, who is compared, the sizes, what is measured in one trial, the figure and the verdict
 Trial        one competitor, one seed, one size, one workload
-Measured     the numbers and curves of one trial
+TrialResult     the numbers and curves of one trial
 Outcomes     all trials of an experiment, by competitor and seed
 Judged       confirmed, not confirmed or cannot be compared, and because of what
 """
@@ -16,7 +16,7 @@ import numpy as np
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Experiment", "Judged", "Measured", "Outcomes", "Size", "Trial", "Word"]
+__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "Word"]
 
 Word = Literal["confirmed", "not confirmed", "cannot be compared"]
 
@@ -53,7 +53,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Measured:
+class TrialResult:
     """Numbers by name, which are compared over seeds, and curves by name, which are drawn; both in the order of tables."""
 
     numbers: Mapping[str, float]
@@ -84,7 +84,7 @@ class Outcomes:
     experiment: "Experiment"
     size: str
     workload: str
-    measured: Mapping[str, Mapping[int, Measured]]
+    measured: Mapping[str, Mapping[int, TrialResult]]
     failed: Sequence[str] = ()
 
     @property
@@ -116,12 +116,36 @@ class Outcomes:
         """A curve of each seed."""
         return [one.curves[name] for one in self.measured.get(label, {}).values() if name in one.curves]
 
+    def difference(self, one: str, other: str, name: str) -> tuple[float, float]:
+        """Mean and standard error of a number of one competitor less that of another one, over the seeds of both.
+
+        The standard error of one seed is 0: it tells nothing of the spread.
+
+        Parameters
+        ----------
+        one, other : labels
+        name : of the number
+        """
+        here, there = self.measured.get(one, {}), self.measured.get(other, {})
+        both = [seed for seed in here if seed in there]
+        gaps = np.array([here[seed].numbers[name] - there[seed].numbers[name] for seed in both], dtype=float)
+        if not len(gaps):
+            return float("nan"), 0.0
+        return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else 0.0
+
+    @property
+    def judged(self) -> Judged:
+        """The verdict of the experiment; where no trial has an answer there is nothing to compare."""
+        if not self.labels:
+            return Judged("cannot be compared", "no trial gave an answer")
+        return self.experiment.judge(self)
+
     def lacking(self, *labels: str) -> Judged | None:
         """That the finding cannot be compared, where some of these competitors have no outcomes; None where all have."""
         gone = [label for label in labels if label not in self.labels]
         return Judged("cannot be compared", f"{' and '.join(gone)} took no part") if gone else None
 
-    def _all(self) -> Iterator[Measured]:
+    def _all(self) -> Iterator[TrialResult]:
         return (one for seeds in self.measured.values() for one in seeds.values())
 
 
@@ -151,7 +175,7 @@ class Experiment:
     kind: Literal["mechanism", "scheduler"]
     competitors: tuple[str, ...]
     sizes: Mapping[str, Size]
-    measure: Callable[[Trial], Measured]
+    measure: Callable[[Trial], TrialResult]
     judge: Callable[[Outcomes], Judged]
     panels: Callable[[Outcomes], list[Panel]]
     workloads: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.store import RecordStore
-from fairalloc.simulation.experiments.experiment import Measured
+from fairalloc.simulation.experiments.experiment import TrialResult
 
 __all__ = ["Asked", "ExperimentStore"]
 
@@ -70,18 +70,13 @@ CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON trial BEGIN SELECT RAISE
         about = {name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "competitor", "seed")}
         self.insert("trial", about | {"started": started, "seconds": answer["seconds"], "answer": json.dumps(answer)})
 
-    def measured(self, key: str) -> Measured | None:
+    def measured(self, key: str) -> TrialResult | None:
         """What was measured under a key; None where nothing was."""
         rows = self.select("SELECT answer FROM trial WHERE key = ?", [key])
         if not rows:
             return None
         try:
             answer = json.loads(rows[0][0])
-            return Measured(answer["numbers"], {name: (x, y) for name, (x, y) in answer["curves"].items()})
+            return TrialResult(answer["numbers"], {name: (x, y) for name, (x, y) in answer["curves"].items()})
         except (TypeError, ValueError, KeyError) as error:
             raise InstanceError(f"{self.path} has a row that is no record, {key}: {error}") from None
-
-    def seconds(self, key: str) -> float:
-        """How long the trial of a key took; 0 where there is none."""
-        rows = self.select("SELECT seconds FROM trial WHERE key = ?", [key])
-        return float(rows[0][0]) if rows else 0.0

@@ -59,7 +59,7 @@ def told(values: Floats) -> str:
 
 def verdicts_table(found: Sequence[Outcomes]) -> Grid:
     """The verdict on each experiment."""
-    rows = [(one.experiment.id, (judged := one.experiment.judge(one)).word, judged.because) for one in found]
+    rows = [(one.experiment.id, (judged := one.judged).word, judged.because) for one in found]
     return Grid("Verdicts", ("experiment", "verdict", "because"), rows)
 
 
@@ -67,7 +67,7 @@ def report_text(found: Sequence[Outcomes]) -> str:
     """For a terminal."""
     parts = []
     for one in found:
-        judged = one.experiment.judge(one)
+        judged = one.judged
         lines = [
             f"{one.experiment.id}: {one.experiment.title}",
             f"The paper: {one.experiment.finding}",
@@ -87,7 +87,7 @@ def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
 
 
 def _one(outcomes: Outcomes) -> dict[str, Any]:
-    item, judged = outcomes.experiment, outcomes.experiment.judge(outcomes)
+    item, judged = outcomes.experiment, outcomes.judged
     trials = [
         {
             "competitor": label,
@@ -117,7 +117,7 @@ def report_page(found: Sequence[Outcomes]) -> str:
 
 
 def _sections(outcomes: Outcomes, drawn: bool) -> list[Section]:
-    item, judged = outcomes.experiment, outcomes.experiment.judge(outcomes)
+    item, judged = outcomes.experiment, outcomes.judged
     text = [f"The paper: {item.finding}", f"Here: {item.setting}", f"{judged.word.capitalize()}: {judged.because}"]
     sections = [
         Section(f"{item.id}: {item.title}", text, numbers_table(outcomes)),

@@ -64,7 +64,7 @@ def alibaba_pods(
         np.array([allowed[spec] for spec in specs])[kept],
     )
     cluster = Cluster(["cpu", "memory", "gpu"], capacities, counts, names)  # type: ignore[arg-type]
-    fits = workload.fitting(cluster).any(axis=1)
+    fits = np.asarray(workload.fitting(cluster).any(axis=1))
     left_out = {"pods that request nothing": int((~asks).sum()), "pods after the hours": int((asks & ~kept).sum())}
     left_out |= {"pods that fit on no node of their GPU types": int((~fits).sum())}
     return DescribedWorkload(workload.chosen(fits), cluster, "all of it: Alibaba cluster-trace-gpu-v2023", "", left_out)

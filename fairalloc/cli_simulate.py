@@ -1,0 +1,109 @@
+"""The command `simulate`: the experiments of the papers, with their mechanisms and schedulers and with one's own."""
+
+import argparse
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairalloc.cli_arguments import a_path, completed, mechanism_names
+from fairalloc.cli_output import complain, emit
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.tables import printable
+
+__all__ = ["add_commands"]
+
+STORE = Path("results/simulation.sqlite")
+
+
+def add_commands(commands: Any) -> None:
+    """Add the command to the parser of `fairalloc`."""
+    command = commands.add_parser(
+        "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
+    )
+    text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
+    completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), _experiments)
+    command.add_argument("--list", action="store_true", help="what there is")
+    command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
+    command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
+    completed(command.add_argument("--workload", default="", metavar="ID", help=text), _workloads)
+    text = (
+        "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's "
+    )
+    text += "own; or FILE.py:NAME; where all are in files, beside the experiment's own"
+    completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
+    command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
+    text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
+    command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
+    command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
+    command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
+    text = "also write the figure of each experiment into this folder, as ID.svg"
+    command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
+    command.set_defaults(run=_simulate)
+
+
+def _experiments() -> Iterable[str]:
+    from fairalloc.simulation.experiments import all_experiments
+
+    return all_experiments()
+
+
+def _workloads() -> Iterable[str]:
+    from fairalloc.simulation.workloads import WORKLOADS
+
+    return WORKLOADS
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
+
+    if options.list:
+        emit(report.listing(find_experiments(options.experiments)).text())
+        return 0
+    if options.data is not None:
+        if not options.data.is_dir():
+            raise InstanceError(f"--data is {str(options.data)!r}, but it must be a folder")
+        os.environ["FAIRALLOC_DATA"] = str(options.data)
+    setting = RunSetting(
+        size="small" if options.small else "full",
+        workload=options.workload,
+        competitors=tuple(options.mechanisms),
+        seeds=_seeds(options.seeds),
+        jobs=options.jobs,
+        scheduler=options.scheduler,
+    )
+    found = run_experiments(options.experiments, options.records, setting)
+    if options.format == "json":
+        emit(json.dumps(report.document(found), indent=1, allow_nan=False) + "\n")
+    else:
+        emit(report.report_page(found) if options.format == "html" else printable(report.report_text(found)))
+    if options.figures is not None:
+        _write_figures(found, options.figures)
+    failed = [sentence for outcomes in found for sentence in outcomes.failed]
+    for sentence in failed if options.format != "table" else ():
+        complain(f"failed: {sentence}")
+    return int(bool(failed))
+
+
+def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
+    """Numbers, and ranges with both ends."""
+    found: list[int] = []
+    for text in texts:
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise InstanceError(f"--seeds is {text!r}, but it must be a number such as 3, or a range such as 0-9")
+        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def _write_figures(found: Sequence[Any], folder: Path) -> None:
+    from fairalloc.analysis.plots.panels import write_panels
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for outcomes in found:
+        if panels := outcomes.experiment.panels(outcomes):
+            write_panels(outcomes.labels, panels, folder / f"{outcomes.experiment.id}.svg")
