@@ -38,8 +38,8 @@ def google_servers(machines: int | None = None, seed: int = 0) -> Cluster:
 
     Examples
     --------
-    >>> google_servers(2000).counts.sum(), google_servers().totals.round().tolist()
-    (np.int64(2000), [6659.0, 5920.0])
+    >>> int(google_servers(2000).counts.sum()), google_servers().totals.round().tolist()
+    (2000, [6659.0, 5922.0])
     """
     counts = np.array([row[0] for row in TABLE1])
     if machines is not None:
