@@ -21,15 +21,19 @@ The unknowns on arcs, dx = c / d - theta dd with theta = x / d, leave a system i
     [ -B^T   D + E  ] [dl] = ...   B = load diag(theta) owner^T   K R x N, the coupling
                                    D = owner diag(theta) owner^T  diagonal
 
-(S = s / p; E = -dt / dy where there is no limit) and, where users are raised, one border for g. One side is eliminated, and the
-Cholesky factor of the rest is all the linear algebra there is (schur.py).
+(S = s / p; E = -dt / dy where there is no limit) and, where users are raised, one border for g: b = raised in the users' rows,
+c where limits count. One side is eliminated, and the Cholesky factor of the rest is all the linear algebra there is (schur.py).
 
 **The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
 
 - the blocks of P - B (D + E)^-1 B^T are summed from theta_a (D + E - theta_a) / (D + E), the bracket without cancellation;
 - dd follows from dp and dl, and the dual point stays feasible to rounding, but for one arc of each user, the `pivot` with the
   largest theta: its dd is lost in rounding, its flow is what the user's other arcs leave, and its dd follows from that;
-- solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
+- without its border the arrow is singular at the answer, where load^T p = owner^T y on all arcs in use. So rho times the border's
+  row is added to the users' rows, which changes no solution: the matrix then has rho b b^T in the place of D + E, rho = 1 / (b^T
+  (D + E)^-1 b), a matrix of rank one once the users are eliminated;
+- solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow;
+- the last step of max-min fairness is a projection (optimal_face.py).
 """
 
 from abc import ABC, abstractmethod
@@ -75,6 +79,8 @@ class InteriorPointOptions(AlgorithmOptions):
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
     refinements : the most steps of conjugate gradients in a solve
+    near : the error from which on projections onto the optimal face are tried
+    nearer : the next one where the error is this part of what it was
     parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
     """
 
@@ -92,6 +98,8 @@ class InteriorPointOptions(AlgorithmOptions):
     guards: tuple[float, ...] = (1e-16, 1e-14, 1e-12, 1e-10)
     close: float = 1e-3
     refinements: int = 4
+    near: float = 1e-7
+    nearer: float = 0.3
     parts: int = 3
 
     def waits(self, least: float) -> int:
@@ -145,15 +153,18 @@ class Result:
 
 
 class Response(NamedTuple):
-    """(dp, dl), and theta (load^T dp - owner^T dl), the flow away from each arc."""
+    """dp, dl, theta (load^T dp - owner^T dl), which is the flow away from each arc, and dg."""
 
     p: Floats
     l: Floats  # noqa: E741 (the letter above)
     flow: Floats
+    g: float
 
     def plus(self, other: "Response", times: float) -> "Response":
         """The sum with a multiple of another one."""
-        return Response(self.p + times * other.p, self.l + times * other.l, self.flow + times * other.flow)
+        return Response(
+            self.p + times * other.p, self.l + times * other.l, self.flow + times * other.flow, self.g + times * other.g
+        )
 
 
 NOTHING = Residuals(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), 0.0)
@@ -166,7 +177,8 @@ class ArrowSystem:
     ----------
     ratio : x / d, s / p, -dt / dy and r / z; `theta` and `s` are its parts on arcs and rows
     t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
-    border : the response to a unit of g; None where no user is raised
+    b, c : (N,) and a number, the border: b dl + c dg is what the equation of g lacks; 0 where no user is raised
+    column : (K R,) dp for a unit of g in the users' rows, of the matrix with rho b b^T
     pivot : (N,) the arc of each user with the largest theta; its dd is lost in rounding, so its flow is what the others leave
     """
 
@@ -177,8 +189,11 @@ class ArrowSystem:
         self.s = np.where(arrow.left_out, NEVER, self.s)
         self.v = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
         self.f = 1.0 / (1.0 + self.t * self.v)
+        self.b = arrow.raised * self.f
+        self.c = float(self.b @ self.v)
         self._factorise()
-        self.border = self.solve(np.zeros(len(self.s)), arrow.raised * self.f) if arrow.raised.any() else None
+        self.column = self._prices(np.zeros(len(self.s)), self.b)
+        self.reach = self._collected(self.column, self.b) * (1.0 - self.rho * self.c) + self.c
 
     def _factorise(self) -> None:
         loads, theta = self.arrow.loads, self.theta
@@ -188,7 +203,11 @@ class ArrowSystem:
         others, part = self._others(e, shaft) if self.refined else shaft - theta, theta / shaft
         one, two = loads.twins
         guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
-        head = Arrowhead(theta, self.shaft, part * others, -part[one] * theta[two], self.s, guards, not self.refined)
+        self.share = self.b / self.shaft
+        bent = float(self.b @ self.share)
+        self.rho = 1.0 / bent if bent > 0 and self.arrow.plan != "sparse rows" else 0.0
+        own, between = part * others, -part[one] * theta[two]
+        head = Arrowhead(theta, self.shaft, own, between, self.s, self.rho, self.b, guards, not self.refined)
         exact = self.refined and len(self.s) <= self.arrow.options.max_rows
         self.inverse = factorised(loads, head, "rows" if exact and self.arrow.plan == "users" else self.arrow.plan)
 
@@ -206,33 +225,56 @@ class ArrowSystem:
         others[largest] = (loads.totals(small) + e)[user] + equal[user] * most[largest]
         return others
 
-    def _solve(self, rows: Floats, users: Floats) -> Response:
+    def _prices(self, rows: Floats, users: Floats) -> Floats:
+        """Dp of the matrix with rho b b^T."""
         loads, theta = self.arrow.loads, self.theta
-        p = self.inverse(rows + loads.rows(theta * loads.of_users(users / self.shaft)))
+        l = users / self.shaft  # noqa: E741
+        l -= 0.5 * self.rho * float(self.b @ l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
+        return self.inverse(rows + loads.rows(theta * loads.of_users(l)))
+
+    def _collected(self, p: Floats, users: Floats) -> float:
+        """B dl of the same matrix."""
+        loads, theta = self.arrow.loads, self.theta
+        return (0.5 if self.rho else 1.0) * float(self.share @ (users + loads.totals(theta * loads.priced(p))))
+
+    def _solve(self, rows: Floats, users: Floats, h: float) -> Response:
+        loads, theta, g = self.arrow.loads, self.theta, 0.0
+        with_border = users + self.rho * h * self.b
+        p = self._prices(rows, with_border)
+        if self.reach:
+            g = (h - self._collected(p, with_border)) / self.reach
+            p = p + g * (1.0 - self.rho * self.c) * self.column
+        users = users + g * self.b
         flow = theta * loads.priced(p)
         l = (users + loads.totals(flow)) / self.shaft  # noqa: E741 (the letter above)
         if not self.refined:
-            return Response(p, l, flow - theta * loads.of_users(l))
+            return Response(p, l, flow - theta * loads.of_users(l), g)
         flow = theta * self.arrow.reduced(p, l)
         flow[self.pivot] = 0.0
         flow[self.pivot] = self.t * self.f * l - users - loads.totals(flow)
-        return Response(p, l, flow)
+        return Response(p, l, flow, g)
 
-    def solve(self, rows: Floats, users: Floats) -> Response:
+    def solve(self, rows: Floats, users: Floats, h: float) -> Response:
         """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
 
         The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
         refinement does in the others.
+
+        Parameters
+        ----------
+        rows, users : (K R,), (N,)
+        h : of the equation of g
         """
-        answer = self._solve(rows, users)
+        answer = self._solve(rows, users, h)
         if not self.refined:
             return answer
         nothing = np.zeros(len(users))
-        answer = answer.plus(self._solve(rows - self._rows(answer), nothing), 1.0)
+        short = h - float(self.b @ answer.l) - self.c * answer.g
+        answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
         lack, least = rows - self._rows(answer), np.abs(rows).max() * self.arrow.options.target
         direction, before = answer, np.inf
         for _ in range(self.arrow.options.refinements):
-            towards = self._solve(lack, nothing)
+            towards = self._solve(lack, nothing, 0.0)
             size = float(lack @ towards.p)
             direction = towards.plus(direction, size / before)
             change = self._rows(direction)
@@ -262,13 +304,8 @@ class ArrowSystem:
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
         right = np.where(arrow.left_out, 0.0, arrow.loads.rows(flow) + rows - lack.rows)
-        answer, g = self.solve(right, own - arrow.totals(flow)), 0.0
-        if self.border is not None:
-            raised = arrow.raised
-            rest = lack.g - raised @ (f * v * (short + slack)) - (raised * f) @ answer.l
-            g = float(rest / ((raised * f) @ self.border.l + raised @ (f * v)))
-            answer = answer.plus(self.border, g)
-        p, l, away = answer  # noqa: E741
+        h = lack.g - float(self.b @ (v * (short + slack)))
+        p, l, away, g = self.solve(right, own - arrow.totals(flow), h)  # noqa: E741
         z = v * (own + f * (arrow.raised * g - t * l) + slack)
         dual = np.concatenate([arrow.reduced(p, l) - lack.arcs, p, l + z, z])
         step = over - self.ratio * dual
@@ -381,7 +418,7 @@ class Arrow(ABC):
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
-        since = iteration = 0
+        since, iteration, near = 0, 0, options.near
         with np.errstate(all="ignore"):  # what overflows is no smaller error
             while least > options.target and iteration < options.max_iterations and not limits.late:
                 if since >= options.waits(least):
@@ -396,7 +433,32 @@ class Arrow(ABC):
                     since = since if options.progress * least < error <= options.settled else 0
                     best, least = now, error
                     better(best)
+                if error <= near:
+                    near = options.nearer * error
+                    ended, projected_error = self._projected(now, lack)
+                    if projected_error < least:
+                        best, least = ended, projected_error
+                        better(best)
         return best, least, iteration
+
+    def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
+        """The projection of a point, and its error; inf where there is none."""
+        try:
+            point = self.projected(now, lack)
+        except np.linalg.LinAlgError:
+            return now, np.inf
+        return (now, np.inf) if point is None else (point, self.error(point, self.residuals(point)))
+
+    def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
+        """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say.
+
+        Parameters
+        ----------
+        now : a point near the answer
+        lack : what the equations lack there
+        """
+        del now, lack
+        return None
 
     def residuals(self, now: PrimalDual) -> Residuals:
         """What the equations lack at a point."""

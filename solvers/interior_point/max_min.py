@@ -12,6 +12,7 @@ an active user has above the common level g. On the right the dual variables:
 1. Pose the round: which rows are equations, which users are active, which limits count.
 2. Start near an equal partition, at prices that are nearly what makes a share cost the same for all.
 3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in arrow.py.
+4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
 **What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
 above `enough` the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
@@ -28,6 +29,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.arrow import Arrow, PrimalDual, Residuals, Result
+from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.method import Limits, Session
 
 __all__ = ["MaxMinArrow", "MaxMinSession"]
@@ -102,6 +104,10 @@ class MaxMinArrow(Arrow):
     def floor(self, now: PrimalDual) -> float:
         """In parts of the level."""
         return self.options.floor * now.g
+
+    def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
+        """Onto the optimal face."""
+        return projected(self, now, lack)
 
 
 class MaxMinSession(Session):

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk, ssyrk
+from scipy.linalg.blas import dsyr, dsyrk, ssyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from fairalloc.models.instance import Instance
@@ -46,6 +46,7 @@ class Arrowhead(NamedTuple):
     shaft : (N,) F
     own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 B^T on the diagonal are summed, without cancellation
     s : (K R,) S
+    rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
     guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
     single : whether the product of "rows" may be formed in single precision, which is twice as fast
     """
@@ -55,6 +56,8 @@ class Arrowhead(NamedTuple):
     own: Floats
     twins: Floats
     s: Floats
+    rho: float
+    border: Floats
     guards: tuple[float, ...]
     single: bool
 
@@ -108,6 +111,9 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
         matrix = np.asfortranarray((ssyrk if head.single else dsyrk)(-1.0, coupling.T, lower=1), float)
     here = np.arange(loads.K)
     matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
+    if head.rho:
+        along = loads.rows(head.theta * loads.of_users(head.border / head.shaft))
+        matrix = dsyr(0.5 * head.rho, along, a=matrix, lower=1, overwrite_a=1)
     diagonal = matrix.diagonal().copy()
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
@@ -162,6 +168,9 @@ def _users(loads: Loads, head: Arrowhead) -> Solve:
     half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)
     matrix = dsyrk(-1.0, half.T, trans=1, lower=1)
     left = matrix.diagonal() + head.shaft
+    if head.rho:
+        matrix = dsyr(head.rho, head.border, a=matrix, lower=1, overwrite_a=1)
+        left += head.rho * head.border**2
     of_users = _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 
     def of_blocks(right: Floats) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import instances
-from tolerances import EXACT, RESIDUAL, ROUNDING
+from tolerances import EXACT, PROVED, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common.tasks import cheapest
@@ -14,9 +14,11 @@ from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs
+from fairalloc.solvers.interior_point import optimal_face
 from fairalloc.solvers.interior_point.arrow import ArrowSystem, InteriorPointOptions
 from fairalloc.solvers.interior_point.loads import ArcLoads, GridLoads, MaskedLoads, twins
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
+from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.schur import plan_for
 from fairalloc.solvers.method import Limits
 
@@ -159,15 +161,37 @@ def test_a_newton_solve_is_that_of_the_whole_system(instance, layout, plan):
     load = (scaled.arcs.load * arrow.tasks[scaled.arcs.user]).toarray()
     owner, theta = scaled.arcs.owner.toarray(), newton.theta
     coupling = (load * theta) @ owner.T
-    top = np.hstack([(load * theta) @ load.T + np.diag(newton.s), -coupling])
-    matrix = np.vstack([top, np.hstack([-coupling.T, np.diag(owner @ theta + newton.t * newton.f)])])
+    border = newton.b[:, None]
+    matrix = np.block(
+        [
+            [(load * theta) @ load.T + np.diag(newton.s), -coupling, np.zeros((len(load), 1))],
+            [-coupling.T, np.diag(owner @ theta + newton.t * newton.f), -border],
+            [np.zeros((1, len(load))), border.T, newton.c * np.ones((1, 1))],
+        ]
+    )
     right = np.random.default_rng(0).normal(size=len(matrix))
     expected = np.linalg.solve(matrix, right)
-    found = newton.solve(*np.split(right, [load.shape[0]]))
+    rows, users, h = np.split(right, [len(load), len(right) - 1])
+    found = newton.solve(rows, users, float(h[0]))
     exact = RESIDUAL if plan == "users" else EXACT
-    np.testing.assert_allclose(np.append(found.p, found.l), expected, rtol=exact)
-    p, worth = np.split(expected, [load.shape[0]])
+    np.testing.assert_allclose(np.concatenate([found.p, found.l, [found.g]]), expected, rtol=exact)
+    p, worth, _ = np.split(expected, [len(load), len(right) - 1])
     np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=exact, atol=ROUNDING)
+
+
+def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch):
+    """At an error of 1e-7 it leads to rounding; with the wrong arcs it leads away, and the iteration does without."""
+    arrow, scaled, _ = posed(generators.generic(30, 10, 3), "drfh")
+    steps = []
+    monkeypatch.setattr(MaxMinArrow, "projected", lambda _, now, lack: steps.append((now, lack)))
+    assert arrow.solve(Round.first(scaled), Limits()).error <= PROVED
+    now, lack = steps[0]
+    assert ROUNDING < arrow.error(now, lack) <= InteriorPointOptions().near
+    found = projected(arrow, now, lack)
+    assert arrow.error(found, arrow.residuals(found)) <= ROUNDING
+    monkeypatch.setattr(optimal_face, "IN_DOUBT", 1e-9)
+    wrong = projected(arrow, now, lack)
+    assert arrow.error(wrong, arrow.residuals(wrong)) > arrow.error(now, lack)
 
 
 def test_plans_follow_sizes():

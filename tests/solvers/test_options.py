@@ -150,11 +150,7 @@ def test_an_option_changes_what_is_done():
 
 
 def test_where_an_algorithm_ends_may_be_told():
-    for method, name, params in (
-        ("pdhg", "nb", {}),
-        ("semismooth-newton", "alpha-pf-vds", {"alpha": 2}),
-        ("continuation", "alpha-pf-vds", {"alpha": 2}),
-    ):
+    for method, name, params in (("pdhg", "nb", {}), ("semismooth-newton", "alpha-pf-vds", {"alpha": 2})):
         usual, exact = (solve(SMALL, name, method, "low", options={"target": target}, **params) for target in (0.0, 1e-12))
         assert usual.iterations <= exact.iterations
         assert exact.residual < usual.residual

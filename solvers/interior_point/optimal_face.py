@@ -1,0 +1,85 @@
+r"""From a point near the answer of a max-min round to the answer: a projection onto the optimal face (Mehrotra and Ye 1993).
+
+1. Guess, number by number, which of each complementary pair is 0: arcs with d above x (both in parts of what their user has and
+   pays), rows with p above s, users with y above t.
+2. Primal: the least change of x, each arc in units of its own x, after which the rows with a price are full and the users with a
+   price have exactly the level g.
+3. Dual: the prices of these rows and users for which the open arcs' d is smallest, squared and weighted by x^2.
+4. Compute s, t and d from x, g, p and y; what is negative counts as a residual.
+
+Both are solves with one arrow, in which theta = x^2 on open arcs. Unlike x / d it does not span 28 orders of magnitude, so that
+rows which the iteration meets to 1e-8 are met to rounding. The error of the new point says whether the guess was right.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.solvers.interior_point.arrow import NEVER, Arrow, ArrowSystem, PrimalDual, Residuals
+
+__all__ = ["projected"]
+
+IN_DOUBT = 10.0
+"""An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
+
+
+class Guess(NamedTuple):
+    """Which arcs, rows' slacks and users' surpluses may be positive: (A,), (K R,), (N,)."""
+
+    arcs: NDArray[np.bool_]
+    rows: NDArray[np.bool_]
+    users: NDArray[np.bool_]
+
+
+def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
+    """The point of the face that `now` shows; None where a user's limit counts.
+
+    Parameters
+    ----------
+    arrow : of the round
+    now : a point near the answer
+    lack : what the equations lack there
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
+    """
+    if arrow.split(arrow.paired)[3].any():
+        return None
+    guess = _guess(arrow, now)  # 1
+    (x, s, t, r), dual = arrow.split(now.primal), now.dual
+    free = np.concatenate([guess.arcs, guess.rows, guess.users, np.zeros(len(r), bool)])
+    weights = np.concatenate([x**2, np.full(len(s) + len(t), NEVER), r])
+    ratio = np.where(free, weights, 0.0)
+    at = PrimalDual(ratio, np.ones(len(ratio)), now.g)
+    system = ArrowSystem(arrow, at, refined=True)
+    nothing = Residuals(np.zeros(len(s)), np.zeros(len(t)), np.zeros(len(r)), np.zeros(len(x)), 0.0)
+    moved = system.step(at, lack._replace(arcs=nothing.arcs, g=0.0), np.where(free, 0.0, -now.primal))  # 2
+    priced = system.step(at, nothing._replace(arcs=lack.arcs, g=lack.g), -ratio * dual)  # 3
+    return _completed(arrow, now.after(PrimalDual(moved.primal, priced.dual, moved.g), 1.0, 1.0), guess)
+
+
+def _guess(arrow: Arrow, now: PrimalDual) -> Guess:
+    (x, s, t, _), (d, p, y, _) = arrow.split(now.primal), arrow.split(now.dual)
+    open_, at_most, active, _ = arrow.split(arrow.paired)
+    u, pays = np.maximum(arrow.totals(x), NEVER**-1), np.abs(y)
+    of = arrow.loads.of_users
+    return Guess(
+        open_ & (IN_DOUBT * x * of(pays) > d * of(u)),
+        at_most & (s * p.max(initial=0.0) > p),
+        active & (t * y.max(initial=0.0) > y * now.g),
+    )
+
+
+def _completed(arrow: Arrow, now: PrimalDual, guess: Guess) -> PrimalDual:
+    """Step 4."""
+    (x, _, _, r), (_, p, y, z) = arrow.split(now.primal), arrow.split(now.dual)
+    open_, at_most, active, _ = arrow.split(arrow.paired)
+    x = np.where(guess.arcs, np.maximum(x, 0.0), 0.0)
+    p = np.where(at_most, np.where(guess.rows, 0.0, np.maximum(p, 0.0)), p)
+    y = np.where(active, np.where(guess.users, 0.0, np.maximum(y, 0.0)), y)
+    s = np.where(at_most, np.maximum(arrow.right - arrow.loads.rows(x), 0.0), 0.0)
+    t = np.where(active, np.maximum(arrow.totals(x) - now.g, 0.0), 0.0)
+    d = np.where(open_, np.maximum(arrow.reduced(p, y), 0.0), 0.0)
+    return PrimalDual(np.concatenate([x, s, t, r]), np.concatenate([d, p, y, z]), now.g)
