@@ -78,6 +78,8 @@ class InteriorPointOptions(AlgorithmOptions):
     guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
+    harmless : what rows may lack after a step, as a part of the error, before that is done earlier: what is left there shortens all
+        steps that follow
     refinements : the most steps of conjugate gradients in a solve
     near : the error from which on projections onto the optimal face are tried
     nearer : the next one where the error is this part of what it was
@@ -97,6 +99,7 @@ class InteriorPointOptions(AlgorithmOptions):
     back: float = 0.9999
     guards: tuple[float, ...] = (1e-16, 1e-14, 1e-12, 1e-10)
     close: float = 1e-3
+    harmless: float = 1e-3
     refinements: int = 4
     near: float = 1e-7
     nearer: float = 0.3
@@ -265,12 +268,11 @@ class ArrowSystem:
         rows, users : (K R,), (N,)
         h : of the equation of g
         """
-        answer = self._solve(rows, users, h)
-        if not self.refined:
-            return answer
-        nothing = np.zeros(len(users))
+        answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
         short = h - float(self.b @ answer.l) - self.c * answer.g
         answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
+        if not self.refined:
+            return answer
         lack, least = rows - self._rows(answer), np.abs(rows).max() * self.arrow.options.target
         direction, before = answer, np.inf
         for _ in range(self.arrow.options.refinements):
@@ -475,8 +477,7 @@ class Arrow(ABC):
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> PrimalDual:
         """One iteration."""
-        system = self._system(now, refined=error < self.options.close or not self.plain)  # 2
-        affine = system.step(now, lack, self.towards(now))  # 3
+        system, affine = self._predicted(now, lack, error)  # 2, 3
         ahead = self._lengths(now, affine, 1.0)
         tried = now.after(affine, *ahead)
         count = float(self.central.sum())
@@ -486,12 +487,17 @@ class Arrow(ABC):
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         return now.after(step, *self._lengths(now, step, self.options.back))  # 5
 
-    def _system(self, now: PrimalDual, refined: bool) -> ArrowSystem:
-        """In double precision where single precision leaves no positive pivot."""
-        if not refined:
+    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
+        """The system and the predictor, in double precision where single precision has too few digits."""
+        if self.plain and error > self.options.close:
             with suppress(np.linalg.LinAlgError):
-                return ArrowSystem(self, now, refined)
-        return ArrowSystem(self, now, refined=True)
+                system = ArrowSystem(self, now, refined=False)
+                affine = system.step(now, lack, self.towards(now))
+                x, s, _, _ = self.split(affine.primal)
+                if np.abs(self.loads.rows(x) + s - lack.rows).max() <= self.options.harmless * error:
+                    return system, affine
+        system = ArrowSystem(self, now, refined=True)
+        return system, system.step(now, lack, self.towards(now))
 
     def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
         """The affine step and the part of the correction with which one can go farthest, primal and dual each."""
