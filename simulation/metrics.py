@@ -7,10 +7,10 @@ r"""What a simulation is judged by, from its log alone.
 | `completion_times` of jobs, from arrival to the end of the last task | yes | yes |
 | `completion_ratios` of users: tasks (work) completed over submitted | yes | yes |
 | `delays_per_quantum` of jobs: completion time / work | yes | yes |
-| `deviation` (K 58) of an allocation, as a measure of `simulate_fluid` | | yes |
 
 Over time every metric is a mean over intervals, exact for what is constant between events. Of shares, `jain` is the index of
-Jain; `cdf`, `reduction_by_size` and `violations` compare what these give.
+Jain, K's deviation (58) is `deviation` of formulations/game/equilibrium.py, a measure for
+`simulate_fluid`; `cdf`, `reduction_by_size` and `violations` compare what these give.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
-from fairalloc.models.shares import gamma
 from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, TaskLog
 
@@ -30,7 +28,6 @@ __all__ = [
     "completion_ratios",
     "completion_times",
     "delays_per_quantum",
-    "deviation",
     "dominant_shares",
     "jain",
     "reduction_by_size",
@@ -158,24 +155,6 @@ def jain(shares: Floats) -> Floats:
     squares = shares.shape[-1] * (shares**2).sum(axis=-1)
     index: Floats = np.divide(shares.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0)
     return index
-
-
-def deviation(allocation: Allocation) -> Floats:
-    r"""(N,) K's deviation (58) of each user from the fair allocation given by PS-DSF.
-
-    D_n = sum_i x_ni / x_n (s_ni - min_m s_mi) / min_m s_mi, with the weighted virtual dominant shares s_ni = x_n / phi_n /
-    gamma_ni and the least of those who may run on server i. It is inf where one who may has no tasks, and 0 for users without.
-    """
-    instance, tasks = allocation.instance, allocation.tasks
-    alone = gamma(instance)
-    scaled = (tasks / instance.weights)[:, None]
-    share = np.divide(scaled, alone, out=np.full_like(alone, np.inf), where=alone > 0)
-    least = share.min(axis=0)
-    part = allocation.by_server / np.where(tasks > 0, tasks, 1.0)[:, None]
-    above = np.divide(share - least, least, out=np.full_like(share, np.inf), where=(least > 0) & np.isfinite(share))
-    above[share == least] = 0.0
-    result: Floats = (part * np.where(part > 0, above, 0.0)).sum(axis=1)
-    return result
 
 
 # ---- jobs and users in the end ------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from strategies import simulations
-from tolerances import ROUNDING
+from tolerances import RESIDUAL, ROUNDING
 
-import fairalloc as fa
+from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.models.errors import InstanceError
 from fairalloc.simulation import Cluster, Workload, metrics, simulate_fluid, simulate_tasks
 
@@ -71,20 +71,12 @@ def test_what_is_not_completed():
     assert np.isnan(metrics.completion_ratios(alone)[1])
 
 
-def test_the_deviation_of_ps_dsf_is_zero_and_that_of_another_allocation_is_by_hand():
-    """K (58) of K's Fig. 1, where everybody demands everything that there is on the servers it has."""
-    instance = fa.Instance([[1, 1], [1, 2]], [[4, 4], [2, 6]])
-    assert np.allclose(metrics.deviation(fa.solve(instance, "ps-dsf")), 0, atol=1e-6)
-    other = fa.models.Allocation(instance, [3, 0, 0.5, 2])
-    # gamma = [[4, 2], [2, 2]]: s = [[3/4, 3/2], [5/4, 5/4]]; user 2 is 1/2 of 5 and 2 of 2.5 tasks on servers 1 and 2
-    assert np.allclose(metrics.deviation(other), [0, 0.5 / 2.5 * (5 / 4 - 3 / 4) / (3 / 4)])
-    nothing = fa.models.Allocation(instance, [0, 0, 0.5, 2])
-    assert metrics.deviation(nothing).tolist() == [0, np.inf]
-
-
 def test_the_deviation_as_a_measure_over_time():
-    log = simulate_fluid(JOBS, CLUSTER, "ps-dsf", measures={"deviation": metrics.deviation}, limited=False)
-    assert all(np.allclose(step.measures["deviation"], 0, atol=1e-6) for step in log.steps if len(step.users))
+    of = {"deviation": lambda allocation: deviation(allocation.instance, allocation.x).mean()}
+    fair, other = (simulate_fluid(JOBS, CLUSTER, name, measures=of, limited=False) for name in ("ps-dsf", "tsf"))
+    found = np.array([[step.measures["deviation"] for step in log.steps if len(step.users) == 2] for log in (fair, other)])
+    assert np.all(np.abs(found[0]) < RESIDUAL)
+    assert np.all(found[1] > 0.1)
 
 
 def test_reduction_by_size_and_violations():
