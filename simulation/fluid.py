@@ -369,7 +369,7 @@ class _Fluid:
 
     def _work(self, jobs: NDArray[np.intp], rate: Floats, needed: Floats, start: float, end: float) -> None:
         """Work is done; jobs of which nothing but rounding is left are completed."""
-        self.left[jobs] = np.where(needed <= end - start, 0.0, self.left[jobs] - rate * (end - start))
+        self.left[jobs] = np.where(start + needed <= end, 0.0, self.left[jobs] - rate * (end - start))
         ended = jobs[self.left[jobs] <= DONE * self.workload.work[jobs]]
         self.left[ended] = 0.0
         self.completed[ended] = end
