@@ -240,7 +240,8 @@ class _Allocate:
         self._check(answer, instance, time)
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
         self._last = answer
-        total = np.bincount(np.searchsorted(who, self.parties.of_job[jobs]), weights=self.parties.tasks[jobs], minlength=len(who))
+        can = jobs[np.isin(self.parties.of_job[jobs], who)]
+        total = np.bincount(np.searchsorted(who, self.parties.of_job[can]), weights=self.parties.tasks[can], minlength=len(who))
         place = np.zeros((len(who), len(machines)))
         place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
