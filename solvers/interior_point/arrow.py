@@ -78,8 +78,8 @@ class InteriorPointOptions(AlgorithmOptions):
     guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
-    harmless : what rows may lack after a step, as a part of the error, before that is done earlier: what is left there shortens all
-        steps that follow
+    harmless : what rows may lack after a step, as a part of the error, before that is done earlier: what is left there shortens
+        all steps that follow
     refinements : the most steps of conjugate gradients in a solve
     near : the error from which on projections onto the optimal face are tried
     nearer : the next one where the error is this part of what it was
