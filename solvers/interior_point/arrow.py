@@ -431,16 +431,16 @@ class Arrow(ABC):
                     break
                 lack = self.residuals(now)  # 1
                 error, iteration, since = self.error(now, lack), iteration + 1, since + 1
-                if error < least:
-                    since = since if options.progress * least < error <= options.settled else 0
-                    best, least = now, error
-                    better(best)
+                found, least_here = now, error
                 if error <= near:
                     near = options.nearer * error
-                    ended, projected_error = self._projected(now, lack)
-                    if projected_error < least:
-                        best, least = ended, projected_error
-                        better(best)
+                    projected, projected_error = self._projected(now, lack)
+                    if projected_error < error:
+                        found, least_here = projected, projected_error
+                if least_here < least:
+                    since = since if options.progress * least < least_here <= options.settled else 0
+                    best, least = found, least_here
+                    better(best)
         return best, least, iteration
 
     def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
