@@ -200,7 +200,7 @@ def _climbed(jobs: Iterable[Job], ladder: _Ladder, store: BenchmarkStore, progre
 
 
 def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setting: Setting) -> Plan:
-    suite = _part(find_suite(asked), cases)
+    suite = selected(find_suite(asked), cases)
     if lacks := suite.lacks():
         raise NotInstalled(f"the suite {suite.id!r} cannot run: {lacks}")
     name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
@@ -216,13 +216,14 @@ def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setti
     return Plan(name, suite, methods, setting, _place(asked), travelling, not (wanted or suite.methods))
 
 
-def _part(suite: Suite, wanted: Sequence[str]) -> Suite:
-    """The suite with the cases that fit these names."""
+def selected(suite: Suite, wanted: Sequence[str]) -> Suite:
+    """The suite with the cases that fit these names; a case whose smaller one is left out comes by itself."""
     for name in wanted:
         if not any(fnmatchcase(case.name, name) for case in suite.cases):
             raise UnknownName(no_such("case", name, [case.name for case in suite.cases], f"the suite {suite.id!r} has others"))
     kept = [case for case in suite.cases if not wanted or any(fnmatchcase(case.name, name) for name in wanted)]
-    return replace(suite, cases=tuple(kept))
+    names = {case.name for case in kept}
+    return replace(suite, cases=tuple(case if case.after in names else replace(case, after="") for case in kept))
 
 
 def _place(asked: str | Suite) -> str:

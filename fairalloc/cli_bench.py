@@ -85,6 +85,7 @@ def _suites() -> Iterable[str]:
 
 def _run(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
+    from fairalloc.benchmarks.runner import selected
 
     suite = _suite(options)
     methods = [method_named(method) for method in options.method or ()]
@@ -103,7 +104,8 @@ def _run(options: argparse.Namespace) -> int:
         threads=options.threads,
         scheduler=options.scheduler,
     )
-    _say_what_is_not_computed((case.mechanism for case in benchmarks.find_suite(suite).cases), methods)
+    asked = selected(benchmarks.find_suite(suite), options.case or ())
+    _say_what_is_not_computed((case.mechanism for case in asked.cases), methods)
     summary = benchmarks.run(
         suite,
         records=records,

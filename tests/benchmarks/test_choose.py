@@ -86,6 +86,11 @@ def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
     assert (again.before, again.added) == (3, 0)
 
 
+def test_larger_cases_alone_come_by_themselves(tmp_path):
+    summary = run(climbing(3, 4, 5), tmp_path / "r.sqlite", methods=["highs"], cases=["c4", "c5"], progress=False)
+    assert [(r.case, r.termination) for r in summary.records] == [("c4", "optimal"), ("c5", "optimal")]
+
+
 def test_a_case_comes_after_one_that_is_before_it():
     case = SuiteCase("b", "drfh", generators.generic, after="a")
     with pytest.raises(BenchmarkError, match="the case 'b' is after 'a', but no case before it has that name"):
