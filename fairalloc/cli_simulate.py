@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), _experiments)
     command.add_argument("--list", action="store_true", help="what there is")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
-    command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
     completed(command.add_argument("--workload", default="", metavar="ID", help=text), _workloads)
     text = (
@@ -43,6 +43,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     text = "also write the figure of each experiment into this folder, as ID.svg"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="put the verdicts into this JSON file")
     command.set_defaults(run=_simulate)
 
 
@@ -60,6 +61,7 @@ def _workloads() -> Iterable[str]:
 
 def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
+    from fairalloc.simulation.experiments.verdicts import keep_verdicts
 
     if options.list:
         emit(report.listing(find_experiments(options.experiments)).text())
@@ -77,16 +79,23 @@ def _simulate(options: argparse.Namespace) -> int:
         scheduler=options.scheduler,
     )
     found = run_experiments(options.experiments, options.records, setting)
-    if options.format == "json":
-        emit(json.dumps(report.document(found), indent=1, allow_nan=False) + "\n")
-    else:
-        emit(report.report_page(found) if options.format == "html" else printable(report.report_text(found)))
+    emit(_FORMATS[options.format](report, found))
     if options.figures is not None:
         _write_figures(found, options.figures)
+    if options.keep is not None:
+        keep_verdicts(found, options.keep)
     failed = [sentence for outcomes in found for sentence in outcomes.failed]
     for sentence in failed if options.format != "table" else ():
         complain(f"failed: {sentence}")
     return int(bool(failed))
+
+
+_FORMATS: Mapping[str, Callable[[Any, Any], str]] = {
+    "table": lambda report, found: printable(report.report_text(found)),
+    "json": lambda report, found: json.dumps(report.document(found), indent=1, allow_nan=False) + "\n",
+    "html": lambda report, found: str(report.report_page(found)),
+    "markdown": lambda report, found: str(report.report_markdown(found)),
+}
 
 
 def _seeds(texts: Sequence[str]) -> tuple[int, ...]:

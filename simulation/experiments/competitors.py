@@ -36,6 +36,7 @@ def _scheduler(name: str, **parameters: Any) -> Any:
 
 KINDS = {
     "mechanism": CompetitorKind(_mechanism, MECHANISM),
+    "none": CompetitorKind(lambda name: name, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
     "scheduler": CompetitorKind(_scheduler, ObjectKind("scheduler", as_scheduler)),
 }
 """What an experiment may compare."""

@@ -159,7 +159,7 @@ class Experiment:
     title : in a few words
     finding : of the paper, in a sentence
     setting : what is simulated here, and what of it is generated or of our choice, since the paper does not say
-    kind : of the competitors, "mechanism" or "scheduler", see competitors.py
+    kind : of the competitors, "mechanism" or "scheduler", see competitors.py; "none" where nobody is compared
     competitors : ids, with parameters such as "alpha-pf-vds alpha=3"
     sizes : "small" and "full"; the small one is for tests
     measure : one trial -> what was measured; all that it draws comes from the trial's seed
@@ -172,7 +172,7 @@ class Experiment:
     title: str
     finding: str
     setting: str
-    kind: Literal["mechanism", "scheduler"]
+    kind: Literal["mechanism", "scheduler", "none"]
     competitors: tuple[str, ...]
     sizes: Mapping[str, Size]
     measure: Callable[[Trial], TrialResult]

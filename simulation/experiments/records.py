@@ -25,6 +25,7 @@ class Asked:
     Attributes
     ----------
     experiment, size, workload : ids
+    measure : the name of what is measured, which experiments may share: then a trial counts for all of them
     competitor : its label
     text : from which another process makes the competitor
     seed : of everything that is drawn
@@ -33,6 +34,7 @@ class Asked:
     """
 
     experiment: str
+    measure: str
     size: str
     workload: str
     competitor: str
@@ -43,8 +45,8 @@ class Asked:
 
     @cached_property
     def key(self) -> str:
-        """Hash of what was asked, but for the text of a competitor, whose code counts."""
-        asked = [self.experiment, self.size, self.workload, self.competitor, self.seed, self.settings, self.code]
+        """Hash of what is measured, but for the text of a competitor, whose code counts."""
+        asked = [self.measure, self.size, self.workload, self.competitor, self.seed, self.settings, self.code]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
 
 

@@ -11,10 +11,27 @@ import numpy as np
 from fairalloc.analysis.plots import panels
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
-from fairalloc.runs.pages import Section, page
+from fairalloc.runs.pages import Section, markdown, page
 from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
 
-__all__ = ["command", "document", "listing", "numbers_table", "report_page", "report_text", "verdicts_table"]
+__all__ = [
+    "command",
+    "document",
+    "listing",
+    "numbers_table",
+    "report_markdown",
+    "report_page",
+    "report_text",
+    "verdicts_table",
+]
+
+TITLE = "fairalloc: experiments of the papers"
+
+ABOUT = (
+    "The evaluations of W 6, K 6 and P V, run again on other samples, for those of the papers are not published. Each experiment "
+    "says what the paper found, what is simulated here and what of it is generated, and whether the finding is ours too: "
+    "confirmed, not confirmed, or cannot be compared, and because of what. Numbers are means ± standard deviations over seeds.",
+)
 
 
 def listing(experiments: Sequence[Experiment]) -> Grid:
@@ -109,11 +126,18 @@ def _finite(value: float) -> float | None:
 
 def report_page(found: Sequence[Outcomes]) -> str:
     """One page that opens without a network: verdicts, then the numbers and the figure of each experiment."""
-    drawn = find_spec("matplotlib") is not None
+    return page(TITLE, _all_sections(found, find_spec("matplotlib") is not None), contents=True)
+
+
+def report_markdown(found: Sequence[Outcomes]) -> str:
+    """The same as Markdown, without figures: docs/EXPERIMENTS.md."""
+    return markdown(TITLE, _all_sections(found, drawn=False))
+
+
+def _all_sections(found: Sequence[Outcomes], drawn: bool) -> list[Section]:
     table = verdicts_table(found)
-    sections = [Section("Verdicts", table=Grid("", table.columns, table.rows))]
-    sections += [section for one in found for section in _sections(one, drawn)]
-    return page("fairalloc: experiments of the papers", sections, contents=True)
+    first = Section("Verdicts", ABOUT, Grid("", table.columns, table.rows))
+    return [first, *(section for one in found for section in _sections(one, drawn))]
 
 
 def _sections(outcomes: Outcomes, drawn: bool) -> list[Section]:

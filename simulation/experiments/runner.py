@@ -99,8 +99,9 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
     codes = {one.label: _code(item, one) for one in taking_part}
     settings = json.dumps(dict(size.settings), sort_keys=True)
+    measure = f"{item.measure.__module__}.{item.measure.__qualname__}"
     return [
-        Asked(item.id, setting.size, workload, one.label, one.text, seed, settings, codes[one.label])
+        Asked(item.id, measure, setting.size, workload, one.label, one.text, seed, settings, codes[one.label])
         for seed in setting.seeds or size.seeds
         for one in taking_part
     ]
@@ -114,10 +115,10 @@ def _measure(
     left: Sequence[Asked], setting: RunSetting, store: ExperimentStore, shown: Progress, failed: Mapping[str, list[str]]
 ) -> None:
     """Step 3."""
-    shown.begin(len(left))
     by_key = {one.key: one for one in left}
+    shown.begin(len(by_key))
     with _pool(setting) as pool:
-        for task, answer in pool.answers(Task(asdict(one) | {"key": one.key}, LONGEST) for one in left):
+        for task, answer in pool.answers(Task(asdict(one) | {"key": key}, LONGEST) for key, one in by_key.items()):
             one = by_key[task.request["key"]]
             name = f"{one.experiment} {one.competitor} seed {one.seed}"
             if isinstance(answer, NoAnswer):

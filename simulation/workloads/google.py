@@ -184,16 +184,19 @@ def _real_jobs(hours: float) -> Jobs:
 
 
 def _generated_jobs(hours: float, rng: np.random.Generator) -> Jobs:
-    """As many jobs as on the first day of the trace, at even chance over the window, of users drawn by Zipf's law."""
+    """As many jobs as on the first day of the trace, at even chance over the window; those there at its start are the longest."""
     arriving = rng.poisson(JOBS_A_DAY * hours / 24.0)
     count = arriving + PRESENT
     arrival = np.concatenate([np.zeros(PRESENT), np.sort(rng.random(arriving)) * hours * HOUR])
     weight = 1.0 / np.arange(1, USERS + 1)
+    duration = fitted.ACTIVITY.at(rng.random(count))
+    longest = np.argpartition(-duration, PRESENT - 1)[:PRESENT]
+    duration = np.concatenate([duration[longest], np.delete(duration, longest)])
     return Jobs(
         rng.choice(USERS, count, p=weight / weight.sum()),
         rng.choice(4, count, p=CLASS_PARTS / CLASS_PARTS.sum()),
         arrival,
-        fitted.ACTIVITY.at(rng.random(count)),
+        duration,
         {},
     )
 

@@ -27,6 +27,9 @@ from fairalloc.simulation.experiments import (
 )
 from fairalloc.simulation.experiments.competitors import KINDS, competitor, competitors
 from fairalloc.simulation.experiments.records import ExperimentStore
+from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
+from fairalloc.theorems.engine.investigate import investigate
+from fairalloc.theorems.registry import all_statements
 
 EXPERIMENTS = all_experiments()
 
@@ -46,16 +49,21 @@ class Mine(fa.Mechanism):
 """
 
 
-def measured(item, workload="", labels=None):
+def measured(item, workload=""):
     """The outcomes of the smallest version, without processes."""
-    size = item.sizes["small"]
-    found = {}
-    for label in labels or item.competitors:
-        results = {}
-        for seed in size.seeds:
-            results[seed] = item.measure(Trial(label, competitor(label, item.kind), seed, workload, size.settings))
-        found[label] = results
+    found = {
+        label: {seed: trial(item, label, seed, workload) for seed in item.sizes["small"].seeds} for label in item.competitors
+    }
     return Outcomes(item, "small", workload, found)
+
+
+def trial(item, label, seed, workload, cache={}):  # noqa: B006 (experiments share what they measure)
+    """One trial of the smallest version."""
+    settings = item.sizes["small"].settings
+    key = (item.measure, label, seed, workload, str(settings))
+    if key not in cache:
+        cache[key] = item.measure(Trial(label, competitor(label, item.kind), seed, workload, settings))
+    return cache[key]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +93,7 @@ def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smal
     assert "<svg" in element(panels[0])
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", {item.measure: name for name, item in EXPERIMENTS.items()}.values())
 def test_the_same_seed_gives_the_same_numbers(smallest, name):
     item = EXPERIMENTS[name]
     label, size = item.competitors[0], item.sizes["small"]
@@ -111,7 +119,7 @@ def changed(outcomes, label, **numbers):
 def test_a_wrong_number_is_not_confirmed(smallest):
     good = smallest("P.Table3")
     assert good.judged.word == "confirmed"
-    assert changed(good, "ps-dsf", **{"user 1 on class A": 81.0}).judged.word == "not confirmed"
+    assert changed(good, "measured", **{"user 1 on class A": 81.0}).judged.word == "not confirmed"
 
 
 def test_table_iv_prints_one_number_wrong(smallest):
@@ -155,7 +163,7 @@ def test_competitors_have_parameters():
         competitor("slot", "scheduler")
     with pytest.raises(InstanceError, match="the scheduler 'slots' has not the parameters many"):
         competitor("slots many=3", "scheduler")
-    assert set(KINDS) == {"mechanism", "scheduler"}
+    assert set(KINDS) == {"mechanism", "scheduler", "none"}
 
 
 def test_ones_own_stands_beside_the_others_and_names_replace_them(tmp_path):
@@ -269,7 +277,7 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
     [
         (["K.Fig99"], "there is no experiment 'K.Fig99'"),
         (["P.Table3", "--seeds", "9-3"], "--seeds is '9-3', but it must be a number such as 3, or a range such as 0-9"),
-        (["P.Table3", "--mechanisms", "drfx"], "there is no mechanism 'drfx'"),
+        (["P.Table4", "--mechanisms", "drfx"], "there is no mechanism 'drfx'"),
         (["K.Fig7", "--workload", "yahoo"], "there is no workload 'yahoo'"),
         (["P.Table3", "--workload", "generated"], "there is no workload 'generated'"),
         (["P.Table3", "--data", "no-such-folder"], "--data is 'no-such-folder', but it must be a folder"),
@@ -290,3 +298,114 @@ def test_numbers_over_seeds_are_told_with_their_spread():
     assert grid.notes == ["mean ± standard deviation over 3 seeds; size full"]
     outcomes = Outcomes(item, "full", "", {"one": results, "two": {0: TrialResult({"a": 0.0})}})
     assert outcomes.difference("one", "two", "a") == (1.0, 0.0)
+
+
+# ---- kept verdicts, and statements that rest on them -------------------------------------------------------------------
+
+
+def test_verdicts_are_kept_beside_those_of_others(tmp_path, smallest):
+    file = tmp_path / "verdicts.json"
+    keep_verdicts([smallest("P.Table3")], file)
+    first = file.read_text()
+    keep_verdicts([smallest("P.Table4")], file)
+    keep_verdicts([smallest("P.Table3")], file)
+    kept = kept_verdicts(file)
+    assert {name: one.word for name, one in kept.items()} == {"P.Table3": "confirmed", "P.Table4": "not confirmed"}
+    assert kept["P.Table4"].command == "fairalloc simulate P.Table4 --small"
+    assert json.loads(first)["P.Table3"] == json.loads(file.read_text())["P.Table3"]
+    assert kept_verdicts(tmp_path / "none.json") == {}
+    file.write_text('{"P.Table3": {"word": "confirmed"}}')
+    kept_verdicts.cache_clear()
+    with pytest.raises(InstanceError, match="holds no verdicts of experiments"):
+        kept_verdicts(file)
+
+
+def test_the_kept_verdicts_are_of_full_runs_of_experiments_that_there_are():
+    kept = kept_verdicts()
+    assert set(kept) <= set(EXPERIMENTS)
+    assert {one.size for one in kept.values()} <= {"full"}
+    assert {one.word for one in kept.values()} <= {"confirmed", "not confirmed", "cannot be compared"}
+
+
+def test_a_statement_rests_on_the_kept_verdict_of_its_experiment(monkeypatch):
+    made = KeptVerdict("confirmed", "it is so", "full", "generated", 3, "2026-11-22", "fairalloc simulate K.Fig9")
+    words = {"K.Fig9": made, "K.Fig10": replace(made, word="not confirmed"), "K.Fig11": replace(made, word="cannot be compared")}
+    monkeypatch.setattr("fairalloc.theorems.judges.experiments.kept_verdicts", lambda: words)
+    statements = all_statements()
+    found = {name: investigate(statements[f"K.6.2.{name}"]) for name in ("Fig9", "Fig10", "Fig11", "Fig7")}
+    assert [one.status for one in found.values()] == ["held", "violated in floating point", "not decided", "not decided"]
+    assert found["Fig9"].sentence.startswith("experiment K.Fig9 (fairalloc simulate K.Fig9; 3 seeds, 2026-11-22): confirmed")
+    assert "no run of the experiment K.Fig7 is kept" in found["Fig7"].sentence
+
+
+def test_every_measured_claim_names_its_experiment():
+    measured_claims = [
+        item for name, item in all_statements().items() if name.startswith(("W.S6.", "K.6.")) and "rests on" in item.note
+    ]
+    assert len(measured_claims) == 19
+    for item in measured_claims:
+        named = item.note.split("experiment ")[1].split(",")[0]
+        assert named in EXPERIMENTS or item.paper == "W", item.id
+
+
+def test_the_experiments_are_written_as_markdown(smallest):
+    text = report.report_markdown([smallest("P.Table3"), smallest("P.Table4")])
+    assert text.startswith("# fairalloc: experiments of the papers")
+    assert "| P.Table4 | not confirmed |" in text
+    assert "fairalloc simulate P.Table3 --small" in text
+    assert "<svg" not in text
+
+
+# ---- verdicts of K on the cluster ---------------------------------------------------------------------------------------
+
+
+def outcomes_of(name, numbers):
+    """Outcomes with these numbers, the same for three seeds but for a little."""
+    item = EXPERIMENTS[name]
+    found = {
+        label: {seed: TrialResult({key: value * (1 + 1e-4 * seed) for key, value in of.items()}) for seed in range(3)}
+        for label, of in numbers.items()
+    }
+    return Outcomes(item, "full", "generated", found)
+
+
+def test_verdicts_by_alpha():
+    one, three, infinite = EXPERIMENTS["K.Fig9"].competitors
+    good = outcomes_of("K.Fig9", {one: {"mean": 0.7}, three: {"mean": 0.6}, infinite: {"mean": 0.5}})
+    assert good.judged.word == "confirmed"
+    assert "mean 70.0%, 60.0% and 50.0%" in good.judged.because
+    same = outcomes_of("K.Fig9", {one: {"mean": 0.7}, three: {"mean": 0.5}, infinite: {"mean": 0.5}})
+    assert same.judged.word == "not confirmed"
+    most = {"average deviation": 0.2, "maximum deviation": 0.9}
+    none = dict.fromkeys(most, 0.0)
+    half = {name: value / 2 for name, value in most.items()}
+    assert outcomes_of("K.Fig10", {one: most, three: half, infinite: none}).judged.word == "confirmed"
+    assert outcomes_of("K.Fig10", {one: half, three: most, infinite: none}).judged.word == "not confirmed"
+
+
+def test_verdicts_over_a_day():
+    classes = {f"{name} of class {k}": 0.5 for name in ("cpu", "memory") for k in "ABCD"}
+    base = {"cpu": 0.5, "memory": 0.5, "mean": 0.5, **classes}
+    better = {**base, "cpu": 0.6, "mean": 0.55, "cpu of class C": 0.8, "cpu of class A": 0.55}
+    good = {"ps-dsf": better, "drfh": base, "tsf": base}
+    assert outcomes_of("K.Fig13", good).judged.word == "confirmed"
+    assert outcomes_of("K.Fig14", good).judged.word == "confirmed"
+    apart = {**good, "tsf": {**base, "mean": 0.4}}
+    assert outcomes_of("K.Fig13", apart).judged.word == "not confirmed"
+    public = {**good, "ps-dsf": {**better, "cpu of class A": 0.95}}
+    assert outcomes_of("K.Fig14", public).judged.word == "not confirmed"
+
+
+def test_the_verdict_on_ps_dsf_against_the_others():
+    full = dict.fromkeys(("cpu", "memory", "disk", "send", "receive"), 0.5)
+    more = {**full, "cpu": 0.6}
+    assert outcomes_of("K.Fig12", {"ps-dsf": more, "drfh": full, "tsf": full}).judged.word == "confirmed"
+    assert outcomes_of("K.Fig12", {"ps-dsf": full, "drfh": more, "tsf": full}).judged.word == "not confirmed"
+
+
+def test_printed_marginals_could_fail():
+    numbers = {"in one interval": 0.36, "over 24 hours": 0.16, "under 10 quanta": 0.5, "over 10,000 quanta": 0.05}
+    real = replace(outcomes_of("K.Fig8", {"measured": {**numbers, "end within 300 s": 0.54}}), workload="google2011")
+    assert real.judged.word == "confirmed"
+    assert replace(real, workload="generated").judged.word == "cannot be compared"
+    assert changed(real, "measured", **{"over 24 hours": 0.3}).judged.word == "not confirmed"

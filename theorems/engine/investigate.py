@@ -58,6 +58,8 @@ def _printed(statement: Statement) -> Finding:
     verdict = statement.confirm(statement.printed)
     words: dict[bool | None, Status] = {True: "held", False: "refuted", None: "not decided"}
     status = words[verdict.holds]
+    if status == "refuted" and verdict.method.startswith(FLOATING_POINT):
+        status = "violated in floating point"
     return Finding(statement.id, status, verdict.sentence, 0, {"source": "the printed case"}, statement.printed, verdict)
 
 

@@ -1,0 +1,370 @@
+"""K 6.2 and 6.3 with the Google workload on the cluster of K Fig. 4: Figs. 8, 9, 10, 11, 13 and 14.
+
+Jobs are users. In every interval of 5 minutes a job demands so many quanta; what it cannot run in an interval it runs later. The
+mechanism divides the servers among the jobs with work, without a limit on tasks: who gets more is done sooner (K 6.2: "the
+completion time for job n is given by q_n / x_n"), and what it leaves is divided again.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from fairalloc.analysis.plots.panels import Panel
+from fairalloc.formulations.game.equilibrium import deviation
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.numbers import Floats
+from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
+from fairalloc.simulation.experiments.figures import bar_panel, curve_panel
+from fairalloc.simulation.fluid import FluidLog, simulate_fluid
+from fairalloc.simulation.metrics import completion_times, utilisation
+from fairalloc.simulation.workloads import DescribedWorkload, google_intervals, google_tasks
+
+__all__ = ["EXPERIMENTS"]
+
+ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")
+"""K's variants; PS-DSF is that for alpha = infinity."""
+
+OTHERS = ("ps-dsf", "drfh", "tsf")
+
+CLASSES = "ABCD"
+HOUR, INTERVAL, DAY = 3600.0, 300.0, 86400.0
+
+HERE = (
+    "the classes of K Fig. 4 with the numbers of servers of P Fig. 5; 2 % of the jobs of the first day of the trace, drawn, with "
+    "their real arrivals, run times and scheduling classes; generated: quanta by the printed marginals of Fig. 8, more for jobs "
+    "that run longer, up to 2.5 million, so that the cluster is heavily loaded, at an even rate; demands in the proportion of "
+    "requests. Work that is not done in its interval stays"
+)
+
+
+# ---- what is measured -----------------------------------------------------------------------------------------------
+
+
+def _hour(trial: Trial) -> TrialResult:
+    """Utilisation, deviation and delays over the time of the settings, with a new allocation whenever something happens."""
+    made, log = _simulated(trial)
+    length = np.array([step.end - step.start for step in log.steps])
+    each = [step.measures.get("deviation", np.zeros(1)) for step in log.steps]  # nobody: 0
+    middle, largest = (_over_time(length, np.array([of(values) for values in each])) for of in (_mean, _largest))
+    delays = _short_delays(made, log)
+    numbers = _used(log, trial.settings["hours"] * HOUR)
+    numbers |= {"average deviation": middle, "maximum deviation": largest}
+    numbers |= {"delay of short jobs, mean": delays.mean(), "delay of short jobs, std": delays.std()}
+    return TrialResult(numbers | _facts(made, log, trial), _over(log, trial))
+
+
+def _day(trial: Trial) -> TrialResult:
+    """Utilisation over the time of the settings."""
+    made, log = _simulated(trial)
+    return TrialResult(_used(log, trial.settings["hours"] * HOUR) | _facts(made, log, trial), _over(log, trial))
+
+
+def _simulated(trial: Trial) -> tuple[DescribedWorkload, FluidLog]:
+    settings = trial.settings
+    made = google_intervals(trial.workload, hours=settings["hours"], share=settings["share"], seed=trial.seed)
+    assert made.cluster is not None
+    log = simulate_fluid(
+        made.workload,
+        made.cluster,
+        trial.competitor,
+        settings["hours"] * HOUR,
+        settings["every"],
+        limited=False,
+        measures={"deviation": _deviations} if settings["every"] is None else {},
+    )
+    return made, log
+
+
+def _deviations(allocation: Allocation) -> Floats:
+    return deviation(allocation.instance, allocation.x)
+
+
+def _mean(values: Floats) -> float:
+    """Of the jobs that have tasks; weights are equal."""
+    return float(np.nanmean(values)) if np.isfinite(values).any() else 0.0
+
+
+def _largest(values: Floats) -> float:
+    return float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
+
+
+def _over_time(length: Floats, values: Floats) -> float:
+    return float(length @ values / length.sum())
+
+
+def _used(log: FluidLog, until: float) -> dict[str, float]:
+    """The used part of each resource, of all servers, as the mean over servers, and by class."""
+    overall, by_class = utilisation(log, [0.0, until])[0], utilisation(log, [0.0, until], by_class=True)[0]
+    counts = log.cluster.counts / log.cluster.counts.sum()
+    numbers = {name: overall[r] for r, name in enumerate(log.cluster.resources)}
+    numbers |= {"mean": overall.mean()}
+    numbers |= {f"{name}, mean over servers": counts @ by_class[:, r] for r, name in enumerate(log.cluster.resources)}
+    each = {
+        f"{name} of class {CLASSES[k]}": by_class[k, r]
+        for k in range(len(CLASSES))
+        for r, name in enumerate(log.cluster.resources)
+    }
+    return numbers | each
+
+
+def _facts(made: DescribedWorkload, log: FluidLog, trial: Trial) -> dict[str, float]:
+    """What is offered, in parts of the CPU; how many jobs; how good the worst allocation was."""
+    offered = made.workload.work @ made.workload.demand[:, 0] / (log.cluster.totals[0] * trial.settings["hours"] * HOUR)
+    return {"offered cpu": offered, "jobs": len(made.workload.users), "largest residual": log.residual}
+
+
+def _short_delays(made: DescribedWorkload, log: FluidLog) -> Floats:
+    """Seconds per quantum of what jobs demand that need less than one quantum together; only what was completed."""
+    jobs = made.workload
+    quanta = jobs.work * jobs.demand.max(axis=1)
+    short = np.bincount(jobs.job_user, quanta, len(jobs.users))[jobs.job_user] < 1.0
+    delays = completion_times(log)[short] / quanta[short]
+    found = delays[np.isfinite(delays)]
+    return found if len(found) else np.zeros(1)
+
+
+def _over(log: FluidLog, trial: Trial) -> dict[str, tuple[list[float], list[float]]]:
+    """Utilisation over time: means over windows of an hour, or a sixth of the time if that is less, every tenth of one."""
+    until = trial.settings["hours"] * HOUR
+    window = min(HOUR, until / 6)
+    bounds = np.linspace(0.0, until, round(until / window * 10) + 1)
+    fine = utilisation(log, bounds)
+    smooth = np.array([fine[k : k + 10].mean(axis=0) for k in range(len(fine) - 9)])
+    middle = (bounds[:-10] + window / 2) / HOUR
+    return {name: (middle.tolist(), smooth[:, r].tolist()) for r, name in enumerate(log.cluster.resources)}
+
+
+# ---- Fig. 8 ---------------------------------------------------------------------------------------------------------
+
+PRINTED8 = {"in one interval": 0.38, "over 24 hours": 0.16, "under 10 quanta": 0.53, "over 10,000 quanta": 0.05}
+
+
+def _marginals(trial: Trial) -> TrialResult:
+    """Parts of the jobs of a day: by run time, by 5-minute intervals in which they are active, by quanta over the day."""
+    jobs = google_tasks(trial.workload, share=trial.settings["share"], seed=trial.seed).workload
+    made = google_intervals(trial.workload, share=trial.settings["share"], seed=trial.seed).workload
+    quanta = np.sort(np.bincount(made.job_user, made.work * made.demand.max(axis=1), len(made.users)))
+    first, last = np.floor(jobs.arrival / INTERVAL), np.floor((jobs.arrival + jobs.duration) / INTERVAL)
+    intervals = np.sort(last - first + 1)
+    parts = (np.arange(len(intervals)) + 1) / len(intervals)
+    shown = np.unique(np.linspace(0, len(parts) - 1, 200).astype(int))
+    numbers = {
+        "end within 300 s": (jobs.duration <= INTERVAL).mean(),
+        "in one interval": (intervals == 1).mean(),
+        "over 24 hours": (jobs.duration > DAY).mean(),
+        "under 10 quanta": (quanta < 10).mean(),
+        "over 10,000 quanta": (quanta > 1e4).mean(),
+        "jobs": len(jobs),
+    }
+    of_quanta = (np.arange(len(quanta)) + 1) / len(quanta)
+    few = np.unique(np.linspace(0, len(quanta) - 1, 200).astype(int))
+    curves = {"intervals": (intervals[shown].tolist(), parts[shown].tolist())}
+    return TrialResult(numbers, curves | {"quanta": (quanta[few].tolist(), of_quanta[few].tolist())})
+
+
+def _as_printed(outcomes: Outcomes) -> Judged:
+    label = outcomes.labels[0]
+    means = {name: outcomes.mean(label, name) for name in PRINTED8}
+    told = ", ".join(f"{means[name]:.1%} {name} (printed {part:.0%})" for name, part in PRINTED8.items())
+    if outcomes.workload == "generated":
+        return Judged("cannot be compared", f"the jobs are generated by what is printed: {told}")
+    real = ("in one interval", "over 24 hours")
+    good = all(abs(means[name] - PRINTED8[name]) <= 0.05 for name in real)
+    text = f"{told}; activity is real, within five points of what is printed, quanta are generated by it"
+    within = means["in one interval"], outcomes.mean(label, "end within 300 s")
+    text += f"; of the jobs {within[1]:.0%} run for at most 300 s, of which a third touches a second interval"
+    return Judged("confirmed" if good else "not confirmed", text)
+
+
+def _distributions(outcomes: Outcomes) -> list[Panel]:
+    return [
+        curve_panel(outcomes, "intervals", "activity", ("5-minute intervals", "part of jobs"), scales=("log", "linear")),
+        curve_panel(outcomes, "quanta", "quanta over 24 hours", ("quanta", "part of jobs"), scales=("log", "linear")),
+    ]
+
+
+# ---- verdicts -------------------------------------------------------------------------------------------------------
+
+
+def _larger(outcomes: Outcomes, one: str, other: str, name: str) -> bool:
+    """Whether a number is larger by more than two standard errors over the seeds."""
+    gap, error = outcomes.difference(one, other, name)
+    return gap > max(2 * error, 1e-9)
+
+
+def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
+    """Each number is larger for alpha = 1 than for 3, and for 3 than for infinity."""
+    if lacking := outcomes.lacking(*ALPHAS):
+        return lacking
+    told, good = [], True
+    for name in names:
+        means = [outcomes.mean(label, name) for label in ALPHAS]
+        shown = " and ".join((", ".join(_with_unit(mean, unit) for mean in means[:2]), _with_unit(means[2], unit)))
+        told.append(f"{name} {shown}")
+        good &= _larger(outcomes, ALPHAS[0], ALPHAS[1], name) and _larger(outcomes, ALPHAS[1], ALPHAS[2], name)
+    spread = (
+        "each larger by more than two standard errors over the seeds" if good else "not all larger beyond the spread of seeds"
+    )
+    return Judged("confirmed" if good else "not confirmed", f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {spread}")
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{value:.1%}" if unit == "%" else f"{value:.3g}{unit}"
+
+
+def _over_a_day(outcomes: Outcomes) -> Judged:
+    if lacking := outcomes.lacking(*OTHERS):
+        return lacking
+    gains = {other: outcomes.difference("ps-dsf", other, "mean") for other in ("drfh", "tsf")}
+    same, _ = outcomes.difference("drfh", "tsf", "mean")
+    told = ", ".join(f"{gap:+.2%} ± {error:.2%} against {other}" for other, (gap, error) in gains.items())
+    use = "; ".join(f"{label} {_each(outcomes, label)}" for label in OTHERS)
+    good = all(_larger(outcomes, "ps-dsf", other, "mean") for other in gains) and abs(same) <= 0.02
+    text = f"{use}; mean of both resources under PS-DSF {told} (standard errors); DRFH and TSF differ by {abs(same):.2%}"
+    return Judged("confirmed" if good else "not confirmed", text)
+
+
+def _each(outcomes: Outcomes, label: str) -> str:
+    return f"{outcomes.mean(label, 'cpu'):.1%} of CPU and {outcomes.mean(label, 'memory'):.1%} of memory"
+
+
+def _last_classes(outcomes: Outcomes) -> Judged:
+    """The gain on classes C and D against that on A and B, mean of both resources."""
+    if lacking := outcomes.lacking(*OTHERS):
+        return lacking
+    told, good = [], True
+    for other in ("drfh", "tsf"):
+        public, last = (_gain(outcomes, other, classes) for classes in ("AB", "CD"))
+        good &= last > 0 and last > public
+        told.append(f"against {other} {last:+.1%} on C and D and {public:+.1%} on A and B")
+    return Judged("confirmed" if good else "not confirmed", f"gain of PS-DSF, mean of both resources: {'; '.join(told)}")
+
+
+def _gain(outcomes: Outcomes, other: str, classes: str) -> float:
+    names = [f"{resource} of class {name}" for name in classes for resource in ("cpu", "memory")]
+    return float(np.mean([outcomes.difference("ps-dsf", other, name)[0] for name in names]))
+
+
+# ---- figures --------------------------------------------------------------------------------------------------------
+
+
+def _use_bars(outcomes: Outcomes) -> list[Panel]:
+    names = ("cpu", "memory")
+    return [bar_panel(outcomes, names, "of all servers", "part in use"), *_curves(outcomes)]
+
+
+def _curves(outcomes: Outcomes) -> list[Panel]:
+    return [curve_panel(outcomes, name, f"{name}, moving average", ("hours", "part in use")) for name in ("cpu", "memory")]
+
+
+def _class_bars(outcomes: Outcomes) -> list[Panel]:
+    return [
+        bar_panel(outcomes, [f"{name} of class {k}" for k in CLASSES], f"{name} by class", "part in use")
+        for name in ("cpu", "memory")
+    ]
+
+
+def _bars(names: Sequence[str], upwards: str, outcomes: Outcomes) -> list[Panel]:
+    return [bar_panel(outcomes, names, "", upwards)]
+
+
+# ---- the experiments ------------------------------------------------------------------------------------------------
+
+DEVIATIONS = ("average deviation", "maximum deviation")
+DELAYS = ("delay of short jobs, mean", "delay of short jobs, std")
+SOURCES = ("google2011", "google2019", "generated")
+
+AN_HOUR = {
+    "small": Size((0,), {"hours": 0.1, "share": 0.004, "every": None}),
+    "full": Size(tuple(range(5)), {"hours": 1.0, "share": 0.02, "every": None}),
+}
+A_DAY = {
+    "small": Size((0,), {"hours": 0.5, "share": 0.004, "every": 60.0}),
+    "full": Size(tuple(range(3)), {"hours": 24.0, "share": 0.02, "every": 60.0}),
+}
+DAY_HERE = (
+    f"{HERE}. A new allocation every minute: what ends in between leaves its part idle until then, for each mechanism alike"
+)
+
+EXPERIMENTS = (
+    Experiment(
+        "K.Fig8",
+        "activity and quanta of jobs over 24 hours",
+        "38 % of jobs are completed within a 5-minute period and 16 % are active for more than 24 hours; 53 % need under 10 "
+        "quanta and 5 % more than 10,000.",
+        "all jobs of the first day of the trace; activity is real, and quanta are generated by what is printed",
+        "none",
+        ("measured",),
+        {"small": Size((0,), {"share": 0.05}), "full": Size((0,), {"share": 1.0})},
+        _marginals,
+        _as_printed,
+        _distributions,
+        ("google2011", "generated"),
+    ),
+    Experiment(
+        "K.Fig9",
+        "utilisation over an hour by alpha",
+        "alpha = 1 uses more of the cluster than alpha = 3, and PS-DSF is the least efficient variant.",
+        HERE,
+        "mechanism",
+        ALPHAS,
+        AN_HOUR,
+        _hour,
+        partial(_by_alpha, ("mean",), "%"),
+        _use_bars,
+        SOURCES,
+    ),
+    Experiment(
+        "K.Fig10",
+        "deviation (58) over an hour by alpha",
+        "The average and the maximum deviation from the fair allocation are larger for smaller alpha.",
+        f"{HERE}. Means over time of the average and of the largest deviation of the jobs that have tasks",
+        "mechanism",
+        ALPHAS,
+        AN_HOUR,
+        _hour,
+        partial(_by_alpha, DEVIATIONS, ""),
+        partial(_bars, DEVIATIONS, "deviation"),
+        SOURCES,
+    ),
+    Experiment(
+        "K.Fig11",
+        "delay per quantum of short jobs by alpha",
+        "The delay per quantum of jobs that need less than one quantum deviates more for smaller alpha.",
+        f"{HERE}. Delays of jobs that need less than one quantum together",
+        "mechanism",
+        ALPHAS,
+        AN_HOUR,
+        _hour,
+        partial(_by_alpha, DELAYS[1:], " s"),
+        partial(_bars, DELAYS, "seconds per quantum"),
+        SOURCES,
+    ),
+    Experiment(
+        "K.Fig13",
+        "utilisation over 24 hours by PS-DSF, DRFH and TSF",
+        "PS-DSF uses more of the resources than DRFH and TSF, which use almost the same.",
+        DAY_HERE,
+        "mechanism",
+        OTHERS,
+        A_DAY,
+        _day,
+        _over_a_day,
+        _curves,
+        SOURCES,
+    ),
+    Experiment(
+        "K.Fig14",
+        "utilisation over 24 hours by class of servers",
+        "PS-DSF improves the utilisation of the last two classes of servers more significantly.",
+        DAY_HERE,
+        "mechanism",
+        OTHERS,
+        A_DAY,
+        _day,
+        _last_classes,
+        _class_bars,
+        SOURCES,
+    ),
+)

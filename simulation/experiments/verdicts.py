@@ -1,0 +1,63 @@
+"""The verdicts of full runs that are kept with the package, so that statements of the papers can rest on them.
+
+`fairalloc simulate --keep FILE` writes them: what was found, with which size, workload and seeds, when, and the command.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.jsonio import read_json
+from fairalloc.simulation.experiments.experiment import Outcomes
+from fairalloc.simulation.experiments.report import command
+
+__all__ = ["KEPT", "KeptVerdict", "keep_verdicts", "kept_verdicts"]
+
+KEPT = Path(__file__).parent / "verdicts.json"
+
+
+@dataclass(frozen=True)
+class KeptVerdict:
+    """A verdict (word, because), and the run that it is of: size, workload, number of seeds, day and command."""
+
+    word: str
+    because: str
+    size: str
+    workload: str
+    seeds: int
+    day: str
+    command: str
+
+
+@cache
+def kept_verdicts(path: Path = KEPT) -> dict[str, KeptVerdict]:
+    """By id of the experiment; none where there is no such file."""
+    if not path.exists():
+        return {}
+    try:
+        return {name: KeptVerdict(**kept) for name, kept in read_json(path).items()}
+    except (TypeError, AttributeError):
+        raise InstanceError(f"{path} holds no verdicts of experiments") from None
+
+
+def keep_verdicts(found: Sequence[Outcomes], path: Path = KEPT) -> None:
+    """Put the verdicts of some runs into a file, beside those of other experiments; the day of one that says the same stays."""
+    kept_verdicts.cache_clear()
+    kept = kept_verdicts(path)
+    for outcomes in found:
+        verdict, before = _kept(outcomes), kept.get(outcomes.experiment.id)
+        same = before is not None and replace(before, day=verdict.day) == verdict
+        kept[outcomes.experiment.id] = before if same and before is not None else verdict
+    text = json.dumps({name: asdict(kept[name]) for name in sorted(kept)}, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")
+    kept_verdicts.cache_clear()
+
+
+def _kept(outcomes: Outcomes) -> KeptVerdict:
+    seeds = max((len(by_seed) for by_seed in outcomes.measured.values()), default=0)
+    judged, day = outcomes.judged, datetime.now(UTC).date().isoformat()
+    return KeptVerdict(judged.word, judged.because, outcomes.size, outcomes.workload, seeds, day, command(outcomes))

@@ -1,0 +1,33 @@
+"""Claims that a paper supports by an experiment: the verdict of the kept full run of ours decides (simulation/experiments).
+
+Such a verdict is about our workload, which has what the paper's sample is known to have, and about floating point. So a claim
+that is not confirmed is not refuted: its status is "violated in floating point".
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.simulation.experiments.verdicts import kept_verdicts
+from fairalloc.theorems.statement import FLOATING_POINT, Case
+
+__all__ = ["rests_on"]
+
+HOLDS = {"confirmed": True, "not confirmed": False}
+
+
+def rests_on(experiment: str) -> Callable[[Case], Verdict]:
+    """The check of a claim by the kept verdict of an experiment, such as "K.Fig9"; without one it decides nothing."""
+    return lambda _: _verdict(experiment)
+
+
+def _verdict(experiment: str) -> Verdict:
+    kept = kept_verdicts().get(experiment)
+    if kept is None:
+        return Verdict("experiment", None, np.nan, f"not decided: no run of the experiment {experiment} is kept", "not examined")
+    how = f"{kept.seeds} seeds" if kept.seeds > 1 else "one seed"
+    run = f"experiment {experiment} ({kept.command}; {how}, {kept.day})"
+    margin = {"confirmed": -np.inf, "not confirmed": np.inf}.get(kept.word, np.nan)
+    sentence, method = f"{run}: {kept.word}: {kept.because}", f"{FLOATING_POINT}: a simulation"
+    return Verdict("experiment", HOLDS.get(kept.word), margin, sentence, method)
