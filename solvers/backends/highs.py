@@ -80,8 +80,7 @@ class HighsSession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
-        fresh = self.limits.start is None  # a start has a basis, which is worth more than a fast first round
-        if fresh and self.keep_model and self.dense and round is not None and round.active.all():
+        if self.keep_model and self.dense and round is not None and round.active.all():
             result = self._by_interior_point(round)
             self.x, self.last_prices = result.x, result.prices
             if result.error <= self.limits.own(HighsLeximinOptions).enough:

@@ -69,7 +69,7 @@ class AlphaFairArrow(Arrow):
     def solve(self, session: "AlphaFairSession") -> Result:
         """X and prices, at the smallest error that was met; the session is offered each point that is better."""
         point, error, iterations = self.iterate(
-            self.start(), session.limits, lambda now: session.offer(*self._tasks_and_prices(now))
+            self.start(session.limits), session.limits, lambda now: session.offer(*self._tasks_and_prices(now))
         )
         return Result(*self._tasks_and_prices(point), error, iterations)
 
@@ -80,18 +80,20 @@ class AlphaFairArrow(Arrow):
         tasks: Floats = np.maximum(x, 0.0) * self.tasks[self.instance.arcs.user]
         return tasks, p.reshape(self.instance.K, self.instance.R)
 
-    def start(self) -> PrimalDual:
-        """Nearly an equal partition, equal prices that are worth it, and the marginal utilities."""
-        arcs = self.instance.arcs
+    def start(self, limits: Limits) -> PrimalDual:
+        """Nearly an equal partition and equal prices, or a warm start; the marginal utilities of the tasks."""
+        arcs, capped = self.instance.arcs, np.isfinite(self.limit)
         there = np.bincount(arcs.server, minlength=self.instance.K)
         x = 0.9 * arcs.gamma / there[arcs.server] / self.tasks[arcs.user]
         x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
+        p = np.full(len(self.right), 1.0 / len(self.right))
+        x, p, apart = self.near(limits, x, p)
         t = self.totals(x)
         y = self.c * t**-self.alpha
-        p = np.full(len(self.right), (y @ t) / len(self.right))
-        z = np.where(np.isfinite(self.limit), 1e-2 * y, 0.0)
-        d = np.maximum(self.reduced(p, y - z), 1e-1 * y[arcs.user])
-        r = np.where(np.isfinite(self.limit), self.limit - t, 0.0)
+        p = p * (y @ t)
+        z = np.where(capped, 0.1 * apart * y, 0.0)
+        d = np.maximum(self.reduced(p, y - z), apart * y[arcs.user])
+        r = np.where(capped, self.limit - t, 0.0)
         return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
 
     def demand(self, y: Floats) -> Floats:

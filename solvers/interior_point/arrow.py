@@ -52,6 +52,7 @@ from fairalloc.solvers.interior_point.loads import Loads, loads_of
 from fairalloc.solvers.interior_point.schur import Arrowhead, Plan, factorised, plan_for
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.start import scaled_down
 
 __all__ = ["Arrow", "ArrowSystem", "InteriorPointOptions", "PrimalDual", "Residuals", "Result"]
 
@@ -81,6 +82,7 @@ class InteriorPointOptions(AlgorithmOptions):
     harmless : what rows may lack after a step, as a part of the error, before that is done earlier: what is left there shortens
         all steps that follow
     refinements : the most steps of conjugate gradients in a solve
+    apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
     near : the error from which on projections onto the optimal face are tried
     nearer : the next one where the error is this part of what it was
     parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
@@ -101,6 +103,7 @@ class InteriorPointOptions(AlgorithmOptions):
     close: float = 1e-3
     harmless: float = 1e-3
     refinements: int = 4
+    apart: float = 1e-3
     near: float = 1e-7
     nearer: float = 0.3
     parts: int = 3
@@ -403,6 +406,23 @@ class Arrow(ABC):
         """
         wanted = (mu - affine.primal * affine.dual) * self.paired
         return np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
+
+    # ---- the start --------------------------------------------------------------------------------------------------
+
+    def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
+        """Tasks (A,), prices (K R,) with the sum 1, and how far they are from the boundary: of a warm start, or those given.
+
+        Parameters
+        ----------
+        limits : with the warm start
+        x, p : a start of one's own, strictly inside
+        """
+        if limits.start is None:
+            return x, p, 0.1
+        apart = limits.own(InteriorPointOptions).apart
+        tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
+        prices = p if limits.start_prices is None else np.maximum(limits.start_prices, 0.0).ravel()
+        return (1.0 - apart) * tasks + apart * x, (1.0 - apart) * prices / prices.sum() + apart * p, apart
 
     # ---- the iteration ----------------------------------------------------------------------------------------------
 

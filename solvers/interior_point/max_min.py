@@ -58,7 +58,7 @@ class MaxMinArrow(Arrow):
         offer : gets tasks (A,) and prices (K, R) whenever the error has become smaller
         """
         self._pose(round)  # 1
-        start = self.start(round)  # 2
+        start = self.start(round, limits)  # 2
         point, error, iterations = self.iterate(start, limits, lambda now: offer(*self._tasks_and_prices(now)))  # 3
         return Result(*self._tasks_and_prices(point), error, iterations)
 
@@ -77,19 +77,27 @@ class MaxMinArrow(Arrow):
         self.right = np.where(round.at_most, 1.0, np.where(self.left_out, 0.0, round.full))
         self.most = np.where(capped, self.limit, 0.0)
 
-    def start(self, round: Round) -> PrimalDual:  # noqa: A002
-        """Nearly an equal partition, and nearly what uniform prices make a share cost: feasible in a first round."""
+    def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
+        """Nearly an equal partition at nearly the prices of uniform ones, feasible in a first round; or a warm start.
+
+        Parameters
+        ----------
+        round : the round
+        limits : with the warm start, which is for the first round
+        """
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
         x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
+        p, apart = np.where(self.left_out, 0.0, 1.0 / len(self.right)), 0.1
+        if not round.on_face:
+            x, p, apart = self.near(limits, x, p)
         u = self.totals(x)
-        g = 0.5 * float(u[round.active].min())
-        p = np.where(self.left_out, 0.0, 1.0)
-        y = 0.9 * cheapest(self.instance, p, round.closed) * self.tasks
+        g = (0.5 if apart == 0.1 else 1.0 - apart) * float(u[round.active].min())
+        y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
         p, y = p / (y @ self.raised), y / (y @ self.raised)
-        z = np.where(self.split(self.paired)[3], 1e-2 / users, 0.0)
-        d = np.maximum(self.reduced(p, y - z), 1e-2 * y.mean())
+        z = np.where(self.split(self.paired)[3], 0.1 * apart / users, 0.0)
+        d = np.maximum(self.reduced(p, y - z), 0.1 * apart * y.mean())
         primal, dual = np.concatenate([x, 1.0 - self.loads.rows(x), u - g, self.most - u]), np.concatenate([d, p, y, z])
         free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
         return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)

@@ -35,6 +35,7 @@ class InteriorPoint(Method):
     id = "interior-point"
     kind = "interior-point"
     anytime = True
+    warm = True
     options = InteriorPointOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:

@@ -154,7 +154,7 @@ def test_a_whole_step_fills_the_linear_equations_and_halves_the_others(name):
     item, instance = mechanism(name), generators.finite(8, 4, 3, 3)
     scaled, _ = item.canonical(item.domain(instance))
     arrow = AlphaFairArrow(item, scaled).compile()
-    now = arrow.start()
+    now = arrow.start(Limits())
     towards = arrow.towards(now)
     step = ArrowSystem(arrow, now, refined=True).step(now, arrow.residuals(now), towards)
     for part in (1.0, 1e-4):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import instances
-from tolerances import EXACT, PROVED, RESIDUAL, ROUNDING
+from tolerances import EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common.tasks import cheapest
@@ -155,7 +155,7 @@ def test_a_newton_solve_is_that_of_the_whole_system(instance, layout, plan):
     first = Round.first(scaled)
     arrow.solve(first, Limits())
     arrow.plan = plan
-    now = arrow.start(first)
+    now = arrow.start(first, Limits())
     newton = ArrowSystem(arrow, now, refined=plan != "users")  # which leaves the last digits to "rows"
     assert type(arrow.loads) is layout
     load = (scaled.arcs.load * arrow.tasks[scaled.arcs.user]).toarray()
@@ -192,6 +192,19 @@ def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch)
     monkeypatch.setattr(optimal_face, "IN_DOUBT", 1e-9)
     wrong = projected(arrow, now, lack)
     assert arrow.error(wrong, arrow.residuals(wrong)) > arrow.error(now, lack)
+
+
+@pytest.mark.parametrize(("name", "most"), [("drfh", 4), ("nb", 12)])
+def test_after_a_small_change_few_iterations_are_needed(name, most):
+    """One user of 200 demands a tenth more."""
+    instance = generators.generic(200, 50, 4)
+    demands = instance.vectors.matrix.toarray()
+    demands[3] *= 1.1
+    changed = instance.replace(demands=demands)
+    start = solve(instance, name, METHOD)
+    warm, cold = (solve(changed, name, METHOD, warm_start=s) for s in (start, None))
+    np.testing.assert_allclose(warm.tasks, cold.tasks, rtol=SHARES)
+    assert warm.iterations <= most < cold.iterations / 2
 
 
 def test_plans_follow_sizes():

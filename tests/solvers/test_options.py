@@ -267,6 +267,8 @@ def test_logs_are_kept_on_request_and_nothing_is_printed(method, item, word, cap
     ("method", "item", "parameters"),
     [
         ("highs", "drfh", {}),
+        ("interior-point", "drfh", {}),
+        ("interior-point", "nb", {}),
         ("pdhg", "nb", {}),
         ("best-response", "ps-dsf", {}),
         ("best-response", "alpha-pf-vds", {"alpha": 2}),
