@@ -15,6 +15,7 @@ from fairalloc.models import Instance, generators
 from fairalloc.solvers import solve
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
 from fairalloc.solvers.interior_point.arrow import ArrowSystem
+from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "variants", "planted", "badly_scaled")
