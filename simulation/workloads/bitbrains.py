@@ -141,9 +141,11 @@ def _active(source: str, rng: np.random.Generator) -> tuple[list[str], Floats]:
     if source not in SOURCES_OF_VMS:
         raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_VMS)}")
     table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_hourly.parquet"), ("vm", "hour", "cpu_mhz"))
-    hour = rng.integers(table["hour"].min(), table["hour"].max() + 1)
     number, demand = _peaks(found_data())
-    active = np.isin(number, table["vm"][(table["hour"] == hour) & (table["cpu_mhz"] > 0)])
+    active = np.zeros(len(number), dtype=bool)
+    while not active.any():  # some hours are missing
+        hour = rng.integers(table["hour"].min(), table["hour"].max() + 1)
+        active = np.isin(number, table["vm"][(table["hour"] == hour) & (table["cpu_mhz"] > 0)])
     return [f"vm-{k}" for k in number[active]], demand[active]
 
 
