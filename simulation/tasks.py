@@ -31,6 +31,10 @@ from fairalloc.simulation.workload import Cluster, Workload
 __all__ = ["simulate_tasks"]
 
 
+FEW = 8
+"""Machines that are looked at one by one."""
+
+
 def simulate_tasks(
     workload: Workload,
     cluster: Cluster,
@@ -107,9 +111,9 @@ class _Simulation:
                 self._leave(n, freed)
             for j in jobs:
                 self._arrive(j, ready)
-            self._reopen(freed, ready)
-            if ready:
-                self._fill(ready)
+            again = self._reopen(freed)
+            if ready or again:
+                self._fill(ready | again, again, freed)
         return self._log()
 
     def _times(self) -> Iterator[tuple[float, list[int], list[int], list[int]]]:
@@ -217,19 +221,20 @@ class _Simulation:
 
     # ---- step 5 ----------------------------------------------------------------------------------------------------------
 
-    def _reopen(self, freed: set[int], ready: set[int]) -> None:
-        """Shapes that had no room, and have it on a machine that was freed."""
+    def _reopen(self, freed: set[int]) -> set[int]:
+        """Shapes that had no room, and have it on a machine that was freed, and only there."""
         closed = np.flatnonzero(self.closed)
-        state = self.state
+        state, again = self.state, set[int]()
         for s in sorted(freed) if len(closed) else ():
             there = np.all(state.sizes[closed] <= state.room[:, s], axis=1) & state.allowed[closed, state.server_class[s]]
             if there.any():
-                ready.update(closed[there].tolist())
+                again.update(closed[there].tolist())
                 self.closed[closed[there]] = False
                 closed = closed[~there]
+        return again
 
-    def _fill(self, ready: set[int]) -> None:
-        """Start tasks of the ready shapes until none has room."""
+    def _fill(self, ready: set[int], again: set[int], freed: set[int]) -> None:
+        """Start tasks of the ready shapes until none has room; those that are ready `again` have it on machines just freed."""
         state, scheduler = self.state, self.scheduler
         users = set[int]().union(*(self.users_of.get(f, ()) for f in ready))
         order = self._ordered(users)
@@ -242,15 +247,33 @@ class _Simulation:
                 continue
             priority, s = scheduler.choose(state, n, j)
             if s == NOWHERE:
-                ready.discard(state.shape[j])
-                self.closed[state.shape[j]] = True
-                order = self._ordered(m for _, m in order) if scheduler.by_machine else order
+                full = {state.shape[j]}
             elif priority > bound and len(order) > 1 and (priority, n) > min(order[1:3]):
                 heapq.heapreplace(order, (priority, n))
+                continue
             else:
                 self._start(j, n, s, groups)
                 heapq.heapreplace(order, (scheduler.priority(state, n), n))
+                full = self._without_room(again, freed) if len(freed) <= FEW else set()
+            if full:
+                self._close(full, ready, again)
+                order = self._ordered(m for _, m in order) if scheduler.by_machine else order
         self._keep(groups)
+
+    def _without_room(self, shapes: set[int], servers: set[int]) -> set[int]:
+        """The shapes for which none of a few machines has room."""
+        index = np.fromiter(shapes, dtype=np.intp, count=len(shapes))
+        for s in servers if len(index) else ():
+            there = np.all(self.state.sizes[index] <= self.state.room[:, s], axis=1) & self.state.allowed_on[index, s]
+            index = index[~there]
+        return set(index.tolist())
+
+    def _close(self, full: set[int], ready: set[int], again: set[int]) -> None:
+        """No machine has room for these shapes."""
+        ready -= full
+        again -= full
+        for f in full:
+            self.closed[f] = f in self.users_of
 
     def _ordered(self, users: Iterable[int]) -> list[tuple[float, int]]:
         """A heap of the users with their priorities."""
