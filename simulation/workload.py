@@ -194,13 +194,17 @@ class Workload:
             small &= self.demand[:, r, None] <= cluster.capacities[:, r]
         return small if self.eligible is None else small & self.eligible
 
+    def placeable(self, cluster: Cluster) -> NDArray[np.bool_]:
+        """(J,) whether some empty machine may run a task of the job."""
+        return np.asarray(self.fitting(cluster).any(axis=1))
+
     def check_on(self, cluster: Cluster) -> None:
         """InstanceError where a task fits on no machine."""
-        nowhere = np.flatnonzero(~self.fitting(cluster).any(axis=1))
+        nowhere = np.flatnonzero(~self.placeable(cluster))
         for j in nowhere[:1]:
             raise InstanceError(
                 f"the tasks of job {j} demand {shown(self.demand[j].tolist())}, which fits on no machine that may run them "
-                f"({len(nowhere)} of {len(self)} jobs): leave these jobs out by chosen()"
+                f"({len(nowhere)} of {len(self)} jobs): leave these out, as workload.chosen(workload.placeable(cluster)) does"
             )
 
     def chosen(self, jobs: NDArray[Any]) -> "Workload":

@@ -49,7 +49,7 @@ def _system(workload: str, seed: int, hours: float, machines: int, share: float)
     """The jobs whose tasks have room on some server, and the servers."""
     cluster = google_servers(machines, seed)
     jobs = google_tasks(workload, hours, share, seed).workload
-    return jobs.chosen(jobs.fitting(cluster).any(axis=1)), cluster
+    return jobs.chosen(jobs.placeable(cluster)), cluster
 
 
 @lru_cache(maxsize=1)
@@ -145,9 +145,10 @@ def _completion(trial: Trial) -> TrialResult:
     mine, slots = completion_times(log), completion_times(baseline)
     found = reduction_by_size(mine, slots, log.workload.tasks, SIZES)
     both = np.isfinite(mine) & np.isfinite(slots)
-    numbers = {f"reduction, jobs of {name} tasks": value for name, value in zip(NAMES, found, strict=True)}
+    numbers = {f"reduction, jobs of {name} tasks": value for name, value in zip(NAMES, found, strict=True) if np.isfinite(value)}
     of_all = float(np.isfinite(mine).mean())
-    numbers |= {"median time, s": float(np.median(mine[both])) if both.any() else np.nan, "jobs completed": of_all}
+    numbers |= {"median time, s": float(np.median(mine[both]))} if both.any() else {}
+    numbers["jobs completed"] = of_all
     return TrialResult(numbers, {"times": _thinned(*cdf(np.where(both, mine, np.nan)[both]))})
 
 
@@ -161,7 +162,7 @@ def _the_larger_the_more(outcomes: Outcomes) -> Judged:
         return lacking
     names = [f"reduction, jobs of {name} tasks" for name in NAMES]
     means = [outcomes.mean("best-fit-drfh", name) for name in names]
-    told = ", ".join(f"{name} tasks {value:.0%}" for name, value in zip(NAMES, means, strict=True))
+    told = ", ".join(f"{name} tasks {value:.0%}" for name, value in zip(NAMES, means, strict=True) if np.isfinite(value))
     text = f"mean reductions of completion times by best-fit DRFH against Slots: {told}"
     found = [value for value in means if np.isfinite(value)]
     if len(found) < 2:
@@ -171,7 +172,7 @@ def _the_larger_the_more(outcomes: Outcomes) -> Judged:
 
 
 def _completion_panels(outcomes: Outcomes) -> list[Panel]:
-    names = [f"reduction, jobs of {name} tasks" for name in NAMES]
+    names = [name for name in outcomes.names if name.startswith("reduction")]
     return [
         curve_panel(outcomes, "times", "jobs completed by both", ("seconds", "part of the jobs"), scales=("log", "linear")),
         bar_panel(outcomes, names, "reduction against Slots", "mean reduction"),
@@ -242,9 +243,8 @@ def _alone(workload: Workload, cluster: Cluster, jobs: NDArray[np.intp], drawn: 
     classes, counts = np.unique(drawn, return_counts=True)
     cloud = Cluster(cluster.resources, cluster.capacities[classes], counts)
     mine = workload.chosen(jobs)
-    fit = mine.fitting(cloud).any(axis=1)
     submitted = float(mine.tasks.sum())
-    mine = mine.chosen(fit)
+    mine = mine.chosen(mine.placeable(cloud))
     end = trial.settings["hours"] * 3600.0
     if len(mine) == 0:
         return 0.0

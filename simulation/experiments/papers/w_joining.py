@@ -62,7 +62,7 @@ def _joining(trial: Trial) -> TrialResult:
     cluster = hundred_servers(trial.seed)
     workload = _three_users(trial.settings["mean"], trial.seed)
     log = simulate_tasks(workload, cluster, trial.competitor, float(LEAVE.max()), trial.seed)
-    numbers = {}
+    numbers: dict[str, float] = {}
     for phase, (start, end, users) in PHASES.items():
         shares = dominant_shares(log, [start, end], resources=True)[0]
         if phase == "user 1 alone":
@@ -124,7 +124,7 @@ def _started(demand: Floats, cluster: Cluster, trial: Trial, m: int) -> Floats:
     users = len(demand)
     plenty = np.ceil(m * cluster.totals / demand.min(axis=0)).max()
     each = (np.arange(users), np.zeros(users), np.full(users, plenty), np.ones(users))
-    jobs = Workload(["cpu", "memory"], [f"u{n}" for n in range(users)], np.ones(users), *each, demand / m)  # type: ignore[arg-type]
+    jobs = Workload(["cpu", "memory"], [f"u{n}" for n in range(users)], np.ones(users), *each, demand / m)
     log = simulate_tasks(jobs, cluster, trial.competitor, 0.5, trial.seed)
     return np.bincount(log.job, log.tasks, users) / m
 
