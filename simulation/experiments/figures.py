@@ -15,7 +15,7 @@ from fairalloc.simulation.experiments.experiment import Outcomes
 __all__ = ["bar_panel", "curve_panel"]
 
 
-def bar_panel(outcomes: Outcomes, names: Sequence[str], title: str, upwards: str) -> Panel:
+def bar_panel(outcomes: Outcomes, names: Sequence[str], title: str, upwards: str, ticks: Sequence[str] = ()) -> Panel:
     """For each number a mark of each competitor: its mean, and a line from the least to the largest over the seeds.
 
     Parameters
@@ -24,11 +24,12 @@ def bar_panel(outcomes: Outcomes, names: Sequence[str], title: str, upwards: str
     names : of the numbers, from left to right
     title : of the panel
     upwards : what the vertical axis shows
+    ticks : what stands below each number; () = its name
     """
-    return Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards))
+    return Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards, ticks or names))
 
 
-def _bars(outcomes: Outcomes, names: Sequence[str], upwards: str, ax: Any) -> None:
+def _bars(outcomes: Outcomes, names: Sequence[str], upwards: str, ticks: Sequence[str], ax: Any) -> None:
     labels = outcomes.labels
     for k, label in enumerate(labels):
         at = np.arange(len(names)) + (k - (len(labels) - 1) / 2) * 0.7 / max(len(labels), 1)
@@ -39,7 +40,7 @@ def _bars(outcomes: Outcomes, names: Sequence[str], upwards: str, ax: Any) -> No
         ax.plot(at, middle, **{**look, "linestyle": "none", "markersize": 6.5}, gid=hint(f"{label}: {told}"))
     style.tidy(ax)
     ax.set_xlim(-0.5, len(names) - 0.5)
-    style.name_ticks(ax, np.arange(len(names)), list(names), 1.0)
+    style.name_ticks(ax, np.arange(len(names)), list(ticks), 1.0)
     ax.set_ylabel(upwards, fontsize=style.LABEL)
 
 

@@ -373,7 +373,7 @@ def test_verdicts_by_alpha():
     one, three, infinite = EXPERIMENTS["K.Fig9"].competitors
     good = outcomes_of("K.Fig9", {one: {"mean": 0.7}, three: {"mean": 0.6}, infinite: {"mean": 0.5}})
     assert good.judged.word == "confirmed"
-    assert "mean 70.0%, 60.0% and 50.0%" in good.judged.because
+    assert "mean 70.0%, 60.0% and 50.0% (differences 10.0% ± 0.0%" in good.judged.because
     same = outcomes_of("K.Fig9", {one: {"mean": 0.7}, three: {"mean": 0.5}, infinite: {"mean": 0.5}})
     assert same.judged.word == "not confirmed"
     most = {"average deviation": 0.2, "maximum deviation": 0.9}

@@ -7,6 +7,7 @@ completion time for job n is given by q_n / x_n"), and what it leaves is divided
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -200,14 +201,13 @@ def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
         return lacking
     told, good = [], True
     for name in names:
-        means = [outcomes.mean(label, name) for label in ALPHAS]
-        shown = " and ".join((", ".join(_with_unit(mean, unit) for mean in means[:2]), _with_unit(means[2], unit)))
-        told.append(f"{name} {shown}")
-        good &= _larger(outcomes, ALPHAS[0], ALPHAS[1], name) and _larger(outcomes, ALPHAS[1], ALPHAS[2], name)
-    spread = (
-        "each larger by more than two standard errors over the seeds" if good else "not all larger beyond the spread of seeds"
-    )
-    return Judged("confirmed" if good else "not confirmed", f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {spread}")
+        means = [_with_unit(outcomes.mean(label, name), unit) for label in ALPHAS]
+        gaps = [outcomes.difference(one, other, name) for one, other in pairwise(ALPHAS)]
+        shown = " and ".join(f"{_with_unit(gap, unit)} ± {_with_unit(error, unit)}" for gap, error in gaps)
+        told.append(f"{name} {means[0]}, {means[1]} and {means[2]} (differences {shown})")
+        good &= all(_larger(outcomes, one, other, name) for one, other in pairwise(ALPHAS))
+    seeds = f"standard errors over {len(outcomes.measured[ALPHAS[0]])} seeds, of which two decide"
+    return Judged("confirmed" if good else "not confirmed", f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {seeds}")
 
 
 def _with_unit(value: float, unit: str) -> str:
@@ -258,7 +258,7 @@ def _curves(outcomes: Outcomes) -> list[Panel]:
 
 def _class_bars(outcomes: Outcomes) -> list[Panel]:
     return [
-        bar_panel(outcomes, [f"{name} of class {k}" for k in CLASSES], f"{name} by class", "part in use")
+        bar_panel(outcomes, [f"{name} of class {k}" for k in CLASSES], f"{name} by class", "part in use", CLASSES)
         for name in ("cpu", "memory")
     ]
 

@@ -162,7 +162,7 @@ def _linear(outcomes: Outcomes) -> Judged:
     fit, steps = (outcomes.values(label, name) for name in ("straightness, 1 is a line", "steps per digit"))
     line = f"its logarithm is a straight line up to {1 - fit.min():.1%} of its variance at most"
     digits = f"{np.median(steps):.0f} steps for each digit (median of {len(fall)} seeds)"
-    text = f"Psi falls by 10 to the {fall.min():.1f} or more; over the last half of the fall {line}, with {digits}"
+    text = f"Psi falls by {fall.min():.1f} digits or more; over the last half of the steps of its fall {line}, with {digits}"
     good = bool((fall >= 3).all() and (fit >= 0.9).all())
     return Judged("confirmed" if good else "not confirmed", text)
 
