@@ -9,7 +9,8 @@
    and what a job that ended has taken stays idle.
 
 With `each_job`, jobs take part instead of users, each with the weight of its user, as in K 6.1 ("each user only submits one
-job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/merging.py).
+job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/merging.py), and
+rules with rounds start from the level of the allocation before (level_start.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -24,9 +25,9 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
+from fairalloc.simulation.level_start import LevelStart
 from fairalloc.simulation.log import ServerEvents
 from fairalloc.simulation.workload import Cluster, Workload
-from fairalloc.solvers import solve
 
 __all__ = ["FluidLog", "FluidStep", "simulate_fluid"]
 
@@ -73,7 +74,7 @@ class FluidLog:
     done : (J,) work done of each job, in seconds of tasks
     completed : (J,) seconds at which each job was completed; nan where it was not
     cancelled : (J,) work that was not done because the user left
-    solves : how many allocations were computed
+    solves, started : how many allocations were computed, and how many of them from the level of the one before
     residual : the largest residual of any of them; inf where one was not judged
     """
 
@@ -88,6 +89,7 @@ class FluidLog:
     completed: Floats
     cancelled: Floats
     solves: int
+    started: int
     residual: float
 
 
@@ -100,7 +102,6 @@ def simulate_fluid(
     *,
     each_job: bool = False,
     limited: bool = True,
-    warm_start: bool = False,
     events: ServerEvents | None = None,
     measures: Mapping[str, Callable[[Allocation], Any]] | None = None,
     **options: Any,
@@ -117,7 +118,6 @@ def simulate_fluid(
         only users that leave and machines that come and go change it in between. Default: a new one whenever something happens
     each_job : whether jobs take part instead of users
     limited : whether a user runs at most as many tasks as it has; without it, its work is done the sooner the more it gets
-    warm_start : whether each solve starts from the allocation before
     events : machines that come and go
     measures : functions of each allocation whose values are kept in the steps
     options : of `solve`, such as method and accuracy, and the mechanism's parameters, such as alpha
@@ -140,7 +140,7 @@ def simulate_fluid(
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
     parties = _Parties(workload, cluster, each_job, limited)
-    allocate = _Allocate(parties, mechanism, warm_start, dict(measures or {}), options)
+    allocate = _Allocate(parties, LevelStart(mechanism, options), dict(measures or {}))
     return _Fluid(workload, cluster, turns, parties, allocate, np.inf if until is None else float(until), every).run()
 
 
@@ -207,18 +207,11 @@ class _Rates:
 class _Allocate:
     """Step 2: solve, unless nothing changed."""
 
-    def __init__(
-        self,
-        parties: _Parties,
-        mechanism: str | Mechanism | type[Mechanism],
-        warm: bool,
-        measures: dict[str, Callable[[Allocation], Any]],
-        options: dict[str, Any],
-    ) -> None:
-        self.parties, self.mechanism, self.warm, self.measures, self.options = parties, mechanism, warm, measures, options
-        self.solves, self.residual, self.id = 0, 0.0, mechanism if isinstance(mechanism, str) else ""
+    def __init__(self, parties: _Parties, solver: LevelStart, measures: dict[str, Callable[[Allocation], Any]]) -> None:
+        self.parties, self.solver, self.measures = parties, solver, measures
+        self.solves, self.residual = 0, 0.0
+        self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
         self._before: tuple[bytes, _Rates] = b"", _Rates()
-        self._last: Allocation | None = None
 
     def __call__(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
         """The rates for these unfinished jobs."""
@@ -235,11 +228,9 @@ class _Allocate:
             return _Rates()
         names = [self.parties.cluster.names[k] for k in classes.tolist()]
         instance = Instance(**arguments, users=self.parties.names(who), servers=names, resources=self.parties.cluster.resources)
-        start = self._start(instance) if self.warm else None
-        answer = solve(instance, self.mechanism, warm_start=start, **self.options)
+        answer = self.solver.solve(instance)
         self._check(answer, instance, time)
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
-        self._last = answer
         can = jobs[np.isin(self.parties.of_job[jobs], who)]
         total = np.bincount(np.searchsorted(who, self.parties.of_job[can]), weights=self.parties.tasks[can], minlength=len(who))
         place = np.zeros((len(who), len(machines)))
@@ -255,18 +246,6 @@ class _Allocate:
             raise NotApplicable(
                 f"{answer.mechanism} makes one pool of all machines, so it places nothing: the same over machines is drfh"
             )
-
-    def _start(self, instance: Instance) -> Allocation | None:
-        """The allocation before on the arcs of this instance: nothing for who came; its prices where the classes are the same."""
-        last = self._last
-        if last is None:
-            return None
-        mine = {name: n for n, name in enumerate(last.instance.users)}
-        there = {name: i for i, name in enumerate(last.instance.servers)}
-        n = np.array([mine.get(name, -1) for name in instance.users])[instance.arcs.user]
-        i = np.array([there.get(name, -1) for name in instance.servers])[instance.arcs.server]
-        x = np.where((n >= 0) & (i >= 0), last.by_server[n, i], 0.0)
-        return Allocation(instance, x, prices=last.prices if last.instance.servers == instance.servers else None)
 
 
 class _Fluid:
@@ -308,7 +287,8 @@ class _Fluid:
         done = self.workload.work - self.left - self.cancelled
         arrays = (frozen(done), frozen(self.completed), frozen(self.cancelled))
         facts = (self.allocate.id, self.parties.each_job, ended, tuple(self.steps), *arrays)
-        return FluidLog(self.workload, self.cluster, self.events, *facts, self.allocate.solves, self.allocate.residual)
+        counts = (self.allocate.solves, self.allocate.solver.started)
+        return FluidLog(self.workload, self.cluster, self.events, *facts, *counts, self.allocate.residual)
 
     def _update(self, time: float) -> None:
         """What has happened up to this time."""
