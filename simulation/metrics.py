@@ -103,7 +103,7 @@ def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp] | None, s
     for r, demand in enumerate(log.workload.demand.T):
         taken = log.tasks * demand[log.job]
         result[:, :, r] = np.diff(_integral(log, bounds, label, taken, size), axis=0) / np.diff(bounds)[:, None]
-    return result
+    return np.maximum(result, 0.0)  # differences of sums: rounding
 
 
 def _integral(log: TaskLog, bounds: Floats, label: NDArray[np.intp], taken: Floats, size: int) -> Floats:
