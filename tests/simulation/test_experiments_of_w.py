@@ -1,8 +1,11 @@
 """The experiments of W: smaller tasks come closer to exact DRFH, and verdicts that follow what was measured."""
 
+import json
+
 import numpy as np
 import pytest
 
+from fairalloc.cli import main
 from fairalloc.simulation.experiments import Outcomes, Trial, TrialResult, all_experiments
 from fairalloc.simulation.experiments.papers.w_joining import POOL, hundred_servers
 from fairalloc.simulation.schedulers import BestFitDRFH, FirstFitDRFH
@@ -77,3 +80,26 @@ def test_best_fit_below_first_fit_at_some_time_is_not_uniformly_more():
     judged = outcomes("W.Fig6", UTILISATION, lower).judged
     assert judged.word == "not confirmed"
     assert "not uniformly above" in judged.because
+
+
+OWN = """\
+from fairalloc.simulation import Scheduler
+
+
+class LastFit(Scheduler):
+    id = "last-fit"
+
+    def server(self, state, job):
+        there = state.with_room(job).nonzero()[0]
+        return there[-1] if len(there) else -1
+"""
+
+
+def test_an_own_scheduler_enters_an_experiment_on_the_command_line(tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    words = ["simulate", "W.Granularity", "--small", "--records", str(tmp_path / "r.sqlite"), "--mechanisms", str(file)]
+    assert main([*words, "--format", "json"]) == 0
+    (document,) = json.loads(capsys.readouterr().out)
+    assert [trial["competitor"] for trial in document["trials"]] == [*EXPERIMENTS["W.Granularity"].competitors, "last-fit"]
+    assert all(0 <= value < 1 for value in document["trials"][-1]["numbers"].values())
