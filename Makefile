@@ -2,6 +2,7 @@
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make statements : write docs/STATEMENTS.md again
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
+# make experiments : run the experiments in full, hours; what is on record is not run again; write docs/EXPERIMENTS.md
 # make clean : forget the environments
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test test-lowest lint system statements notebooks clean
+.PHONY: bench test test-lowest lint system statements experiments notebooks clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -33,6 +34,11 @@ system: .venv/test.stamp
 
 statements: .venv/bench.stamp
 	$(BIN)/python -c 'from fairalloc.theorems.pages import write_statements_page; write_statements_page("docs/STATEMENTS.md")'
+
+experiments: .venv/bench.stamp
+	@mkdir -p build
+	$(BIN)/fairalloc simulate --format markdown --keep simulation/experiments/verdicts.json > build/EXPERIMENTS.md
+	mv build/EXPERIMENTS.md docs/EXPERIMENTS.md
 
 # IPython and Jupyter would write into the home directory otherwise.
 notebooks: .venv/test.stamp
