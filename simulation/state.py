@@ -34,7 +34,7 @@ class TaskState:
     shape : (J,) the shape of each job
     sizes, size : (F, Q) units that a task of each shape takes of what the scheduler counts, whole numbers; the same as lists
     capacities : (K, Q) those of a machine of each class
-    allowed, allowed_on : (F, K) and (F, S) whether a task of the shape may run on an empty machine of the class, on a machine
+    allowed : (F, K) whether a task of the shape may run on an empty machine of the class
     server_class : (S,) the class of each machine
     room : (Q, S) units that are free on each machine; negative where it is down
     used : for each user a list of Q units that its running tasks take
@@ -56,7 +56,6 @@ class TaskState:
         self.server_class = cluster.server_class
         self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
         self.room[:, ~events.first_up(len(self.server_class))] = DOWN
-        self.allowed_on = self.allowed[:, self.server_class]
         total = cluster.counts @ self.capacities
         self._inverse: list[float] = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0).tolist()
         N, Q = len(workload.users), len(total)
@@ -75,7 +74,7 @@ class TaskState:
         within = np.all(self.sizes[:, None, :] <= self.capacities[None], axis=2)
         self.allowed = frozen(fitting[first] & within)
         self.size: list[list[int]] = self.sizes.tolist()
-        self._limited = [not row.all() for row in self.allowed]
+        self._placed: list[bool] = np.any(self.allowed != within, axis=1).tolist()  # where it is small enough is not all
 
     def _of_heuristic(self, total: NDArray[np.int64]) -> None:
         """Of each shape the first resource it demands, and D_r / D_1 of (9) in shares of the cluster."""
@@ -96,8 +95,8 @@ class TaskState:
         there: NDArray[np.bool_] = self.room[0] >= size[0]
         for q in range(1, len(size)):
             there &= self.room[q] >= size[q]
-        if self._limited[shape]:
-            there &= self.allowed_on[shape]
+        if self._placed[shape]:
+            there &= self.allowed[shape][self.server_class]
         return there
 
     def fitness(self, job: int, servers: NDArray[np.intp]) -> Floats:

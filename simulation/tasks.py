@@ -80,6 +80,38 @@ def simulate_tasks(
     return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 
 
+class _Numbers:
+    """A set of numbers below a bound, which is an array at any time: one that goes gives its place to the last."""
+
+    def __init__(self, bound: int) -> None:
+        self._place = np.full(bound, -1)
+        self._all = np.empty(bound, dtype=np.intp)
+        self._count = 0
+
+    @property
+    def array(self) -> NDArray[np.intp]:
+        """The numbers, in any order; a view."""
+        return self._all[: self._count]
+
+    def __contains__(self, number: int) -> bool:
+        return bool(self._place[number] >= 0)
+
+    def add(self, number: int) -> None:
+        """Put a number in that is not in it."""
+        self._place[number] = self._count
+        self._all[self._count] = number
+        self._count += 1
+
+    def discard(self, number: int) -> None:
+        """Take a number out, if it is in it."""
+        place = self._place[number]
+        if place >= 0:
+            self._count -= 1
+            last = self._all[self._count]
+            self._all[place], self._place[last] = last, place
+            self._place[number] = -1
+
+
 class _Simulation:
     """The events of one simulation."""
 
@@ -96,7 +128,7 @@ class _Simulation:
         # jobs[n][f]: heap of the jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
         self.jobs: list[dict[int, list[int]]] = [defaultdict(list) for _ in workload.users]
         self.users_of: dict[int, set[int]] = defaultdict(set)
-        self.closed = np.zeros(len(state.sizes), dtype=bool)  # waiting shapes that no machine has room for
+        self.closed = _Numbers(len(state.sizes))  # waiting shapes that no machine has room for
 
     def run(self) -> TaskLog:
         """All events up to `until`."""
@@ -208,7 +240,7 @@ class _Simulation:
             heapq.heappush(self.jobs[n][f], j)
             self.users_of[f].add(n)
         self.state.waiting[j] += tasks
-        if not self.closed[f]:
+        if f not in self.closed:
             ready.add(f)
 
     def _nobody_waits(self, n: int, f: int) -> None:
@@ -217,20 +249,21 @@ class _Simulation:
         users.discard(n)
         if not users:
             del self.users_of[f]
-            self.closed[f] = False
+            self.closed.discard(f)
 
     # ---- step 5 ----------------------------------------------------------------------------------------------------------
 
     def _reopen(self, freed: set[int]) -> set[int]:
         """Shapes that had no room, and have it on a machine that was freed, and only there."""
-        closed = np.flatnonzero(self.closed)
+        closed = self.closed.array.copy()
         state, again = self.state, set[int]()
         for s in sorted(freed) if len(closed) else ():
             there = np.all(state.sizes[closed] <= state.room[:, s], axis=1) & state.allowed[closed, state.server_class[s]]
             if there.any():
                 again.update(closed[there].tolist())
-                self.closed[closed[there]] = False
                 closed = closed[~there]
+        for f in again:
+            self.closed.discard(f)
         return again
 
     def _fill(self, ready: set[int], again: set[int], freed: set[int]) -> None:
@@ -262,9 +295,9 @@ class _Simulation:
 
     def _without_room(self, shapes: set[int], servers: set[int]) -> set[int]:
         """The shapes for which none of a few machines has room."""
-        index = np.fromiter(shapes, dtype=np.intp, count=len(shapes))
+        state, index = self.state, np.fromiter(shapes, dtype=np.intp, count=len(shapes))
         for s in servers if len(index) else ():
-            there = np.all(self.state.sizes[index] <= self.state.room[:, s], axis=1) & self.state.allowed_on[index, s]
+            there = np.all(state.sizes[index] <= state.room[:, s], axis=1) & state.allowed[index, state.server_class[s]]
             index = index[~there]
         return set(index.tolist())
 
@@ -273,7 +306,8 @@ class _Simulation:
         ready -= full
         again -= full
         for f in full:
-            self.closed[f] = f in self.users_of
+            if f in self.users_of:
+                self.closed.add(f)
 
     def _ordered(self, users: Iterable[int]) -> list[tuple[float, int]]:
         """A heap of the users with their priorities."""
@@ -296,7 +330,7 @@ class _Simulation:
         for q, size in enumerate(state.size[f]):
             room[q, s] -= size
             used[q] += size
-        if any(room[q, s] < 0 for q in range(len(room))) or not state.allowed_on[f, s]:
+        if any(room[q, s] < 0 for q in range(len(room))) or not state.allowed[f, state.server_class[s]]:
             raise InstanceError(f"the scheduler chose machine {s} for a task of job {j}, which has no room for it")
         state.running[n][f] = state.running[n].get(f, 0) + 1
         state.changes[n] += 1
