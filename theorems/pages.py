@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
+from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Statement
 
@@ -51,6 +52,8 @@ def _entry(item: Statement, known: WitnessRecord) -> str:
     )
     lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {item.proof}"] * bool(item.proof)
     lines.append(f"- status: {_status(item, known)}")
+    run = run_of(item.experiment)
+    lines += [f"- {run}"] * bool(run)
     lines.append(f"- code: theorems/papers/{item.paper.lower()}/statements.py")
     for witness in known.witnesses:
         if witness["statement"] == item.id:

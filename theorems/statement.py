@@ -47,6 +47,7 @@ class Statement:
     table : the printed table that has this cell (an id of printed.py), "" where none has
     proof : why it is true for every case, in a sentence that can be checked, or "" where no proof was checked here
     note : what is known about the claim, for the docs
+    experiment : the experiment of ours whose kept verdict it rests on (simulation/experiments), "" where it rests on none
     own : whether the mechanism is an object of the claim's author and not the registered one of this id
     """
 
@@ -64,6 +65,7 @@ class Statement:
     table: str = ""
     proof: str = ""
     note: str = ""
+    experiment: str = ""
     own: bool = False
 
     def __post_init__(self) -> None:

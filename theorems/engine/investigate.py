@@ -58,8 +58,9 @@ def _printed(statement: Statement) -> Finding:
     verdict = statement.confirm(statement.printed)
     words: dict[bool | None, Status] = {True: "held", False: "refuted", None: "not decided"}
     status = words[verdict.holds]
-    if status == "refuted" and verdict.method.startswith(FLOATING_POINT):
-        status = "violated in floating point"
+    if statement.experiment:  # about a sample, which is no case
+        status = "violated in floating point" if status == "refuted" else status
+        return Finding(statement.id, status, verdict.sentence, 0, {"source": statement.experiment}, None, verdict)
     return Finding(statement.id, status, verdict.sentence, 0, {"source": "the printed case"}, statement.printed, verdict)
 
 

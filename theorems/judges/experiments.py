@@ -12,7 +12,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.theorems.statement import FLOATING_POINT, Case
 
-__all__ = ["rests_on"]
+__all__ = ["rests_on", "run_of"]
 
 HOLDS = {"confirmed": True, "not confirmed": False}
 
@@ -26,8 +26,15 @@ def _verdict(experiment: str) -> Verdict:
     kept = kept_verdicts().get(experiment)
     if kept is None:
         return Verdict("experiment", None, np.nan, f"not decided: no run of the experiment {experiment} is kept", "not examined")
-    how = f"{kept.seeds} seeds" if kept.seeds > 1 else "one seed"
-    run = f"experiment {experiment} ({kept.command}; {how}, {kept.day})"
     margin = {"confirmed": -np.inf, "not confirmed": np.inf}.get(kept.word, np.nan)
-    sentence, method = f"{run}: {kept.word}: {kept.because}", f"{FLOATING_POINT}: a simulation"
+    sentence, method = run_of(experiment), f"{FLOATING_POINT}: a simulation"
     return Verdict("experiment", HOLDS.get(kept.word), margin, sentence, method)
+
+
+def run_of(experiment: str) -> str:
+    """The kept verdict of an experiment and the run that it is of, as a sentence; "" where none is kept."""
+    kept = kept_verdicts().get(experiment)
+    if kept is None:
+        return ""
+    how = f"{kept.seeds} seeds" if kept.seeds > 1 else "one seed"
+    return f"experiment {experiment} ({kept.command}; {how}, {kept.day}): {kept.word}: {kept.because}"

@@ -297,8 +297,8 @@ EXPERIMENTS = [
 def _experiment(name: str, text: str, place: str, figure: str) -> Statement:
     """A claim that rests on an experiment of ours."""
     check = missing(MISSING[name]) if name in MISSING else rests_on(f"K.{figure}")
-    note = f"rests on the experiment K.{figure}, whose sample is not that of the paper: docs/EXPERIMENTS.md"
-    return printed_claim(f"K.{name}", text, place, CLUSTER, check, note=note)
+    note = "an experiment, whose sample is not that of the paper: docs/EXPERIMENTS.md"
+    return printed_claim(f"K.{name}", text, place, CLUSTER, check, note=note, experiment=f"K.{figure}")
 
 
 MARKS = {"drfh": (EF, PO), "tsf": (SI, EF, PO), "ps-dsf": (SI, EF, BF)}
