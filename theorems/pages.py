@@ -42,6 +42,7 @@ def statements_page(statements: Mapping[str, Statement], known: WitnessRecord) -
 def _entry(item: Statement, known: WitnessRecord) -> str:
     lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
     about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
+    about = "an experiment" if item.experiment else about
     lines.append(
         f"- {about}"
         + (

@@ -206,7 +206,7 @@ def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
         shown = " and ".join(f"{_with_unit(gap, unit)} ± {_with_unit(error, unit)}" for gap, error in gaps)
         told.append(f"{name} {means[0]}, {means[1]} and {means[2]} (differences {shown})")
         good &= all(_larger(outcomes, one, other, name) for one, other in pairwise(ALPHAS))
-    seeds = f"standard errors over {len(outcomes.measured[ALPHAS[0]])} seeds, of which two decide"
+    seeds = f"standard errors over {len(outcomes.measured[ALPHAS[0]])} seeds; two of them decide"
     return Judged("confirmed" if good else "not confirmed", f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {seeds}")
 
 
@@ -279,7 +279,7 @@ AN_HOUR = {
 }
 A_DAY = {
     "small": Size((0,), {"hours": 0.5, "share": 0.004, "every": 60.0}),
-    "full": Size(tuple(range(10)), {"hours": 24.0, "share": 0.02, "every": 60.0}),
+    "full": Size(tuple(range(8)), {"hours": 24.0, "share": 0.02, "every": 60.0}),
 }
 DAY_HERE = (
     f"{HERE}. A new allocation every minute: what ends in between leaves its part idle until then, for each mechanism alike"

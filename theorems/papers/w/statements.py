@@ -576,7 +576,7 @@ def _fig5(_: Case) -> Sequence[Row]:
 
 
 def _measured(number: str, experiment: str, text: str, place: str) -> Statement:
-    note = "an experiment, whose servers and jobs are not those of the paper: docs/EXPERIMENTS.md"
+    note = "its servers and jobs are not those of the paper: docs/EXPERIMENTS.md"
     return printed_claim(f"W.S6.{number}", text, place, TABLE1, rests_on(experiment), note=note, experiment=experiment)
 
 
