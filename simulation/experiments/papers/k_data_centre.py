@@ -182,7 +182,7 @@ EXPERIMENTS = (
         ("alpha-pf-vds alpha=3",),
         {
             "small": Size((0,), {"users": 12, "steps": 1500, "epsilon": 0.1}),
-            "full": Size(tuple(range(5)), {"users": None, "steps": 40_000, "epsilon": 0.1}),
+            "full": Size(tuple(range(10)), {"users": None, "steps": 40_000, "epsilon": 0.1}),
         },
         _converges,
         _linear,
