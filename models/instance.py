@@ -7,12 +7,12 @@ resource r of server i that one task on arc a takes, so every row has the right-
 """
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -185,7 +185,6 @@ class Instance:
     max_tasks: Floats
     demands_on: Mapping[tuple[int, int], Floats]
 
-    shown_by: ClassVar[list[Callable[["Instance"], Any]]] = []
     """What shows an instance in a notebook."""
 
     def __init__(
@@ -302,9 +301,10 @@ class Instance:
         return f"Instance({self.name + ': ' if self.name else ''}{sizes})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the tables of models/overview.py, which sets what shows it."""
-        text: str = type(self).shown_by[0](self)._repr_html_()
-        return text
+        """For notebooks: the tables of models/overview.py."""
+        from fairalloc.models.overview import show
+
+        return show(self)._repr_html_()
 
     # ---- checks ------------------------------------------------------------------------------------------------
 

@@ -223,6 +223,3 @@ def _short(value: float) -> str:
 
 def _parts(vector: Floats, totals: Floats) -> Floats:
     return np.divide(vector, totals, out=np.zeros_like(vector), where=vector > 0)
-
-
-Instance.shown_by.append(show)

@@ -73,10 +73,18 @@ def features_of(mechanism: Mechanism, instance: Instance) -> Features:
     """Of an instance under a mechanism."""
     arcs = instance.arcs
     ways = instance.K * instance.vectors.matrix.shape[0]
-    alpha = mechanism.parameters.get("alpha")
-    number = float(alpha) if isinstance(alpha, int | float | str) else None
+    alpha = getattr(mechanism, "alpha", None)
+    number = _number(alpha)
     zeros = arcs.load.nnz < len(arcs) * instance.R
     return Features(len(arcs), instance.K * instance.R, len(arcs) / ways, zeros, number)
+
+
+def _number(value: Any) -> float | None:
+    """A parameter as a number; None for several of them, and for what the mechanism will refuse."""
+    try:
+        return float(value) if isinstance(value, int | float | str) else None
+    except ValueError:
+        return None
 
 
 def distance(one: Features, other: Features) -> float:

@@ -24,7 +24,7 @@ IN_DOUBT = 10.0
 """An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
 
 
-class Guess(NamedTuple):
+class FaceGuess(NamedTuple):
     """Which arcs, rows' slacks and users' surpluses may be positive: (A,), (K R,), (N,)."""
 
     arcs: NDArray[np.bool_]
@@ -60,19 +60,19 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
     return _completed(arrow, now.after(PrimalDual(moved.primal, priced.dual, moved.g), 1.0, 1.0), guess)
 
 
-def _guess(arrow: Arrow, now: PrimalDual) -> Guess:
+def _guess(arrow: Arrow, now: PrimalDual) -> FaceGuess:
     (x, s, t, _), (d, p, y, _) = arrow.split(now.primal), arrow.split(now.dual)
     open_, at_most, active, _ = arrow.split(arrow.paired)
     u, pays = np.maximum(arrow.totals(x), NEVER**-1), np.abs(y)
     of = arrow.loads.of_users
-    return Guess(
+    return FaceGuess(
         open_ & (IN_DOUBT * x * of(pays) > d * of(u)),
         at_most & (s * p.max(initial=0.0) > p),
         active & (t * y.max(initial=0.0) > y * now.g),
     )
 
 
-def _completed(arrow: Arrow, now: PrimalDual, guess: Guess) -> PrimalDual:
+def _completed(arrow: Arrow, now: PrimalDual, guess: FaceGuess) -> PrimalDual:
     """Step 4."""
     (x, _, _, r), (_, p, y, z) = arrow.split(now.primal), arrow.split(now.dual)
     open_, at_most, active, _ = arrow.split(arrow.paired)

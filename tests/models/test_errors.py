@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,10 +48,10 @@ def test_each_refusal_is_of_the_class_that_fits(call, kind, says):
 def test_a_missing_package_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.lib", None)
-    from fairalloc.models.traces import _parquet
+    from fairalloc.models.trace_files import parquet_columns
 
     with pytest.raises(NotInstalled, match="reading parquet files needs pyarrow"):
-        _parquet("nowhere.parquet", ("a",))
+        parquet_columns(Path("nowhere.parquet"), ("a",))
 
 
 def test_far_names_get_no_guess():
