@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -185,8 +186,6 @@ class Instance:
     max_tasks: Floats
     demands_on: Mapping[tuple[int, int], Floats]
 
-    """What shows an instance in a notebook."""
-
     def __init__(
         self,
         demands: Any,
@@ -301,10 +300,9 @@ class Instance:
         return f"Instance({self.name + ': ' if self.name else ''}{sizes})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the tables of models/overview.py."""
-        from fairalloc.models.overview import show
-
-        return show(self)._repr_html_()
+        """For notebooks: the tables of models/overview.py, which imports this module."""
+        text: str = import_module("fairalloc.models.overview").show(self)._repr_html_()
+        return text
 
     # ---- checks ------------------------------------------------------------------------------------------------
 
