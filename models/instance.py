@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from importlib import import_module
+from sys import modules
 from types import MappingProxyType
 from typing import Any
 
@@ -300,8 +300,8 @@ class Instance:
         return f"Instance({self.name + ': ' if self.name else ''}{sizes})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the tables of models/overview.py, which imports this module."""
-        text: str = import_module("fairalloc.models.overview").show(self)._repr_html_()
+        """For notebooks: the tables of models/overview.py, which the package of this module imports on demand."""
+        text: str = modules[__package__].show(self)._repr_html_()
         return text
 
     # ---- checks ------------------------------------------------------------------------------------------------
