@@ -16,8 +16,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
 
+# Two processes of one thread each: with two threads each they wait for each other.
 test: .venv/test.stamp
-	$(BIN)/pytest -n 2 --cov --cov-report=
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --cov --cov-report=
 
 test-lowest: .venv-lowest/stamp
 	$(LOWEST)/pytest -n 2 tests/models tests/formulations tests/solvers tests/analysis tests/interface
