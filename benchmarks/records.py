@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
-from fairalloc.runs.store import RecordStore
+from fairalloc.runs.store import RecordStore, only_added
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
 
@@ -153,8 +153,7 @@ class BenchmarkStore(RecordStore):
     tables = f"""
 CREATE TABLE IF NOT EXISTS plan (number INTEGER PRIMARY KEY, started, suite, details TEXT NOT NULL, keys TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
-CREATE TRIGGER IF NOT EXISTS no_update BEFORE UPDATE ON record BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
-CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
+{only_added("record")}
 """
 
     def add_run(self, started: str, suite: str, details: Mapping[str, Any], keys: Sequence[str]) -> None:

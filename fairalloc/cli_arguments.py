@@ -32,6 +32,7 @@ __all__ = [
     "mechanism_names",
     "method_named",
     "parameters",
+    "use_data",
 ]
 
 DEFAULT = "drfh"
@@ -173,3 +174,12 @@ def parameters(texts: list[str], option: str = "--param") -> dict[str, Any]:
         except NotJson:
             result[name] = value
     return result
+
+
+def use_data(folder: Path | None) -> None:
+    """Read samples of real workloads from the folder that --data names, in the processes that are started too; None = as ever."""
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise InstanceError(f"--data is {str(folder)!r}, but it must be a folder")
+    os.environ["FAIRALLOC_DATA"] = str(folder)

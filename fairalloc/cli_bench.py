@@ -8,7 +8,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli_arguments import DEFAULT, a_path, add_accuracy, completed, mechanism_named, mechanism_names, method_named
+from fairalloc.cli_arguments import (
+    DEFAULT,
+    a_path,
+    add_accuracy,
+    completed,
+    mechanism_named,
+    mechanism_names,
+    method_named,
+    use_data,
+)
 from fairalloc.cli_bench_report import add_report, show
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import Mechanism
@@ -89,12 +98,10 @@ def _run(options: argparse.Namespace) -> int:
 
     suite = _suite(options)
     methods = [method_named(method) for method in options.method or ()]
-    name = suite if isinstance(suite, str) and not is_in_file(suite) else benchmarks.find_suite(suite).id
+    use_data(options.data)
+    found = benchmarks.find_suite(suite)
+    name = suite if isinstance(suite, str) and not is_in_file(suite) else found.id
     records = options.records or Path("results") / f"{name}.sqlite"
-    if options.data is not None:
-        if not options.data.is_dir():
-            raise InstanceError(f"--data is {str(options.data)!r}, but it must be a folder")
-        os.environ["FAIRALLOC_DATA"] = str(options.data)
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
         time_limit=options.time_limit,
@@ -104,8 +111,7 @@ def _run(options: argparse.Namespace) -> int:
         threads=options.threads,
         scheduler=options.scheduler,
     )
-    asked = selected(benchmarks.find_suite(suite), options.case or ())
-    _say_what_is_not_computed((case.mechanism for case in asked.cases), methods)
+    _say_what_is_not_computed((case.mechanism for case in selected(found, options.case or ()).cases), methods)
     summary = benchmarks.run(
         suite,
         records=records,

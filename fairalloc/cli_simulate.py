@@ -2,13 +2,12 @@
 
 import argparse
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli_arguments import a_path, completed, mechanism_names
+from fairalloc.cli_arguments import a_path, completed, mechanism_names, use_data
 from fairalloc.cli_output import complain, emit
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable
@@ -66,10 +65,7 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.list:
         emit(report.listing(find_experiments(options.experiments)).text())
         return 0
-    if options.data is not None:
-        if not options.data.is_dir():
-            raise InstanceError(f"--data is {str(options.data)!r}, but it must be a folder")
-        os.environ["FAIRALLOC_DATA"] = str(options.data)
+    use_data(options.data)
     setting = RunSetting(
         size="small" if options.small else "full",
         workload=options.workload,

@@ -7,6 +7,7 @@ All families raise InstanceError where a number of users, servers or resources i
 """
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,9 +65,7 @@ def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> In
     """
     rng = _rng("generic", n_users, n_servers, n_resources, seed)
     return Instance(
-        _spread(rng, (n_users, n_resources)),
-        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
-        weights=rng.uniform(0.5, 2.0, n_users),
+        **_as_generic(rng, n_users, n_servers, n_resources),
         name=f"generic-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -126,9 +125,7 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
     """
     rng = _rng("placement", n_users, n_servers, n_resources, seed)
     return Instance(
-        _spread(rng, (n_users, n_resources)),
-        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
-        weights=rng.uniform(0.5, 2.0, n_users),
+        **_as_generic(rng, n_users, n_servers, n_resources),
         eligible=_some(rng, (n_users, n_servers), 1 / 3),
         name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
@@ -175,9 +172,7 @@ def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: 
     rng = _rng("sparse", n_users, n_servers, n_resources, seed)
     degree = int(np.ceil(part * n_servers))
     return Instance(
-        _spread(rng, (n_users, n_resources)),
-        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
-        weights=rng.uniform(0.5, 2.0, n_users),
+        **_as_generic(rng, n_users, n_servers, n_resources),
         eligible=_few(rng, n_users, n_servers, degree),
         name=f"sparse-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
@@ -450,6 +445,15 @@ def _rng(family: str, n_users: int, n_servers: int, n_resources: int, *key: obje
             raise InstanceError(f"{what} is {size!r}, but it must be a positive integer")
     key = (family, n_users, n_servers, n_resources, *key)
     return np.random.default_rng([ord(c) for c in repr(key)])
+
+
+def _as_generic(rng: np.random.Generator, n_users: int, n_servers: int, n_resources: int) -> dict[str, Any]:
+    """Demands, capacities and weights of the generic family."""
+    return {
+        "demands": _spread(rng, (n_users, n_resources)),
+        "capacities": n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        "weights": rng.uniform(0.5, 2.0, n_users),
+    }
 
 
 def _spread(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:

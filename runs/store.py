@@ -1,4 +1,4 @@
-"""A file of records in SQLite, only ever added to: benchmarks and theorems say what its tables are.
+"""A file of records in SQLite, only ever added to: benchmarks, theorems and experiments say what its tables are.
 
 A row is committed as soon as it is added, so a kill loses what was being computed at most, and a run that was stopped goes on by
 asking which keys are there. WAL lets others read while one process writes.
@@ -13,9 +13,16 @@ from typing import Any, ClassVar, Self
 
 from fairalloc.models.errors import InstanceError
 
-__all__ = ["RecordStore"]
+__all__ = ["RecordStore", "only_added"]
 
 _TABLE_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+
+
+def only_added(table: str) -> str:
+    """SQL, for `tables`, by which rows of a table can be neither changed nor removed."""
+    refused = "BEGIN SELECT RAISE(ABORT, 'records are only added'); END"
+    commands = (("no_update", "UPDATE"), ("no_delete", "DELETE"))
+    return "\n".join(f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {what} ON {table} {refused};" for name, what in commands)
 
 
 class RecordStore:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.runs.store import RecordStore
+from fairalloc.runs.store import RecordStore, only_added
 from fairalloc.simulation.experiments.experiment import TrialResult
 
 __all__ = ["Asked", "ExperimentStore"]
@@ -54,10 +54,9 @@ class ExperimentStore(RecordStore):
     """A records file of experiments, made if it is not there; close it, or use it in a `with` statement."""
 
     kind, contents, layout = "records file of experiments", "records", 1
-    tables = """
+    tables = f"""
 CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, workload, competitor, seed, started, seconds, answer);
-CREATE TRIGGER IF NOT EXISTS no_update BEFORE UPDATE ON trial BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
-CREATE TRIGGER IF NOT EXISTS no_delete BEFORE DELETE ON trial BEGIN SELECT RAISE(ABORT, 'records are only added'); END;
+{only_added("trial")}
 """
 
     def add(self, asked: Asked, started: str, answer: Mapping[str, Any]) -> None:

@@ -77,9 +77,7 @@ def google_tasks(source: str = "google2011", hours: float = 24.0, share: float =
     """
     _check(source, hours)
     rng = np.random.default_rng(seed)
-    jobs = _jobs(source, hours, rng)
-    jobs = jobs.chosen(rng.random(len(jobs.user)) < share)
-    tasks, demand = _tasks(source, jobs.sched_class, rng)
+    jobs, tasks, demand = _drawn(source, hours, share, rng)
     codes, job_user = np.unique(jobs.user, return_inverse=True)
     workload = Workload(
         ["cpu", "memory"],
@@ -112,9 +110,7 @@ def google_intervals(source: str = "google2011", hours: float = 24.0, share: flo
     """
     _check(source, hours)
     rng = np.random.default_rng(seed)
-    jobs = _jobs(source, 24.0, rng)
-    jobs = jobs.chosen(rng.random(len(jobs.user)) < share)
-    _, demand = _tasks(source, jobs.sched_class, rng)
+    jobs, _, demand = _drawn(source, 24.0, share, rng)
     quanta = fitted.quanta_for(jobs.duration, rng)
     rate = quanta / np.minimum(jobs.duration, 24 * HOUR)
     end = np.minimum(jobs.arrival + jobs.duration, hours * HOUR)
@@ -161,8 +157,11 @@ def _check(source: str, hours: float) -> None:
         raise InstanceError(f"hours is {hours!r}, but it must be positive")
 
 
-def _jobs(source: str, hours: float, rng: np.random.Generator) -> Jobs:
-    return _generated_jobs(hours, rng) if source == "generated" else _real_jobs(hours)
+def _drawn(source: str, hours: float, share: float, rng: np.random.Generator) -> tuple[Jobs, NDArray[np.int64], Floats]:
+    """A part of the jobs of the first hours, their (J,) numbers of tasks and (J, 2) requests of one task."""
+    jobs = _generated_jobs(hours, rng) if source == "generated" else _real_jobs(hours)
+    jobs = jobs.chosen(rng.random(len(jobs.user)) < share)
+    return jobs, *_tasks(source, jobs.sched_class, rng)
 
 
 def _real_jobs(hours: float) -> Jobs:

@@ -44,7 +44,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_arcs import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
-from fairalloc.solvers.game.equations import FULL, PATTERNS, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
@@ -284,8 +284,7 @@ class ContinuationSession(NewtonSession):
         if (start := self.warm_start()) is not None:
             y, k = start
             self.look(y, k)
-            held = self.levels.limited & (self.levels.left(self.levels.tasks(y)) <= FULL)
-            newton_on_active_arcs(self, y, k, y > 0, k > 0, held)
+            newton_on_active_arcs(self, y, k, y > 0, k > 0, self._at_limits(y))
             if self.reached:
                 return
         if self._bargained():
@@ -306,6 +305,12 @@ class ContinuationSession(NewtonSession):
                 finish_by_sweeps(self, self.options.max_sweeps)
             if self.gap <= self.limits.promised:
                 return
+
+    def _at_limits(self, y: Floats) -> Booleans:
+        """(N,) whose tasks at y (C, N) are all they may have."""
+        levels = self.levels
+        result: Booleans = levels.limited & (levels.left(levels.tasks(y)) <= FULL)
+        return result
 
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
@@ -329,8 +334,7 @@ class ContinuationSession(NewtonSession):
             return True
         with np.errstate(invalid="ignore"):
             excess = levels.derivatives(y, k).excess
-        left = levels.left(levels.tasks(y))
-        held = levels.limited & (left <= FULL)
+        held = self._at_limits(y)
         arcs = levels.arc & (levels.N * y > np.where(held, excess - excess.min(axis=0), excess))
         newton_on_active_arcs(self, y, k, arcs, levels.row & (k > levels.slack(y)), held)
         return self.gap <= enough

@@ -509,7 +509,7 @@ class Arrow(ABC):
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor, in double precision where single precision has too few digits."""
-        if error > self.options.close:
+        if self.plain and error > self.options.close:
             with suppress(np.linalg.LinAlgError):
                 system = ArrowSystem(self, now, refined=False)
                 affine = system.step(now, lack, self.towards(now))

@@ -26,6 +26,37 @@ SPARSEST = 10
 """Grids are used from one pair in so many on."""
 
 
+class ArcsOfUsers:
+    """Sums over the arcs of each user, for arcs ordered by user of whom each has one at least.
+
+    Attributes
+    ----------
+    counts, first : (N,) how many arcs each user has, and which is the first
+    """
+
+    counts: NDArray[np.intp]
+    first: NDArray[np.intp]
+
+    def count_arcs(self, user: NDArray[np.intp], users: int) -> None:
+        """Set the attributes from the user of each arc (A,) and N."""
+        self.counts = np.bincount(user, minlength=users)
+        self.first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+
+    def of_users(self, values: Floats) -> Floats:
+        """(A,) what each arc's user has of (N,)."""
+        return np.repeat(values, self.counts)
+
+    def totals(self, values: Floats) -> Floats:
+        """(N,) owner @ values."""
+        result: Floats = np.add.reduceat(values, self.first)
+        return result
+
+    def most(self, values: Floats) -> Floats:
+        """(N,) the largest of each user's values."""
+        result: Floats = np.maximum.reduceat(values, self.first)
+        return result
+
+
 class GridLoads:
     """All pairs of users and servers; parameters are demands (N, R) in the users' units and 1 / capacity (K, R)."""
 
@@ -92,7 +123,7 @@ class GridLoads:
         return result.reshape(self.N, -1)
 
 
-class MaskedLoads(GridLoads):
+class MaskedLoads(ArcsOfUsers, GridLoads):
     """Some pairs of users and servers, in the order of the grid; each user has one at least.
 
     Parameters
@@ -104,8 +135,7 @@ class MaskedLoads(GridLoads):
     def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
         super().__init__(demand, inverse)
         self._user, self._server, self.cells = user, server, user * self.K + server
-        self.counts = np.bincount(user, minlength=self.N)
-        self.first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+        self.count_arcs(user, self.N)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -119,20 +149,6 @@ class MaskedLoads(GridLoads):
     def server(self) -> NDArray[np.intp]:
         """(A,)"""
         return self._server
-
-    def of_users(self, values: Floats) -> Floats:
-        """(A,) what each arc's user has of (N,)."""
-        return np.repeat(values, self.counts)
-
-    def totals(self, values: Floats) -> Floats:
-        """(N,) owner @ values."""
-        result: Floats = np.add.reduceat(values, self.first)
-        return result
-
-    def most(self, values: Floats) -> Floats:
-        """(N,) the largest of each user's values."""
-        result: Floats = np.maximum.reduceat(values, self.first)
-        return result
 
     def _on_grid(self, values: Floats) -> Floats:
         result = np.zeros(self.N * self.K)
@@ -163,7 +179,7 @@ class MaskedLoads(GridLoads):
         return super().coupling(self._on_grid(weights), kind)
 
 
-class ArcLoads:
+class ArcLoads(ArcsOfUsers):
     """Any arcs, ordered by user; each user has one at least.
 
     Parameters
@@ -175,8 +191,7 @@ class ArcLoads:
 
     def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
         self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
-        self.counts = np.bincount(user, minlength=users)
-        self.first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+        self.count_arcs(user, users)
         order = np.argsort(server, kind="stable")
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
@@ -187,20 +202,6 @@ class ArcLoads:
 
     def __len__(self) -> int:
         return len(self.user)
-
-    def of_users(self, values: Floats) -> Floats:
-        """(A,) what each arc's user has of (N,)."""
-        return np.repeat(values, self.counts)
-
-    def totals(self, values: Floats) -> Floats:
-        """(N,) owner @ values."""
-        result: Floats = np.add.reduceat(values, self.first)
-        return result
-
-    def most(self, values: Floats) -> Floats:
-        """(N,) the largest of each user's values."""
-        result: Floats = np.maximum.reduceat(values, self.first)
-        return result
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""

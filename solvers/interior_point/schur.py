@@ -97,7 +97,7 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
     ------
     numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
     """
-    return {"rows": _rows, "sparse rows": _sparse_rows, "users": _users}[plan or "rows"](loads, head)
+    return {"rows": _rows, "sparse rows": _sparse_rows, "users": _users}[plan](loads, head)
 
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
