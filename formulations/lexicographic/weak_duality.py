@@ -33,11 +33,16 @@ SPARSE = 8
 
 
 def feasible(instance: Instance, x: Floats) -> Floats:
-    """The nearest allocation below x that the bound (*) may be used for: no negative tasks, everything shrunk to fit."""
+    """The nearest allocation below x that the bound (*) may be used for: no negative tasks, everything shrunk to fit.
+
+    Sums of n products are known to about sqrt(n) units in the last place; a load above 1 by no more is a load of 1.
+    """
     x = np.maximum(x, 0.0)
     load = (instance.arcs.load @ x).max(initial=0.0)
     limit = ((instance.arcs.owner @ x) / instance.max_tasks).max(initial=0.0)
-    result: Floats = x / max(1.0, load, limit)
+    most = max(load, limit)
+    known = np.finfo(float).eps * np.sqrt(max(instance.N, instance.K))
+    result: Floats = x / most if most > 1.0 + known else x
     return result
 
 
@@ -76,11 +81,11 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
 def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
     """(*) for the users of one layer of prices, sum_ir p_ir = `worth`; inf where y = 0."""
     order = np.argsort(v, kind="stable")
-    below = np.cumsum((y * v)[order])
-    above = y.sum() - np.cumsum(y[order])
-    kept = np.empty_like(v)
+    below = np.cumsum((y * v)[order], dtype=np.longdouble)  # what is left of the difference below decides
+    above = y.sum(dtype=np.longdouble) - np.cumsum(y[order], dtype=np.longdouble)
+    kept = np.empty(len(v), np.longdouble)
     kept[order] = below + v[order] * above
-    gap = np.maximum(worth - kept, rounding)
+    gap = np.maximum((worth - kept).astype(float), rounding)
     return np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0)
 
 

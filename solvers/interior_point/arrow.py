@@ -83,6 +83,7 @@ class InteriorPointOptions(AlgorithmOptions):
         all steps that follow
     refinements : the most steps of conjugate gradients in a solve
     apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
+    away : the part of a start of one's own that is mixed into the tasks of the round before
     near : the error from which on projections onto the optimal face are tried
     nearer : the next one where the error is this part of what it was
     parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
@@ -104,6 +105,7 @@ class InteriorPointOptions(AlgorithmOptions):
     harmless: float = 1e-3
     refinements: int = 4
     apart: float = 1e-3
+    away: float = 0.1
     near: float = 1e-7
     nearer: float = 0.3
     parts: int = 3

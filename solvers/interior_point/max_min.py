@@ -10,7 +10,8 @@ an active user has above the common level g. On the right the dual variables:
     x, s, t, r >= 0                                                    d = load^T p - owner^T (y - z) >= 0,  sum of active y = 1
 
 1. Pose the round: which rows are equations, which users are active, which limits count.
-2. Start near an equal partition, at prices that are nearly what makes a share cost the same for all.
+2. Start near an equal partition, at prices that are nearly what makes a share cost the same for all; a later round near the
+   tasks of the one before, which meet its equations.
 3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in arrow.py.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
@@ -28,7 +29,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import Arrow, PrimalDual, Residuals, Result
+from fairalloc.solvers.interior_point.arrow import Arrow, InteriorPointOptions, PrimalDual, Residuals, Result
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.method import Limits, Session
 
@@ -36,12 +37,18 @@ __all__ = ["MaxMinArrow", "MaxMinSession"]
 
 
 class MaxMinArrow(Arrow):
-    """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level."""
+    """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level.
+
+    Attributes
+    ----------
+    before : (A,) what the arcs added to shares in the round before
+    """
 
     def __init__(self, mechanism: Leximin, instance: Instance) -> None:
         rate = mechanism.rate(instance)
         self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
         super().__init__(instance, self.unit / rate)
+        self.before = np.zeros(len(instance.arcs))
 
     def solve(
         self,
@@ -60,6 +67,7 @@ class MaxMinArrow(Arrow):
         self._pose(round)  # 1
         start = self.start(round, limits)  # 2
         point, error, iterations = self.iterate(start, limits, lambda now: offer(*self._tasks_and_prices(now)))  # 3
+        self.before = np.maximum(self.split(point.primal)[0], 0.0)
         return Result(*self._tasks_and_prices(point), error, iterations)
 
     def _tasks_and_prices(self, point: PrimalDual) -> tuple[Floats, Floats]:
@@ -78,7 +86,7 @@ class MaxMinArrow(Arrow):
         self.most = np.where(capped, self.limit, 0.0)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
-        """Nearly an equal partition at nearly the prices of uniform ones, feasible in a first round; or a warm start.
+        """Nearly an equal partition at nearly the prices of uniform ones; a warm start; or nearly the tasks of the round before.
 
         Parameters
         ----------
@@ -90,7 +98,10 @@ class MaxMinArrow(Arrow):
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
         x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
         p, apart = np.where(self.left_out, 0.0, 1.0 / len(self.right)), 0.1
-        if not round.on_face:
+        if round.on_face:
+            away, apart = limits.own(InteriorPointOptions).away, 0.5
+            x = np.where(round.closed, 0.0, (1.0 - away) * self.before + away * x)
+        else:
             x, p, apart = self.near(limits, x, p)
         u = self.totals(x)
         g = (0.5 if apart == 0.1 else 1.0 - apart) * float(u[round.active].min())

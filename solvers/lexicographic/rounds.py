@@ -2,7 +2,8 @@ r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMM
 
 1. Everybody is active.
 2. Solve the round (formulations/lexicographic/linear_program.py): the largest g such that every active user has a weighted share
-   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities.
+   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities. Where rounding makes it
+   take more from the others than step 3 left to the active users, the round before was the last.
 3. From p and weak duality, bound how far each active share can rise above g, relative to g: the bound (*) of
    formulations/lexicographic/weak_duality.py.
 4. Fix the users for whom the bound is at most the tolerance, at their present share. Some user with a positive dual of its
@@ -17,6 +18,7 @@ still need what it has. Z's printed test of saturation protects only users fixed
 (tests/solvers/test_leximin.py); this one protects everybody.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -62,10 +64,13 @@ def solve_rounds(
         return x, prices[None]
     rate = rule.rate(instance)
     proofs: list[RoundProof] = []
+    before, left = np.zeros(len(instance.arcs)), np.inf
     while True:
         x, prices = solver.solve_round(now)  # 2.
         x = feasible(instance, x)
         v = rate * (instance.arcs.owner @ x)
+        if _taken(now, v) > left:
+            return before, _layers(proofs, prices)
         g = max(v[now.active].min(), 1e-300)
         with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
             rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
@@ -78,5 +83,17 @@ def solve_rounds(
         later = next_face(instance, now, x, prices) if faces and now.active.any() else now
         proofs.append(RoundProof(proof, later.full_since(now), later.closed & ~now.closed))
         if not now.active.any():
-            return x, np.array([p.prices.reshape(prices.shape) for p in proofs])
+            return x, _layers(proofs, prices)
+        before, left = x, float(rise[now.active].max())
         now = later
+
+
+def _taken(now: Round, v: Floats) -> float:
+    """The largest part of their level that users fixed before have lost."""
+    fixed = ~now.active & (now.level > 0)
+    return float((1.0 - v[fixed] / now.level[fixed]).max(initial=0.0))
+
+
+def _layers(proofs: Sequence[RoundProof], like: Floats) -> Floats:
+    """(T, K, R) the prices of the proofs."""
+    return np.array([proof.prices.reshape(like.shape) for proof in proofs])

@@ -60,6 +60,40 @@ def test_the_rounds_of_zs_three_users():
     assert [now.active.tolist() for now in seen] == [[True, True, True], [False, False, True]]
 
 
+def test_a_round_lost_in_rounding_is_not_used():
+    """A later round that takes more from users fixed before than the active ones could gain: the round before is the answer.
+
+    User 2 pays a ten-thousandth of what user 1 pays, so that a gap of 1e-9 leaves it a rise of 1e-5.
+    """
+    instance, item = Instance([[1, "1/20"], ["1/1000", 1]], [[1, 1]], weights=[1, "1/10"]), mechanism("drfh")
+    scaled, _ = item.canonical(instance)
+
+    class Spoilt:
+        def __init__(self, part):
+            self.part, self.answers = part, []
+            self.session = METHODS["highs:leximin"].open(item, scaled, Limits())
+
+        def solve_round(self, now):
+            x, prices = self.session.solve(now)
+            self.answers.append((1.0 - 1e-9 if now.active.all() else self.part) * x)
+            return self.answers[-1], prices
+
+    lost, kept = Spoilt(0.01), Spoilt(1.0)
+    x, layers = solve_rounds(item, scaled, lost, 1e-8)
+    assert len(lost.answers) == 2 and len(layers) == 1
+    np.testing.assert_array_equal(x, lost.answers[0])
+    x, layers = solve_rounds(item, scaled, kept, 1e-8)
+    assert len(layers) == 2 and not np.array_equal(x, kept.answers[0])
+
+
+def test_sums_are_known_to_rounding():
+    """A load above 1 by what summing 10^4 products loses stays; more is shrunk."""
+    instance = Instance(np.ones((10_000, 1)), [[1.0]])
+    for over, shrunk in ((1e-15, False), (1e-12, True)):
+        x = np.full(10_000, (1.0 + over) / instance.arcs.load.sum())
+        assert (feasible(instance, x) is not x and feasible(instance, x).sum() < x.sum()) == shrunk
+
+
 @pytest.mark.parametrize("seed", [1545, 1585])
 def test_a_round_in_which_primal_simplex_fails_is_solved_from_no_basis(seed):
     """On these HiGHS' primal simplex, started from the last round's basis, ends with no answer."""
