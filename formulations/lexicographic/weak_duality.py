@@ -41,7 +41,7 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     load = (instance.arcs.load @ x).max(initial=0.0)
     limit = ((instance.arcs.owner @ x) / instance.max_tasks).max(initial=0.0)
     most = max(load, limit)
-    known = np.finfo(float).eps * np.sqrt(max(instance.N, instance.K))
+    known = float(np.finfo(float).eps) * max(instance.N, instance.K) ** 0.5
     result: Floats = x / most if most > 1.0 + known else x
     return result
 
@@ -85,7 +85,7 @@ def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
     above = y.sum(dtype=np.longdouble) - np.cumsum(y[order], dtype=np.longdouble)
     kept = np.empty(len(v), np.longdouble)
     kept[order] = below + v[order] * above
-    gap = np.maximum((worth - kept).astype(float), rounding)
+    gap: Floats = np.maximum((worth - kept).astype(float), rounding)
     return np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0)
 
 

@@ -80,10 +80,12 @@ def test_a_round_lost_in_rounding_is_not_used():
 
     lost, kept = Spoilt(0.01), Spoilt(1.0)
     x, layers = solve_rounds(item, scaled, lost, 1e-8)
-    assert len(lost.answers) == 2 and len(layers) == 1
+    assert len(lost.answers) == 2
+    assert len(layers) == 1
     np.testing.assert_array_equal(x, lost.answers[0])
     x, layers = solve_rounds(item, scaled, kept, 1e-8)
-    assert len(layers) == 2 and not np.array_equal(x, kept.answers[0])
+    assert len(layers) == 2
+    assert not np.array_equal(x, kept.answers[0])
 
 
 def test_sums_are_known_to_rounding():
