@@ -40,7 +40,7 @@ CHEAP = [
     "P.C1",
     "P.A1.feasible",
     "P.A1.rising",
-    "P.A1.rising.everywhere",
+    "P.A1.later",
     "W.S4.5.mean",
     "W.S5.2.better",
     "W.S5.2.worse",
@@ -67,6 +67,9 @@ SOLVED = Case(Instance([[1], [1]], [[2]]), points=((F(1), F(1)),), parameters={"
 UNSOLVED = replace(SOLVED, points=((F(1, 2), F(3, 2)),))
 NOBODY = Case(Instance([[1, 1], [0, 1]], [[1, 1], [0, 1]]))
 """User 1 is done with r1 of the first server, user 2 is all on the second one."""
+
+LATER = Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[1, 0], [1, 1], [0, 1]]))
+"""Server 2 takes tasks from user 2, whose share is then below that of user 1 on server 1. Rounds do not end."""
 
 
 def parts(check):
@@ -140,7 +143,7 @@ def seen(name, case):
         ("K.5.1.eligible", witness("K.5.1.eligible"), Case(Instance([[1], [1]], [[1], [1]]))),
         ("P.A1.feasible", witness("P.A1.feasible"), replace(witness("P.A1.feasible"), points=((F(1, 11), F(0)),))),
         ("P.A1.defined", NOBODY, Case(Instance([[1, 1], [0, 1]], [[1, 1]]))),
-        ("P.A1.rising.everywhere", witness("P.A1.rising.everywhere"), Case(Instance([[1], [1]], [[1], [1]]))),
+        ("P.A1.later", LATER, Case(Instance([[1], [1]], [[1], [1]]))),
         ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1),),))),
         ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1, 2),),))),
         ("W.S5.2.better", Case(example("wang-fig2").instance), witness("W.S5.2.worse")),

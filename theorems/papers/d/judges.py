@@ -446,7 +446,7 @@ def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) 
 
 
 def uses_more_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """NJC uses at least as much as DRF, on the average of the resources; D 4 denies it.
+    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ all of Algorithm I, from DRF on each server by progressive filling, for three ro
 4. Otherwise Update-Allocation (18) (`ServerInRationals.updated`); back to 2.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -27,6 +27,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations.game.game import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
@@ -42,6 +43,8 @@ __all__ = [
     "bottleneck_by_release",
     "feasible",
     "feasible_in_floats",
+    "kept_by_later_servers",
+    "kept_by_later_servers_exactly",
     "maximum_defined",
     "maximum_defined_in_floats",
     "rising",
@@ -116,6 +119,11 @@ class ServerInRationals:
             found.append(cls(here, part, {a: units[a] for a in here}, {a: arcs.user[a] for a in here}, range(i * R, (i + 1) * R)))
         return found
 
+    @property
+    def index(self) -> int:
+        """The server's number i."""
+        return self.rows[0] // len(self.rows)
+
     def shares(self, x: Mapping[int, Fraction], user: tuple[int, ...]) -> dict[int, Fraction]:
         """Z_ni by arc, of tasks everywhere."""
         tasks: dict[int, Fraction] = {}
@@ -171,6 +179,12 @@ class ServerInRationals:
         kept = {a: x[a] * (1 - beta) if a in released else x[a] for a in self.here}
         return kept | {a: kept[a] + beta * self.unit[a] * rise for a in lowest}
 
+    def without_bottleneck(self, x: Mapping[int, Fraction], user: tuple[int, ...]) -> list[int]:
+        """The users with no bottleneck (13) here."""
+        z, load = self.shares(x, user), self.load(x)
+        most = {r: max((z[a] for a in self.here if x[a] and r in self.part[a]), default=ZERO) for r in self.rows}
+        return [self.user[a] for a in self.here if not any(load[r] == 1 and z[a] >= most[r] for r in self.part[a])]
+
 
 def feasible(case: Case) -> Verdict:
     """Update-Allocation as printed keeps the capacities: f counts a user once for every resource it is released from."""
@@ -184,7 +198,7 @@ def feasible(case: Case) -> Verdict:
         released = [max(using, key=lambda a: z[a]) for using in users.values()]
         worst = max(place.load(place.updated(z, x, lowest, released)).values()) - 1
         if worst > 0:
-            server = instance.servers[place.rows[0] // instance.R]
+            server = instance.servers[place.index]
             sentence = f"after Update-Allocation server {server!r} gives {float(worst):.3g} of a capacity too much"
             return Verdict("feasibility", False, float(worst), sentence, "rational arithmetic")
     return Verdict("feasibility", True, -1.0, "no capacity is exceeded", "rational arithmetic")
@@ -231,7 +245,7 @@ def maximum_defined(case: Case) -> Verdict:
             least, _, users = place.test(z, x, left)
             done = [r for r, using in users.items() if using and max(z[a] for a in using) == least]
             if not done and not all(users.values()):
-                server = instance.servers[place.rows[0] // instance.R]
+                server = instance.servers[place.index]
                 sentence = f"at server {server!r} nobody in N_i uses a full resource that a remaining user demands"
                 return Verdict("maximum", False, 1.0, sentence, "rational arithmetic")
             if not done:
@@ -270,56 +284,78 @@ def _largest_parts(server: ServerArrays, y: Any, z: Any) -> Iterator[float]:
 # ---- S* ---------------------------------------------------------------------------------------------------------------------
 
 
-def rising(everywhere: bool) -> Callable[[Case], Verdict]:
-    """S* rises with each update of one server procedure; with `everywhere`, at every server through all procedures of a round."""
-
-    def check(case: Case) -> Verdict:
-        instance = case.instance
-        game, worst = ps_dsf.game(instance), -1.0
-        servers = servers_of(game)
-        x = np.zeros(len(game.user))
-        drf_alone(servers, x)
-        for server in servers * ROUNDS:
-            tasks = game.tasks(x)
-            before = [(tasks[s.user] / (s.phi * s.gamma)).min() for s in servers]
-            y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
-            server.put(y, x, tasks)
-            after = [(tasks[s.user] / (s.phi * s.gamma)).min() for s in servers]
-            falls = [a - b for a, b in pairwise(minima)] if not everywhere else []
-            falls += [1 - b / a for a, b in zip(before, after, strict=True)] if everywhere else []
-            worst = max([worst, *falls])
-        return Verdict("monotonicity", not worst > 1e-9, worst, f"S* falls by {worst:.3g}, relative", "a run of three rounds")
-
-    return check
+def rising(case: Case) -> Verdict:
+    """S* rises with each update of one server procedure, in three rounds; in floating point."""
+    falls = [a - b for server in _rounds_in_floats(case.instance) for a, b in pairwise(server.minima)]
+    worst = max([-1.0, *falls])
+    return Verdict("monotonicity", not worst > FULL, worst, f"S* falls by {worst:.3g}", "a run of three rounds")
 
 
-def rising_exactly(everywhere: bool) -> Callable[[Case], Verdict]:
+def rising_exactly(case: Case) -> Verdict:
     """The same in rationals, by Algorithm I as printed but for the least changes of solvers/game/psdsf_algorithm_1.py."""
+    user, places = exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
+    # 1.
+    x, worst = _drf_on_each_server(case.instance, places), Fraction(-1)
+    # 2. to 4.
+    for place in places * ROUNDS:
+        worst = max([worst, *(a - b for a, b in pairwise(list(_procedure(place, x, user))))])
+    return Verdict("monotonicity", worst <= 0, float(worst), f"S* falls by {float(worst):.3g}", f"{ROUNDS} rounds in rationals")
 
-    def check(case: Case) -> Verdict:
-        user, places = exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
-        # 1.
-        x, worst = _drf_on_each_server(case.instance, places), Fraction(-1)
-        # 2. to 4.
-        for place in places * ROUNDS:
-            before = [min(p.shares(x, user).values()) for p in places]
-            minima = list(_procedure(place, x, user))
-            after = [min(p.shares(x, user).values()) for p in places]
-            falls = (
-                [1 - b / a for a, b in zip(before, after, strict=True)] if everywhere else [a - b for a, b in pairwise(minima)]
-            )
-            worst = max([worst, *falls])
-        sentence = f"S* falls by {float(worst):.3g}, relative"
-        return Verdict("monotonicity", worst <= 0, float(worst), sentence, f"{ROUNDS} rounds in rationals")
 
-    return check
+@dataclass(frozen=True)
+class ProcedureInFloats:
+    """One server procedure in floating point: the servers before it in the round, S* before each update, tasks (A,) after it."""
+
+    earlier: list[ServerArrays]
+    minima: list[float]
+    x: Any
+
+
+def _rounds_in_floats(instance: Instance) -> Iterator[ProcedureInFloats]:
+    """The solver's server procedures of three rounds, from DRF on each server."""
+    game = ps_dsf.game(instance)
+    servers = servers_of(game)
+    x = np.zeros(len(game.user))
+    drf_alone(servers, x)
+    for k, server in list(enumerate(servers)) * ROUNDS:
+        tasks = game.tasks(x)
+        y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
+        server.put(y, x, tasks)
+        yield ProcedureInFloats(servers[:k], minima, x.copy())
+
+
+# ---- what later servers do --------------------------------------------------------------------------------------------------
+
+
+def kept_by_later_servers(case: Case) -> Verdict:
+    """After each procedure everybody has a bottleneck at the earlier servers of the round, by the gap of P Theorem 1."""
+    game, worst = ps_dsf.game(case.instance), -1.0
+    for made in _rounds_in_floats(case.instance):
+        worst = max([worst, *(bottleneck_gap(game, made.x, server.index) for server in made.earlier)])
+    margin = worst - 1e-6
+    return Verdict("bottleneck", not margin > 0, margin, f"an earlier server has a gap of {worst:.3g}", "a run of three rounds")
+
+
+def kept_by_later_servers_exactly(case: Case) -> Verdict:
+    """The same in rationals, by (13) for each user."""
+    instance, user, places = case.instance, exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
+    x = _drf_on_each_server(instance, places)
+    for k, place in list(enumerate(places)) * ROUNDS:
+        _ = list(_procedure(place, x, user))
+        for earlier in places[:k]:
+            if without := earlier.without_bottleneck(x, user):
+                who, where = instance.users[without[0]], instance.servers[earlier.index]
+                now = instance.servers[place.index]
+                sentence = f"after the procedure of server {now!r} user {who!r} has no bottleneck at {where!r}"
+                return Verdict("bottleneck", False, 1.0, sentence, f"{ROUNDS} rounds in rationals")
+    return Verdict("bottleneck", True, -1.0, "bottlenecks stay", f"{ROUNDS} rounds in rationals")
 
 
 def _drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:
     """Tasks by arc: DRF on each server as if there were no other, by progressive filling."""
     exact, x = instance.exact, dict.fromkeys(range(len(instance.arcs)), ZERO)
     for place in places:
-        users, i = [place.user[a] for a in place.here], place.rows[0] // instance.R
+        users, i = [place.user[a] for a in place.here], place.index
         pool = [int(instance.counts[i]) * c for c in exact.capacities[i]]
         demands = [exact.demands_on.get((n, i), exact.demands[n]) for n in users]
         alone = Instance(demands, [pool], weights=[exact.weights[n] for n in users])
