@@ -5,7 +5,10 @@ The oracle of simulation/tasks.py: it shares no code with it, and is to start th
 
 import math
 
-UNITS = 10**12
+import numpy as np
+
+SEED = 7
+"""Of what `two-choice-drfh` draws: one pair of the machines with room for each task that starts."""
 
 
 class PlainCluster:
@@ -27,6 +30,7 @@ class PlainCluster:
         self.waiting = [0] * len(workload)
         self.gone = set()
         self.time = -1.0
+        self.rng = np.random.default_rng(SEED)
 
     def counted(self):
         """What the rule counts: resources, or slots."""
@@ -93,6 +97,9 @@ class PlainCluster:
             pairs = [(j, s) for j, s in there if first[user[j]] == j]
             fit = self.rule.startswith("best")
             j, s = min(pairs, key=lambda p: (self.share(user[p[0]], p[1]), user[p[0]], self.misfit(*p) if fit else 0.0, p[1]))
+            if self.rule == "two-choice-drfh":
+                servers = [server for job, server in pairs if job == j]
+                s = min((servers[k] for k in self.rng.integers(len(servers), size=2)), key=lambda server: self.misfit(j, server))
             self.waiting[j] -= 1
             end = self.time + self.workload.duration[j]
             self.tasks.append({"job": j, "server": s, "start": self.time, "end": end, "outcome": "running"})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from plain_scheduling import plain_simulation
+from plain_scheduling import SEED, plain_simulation
 from strategies import simulations
 
 from fairalloc.models.errors import InstanceError, UnknownName
@@ -14,6 +14,7 @@ OUTCOMES = ("running", "finished", "lost", "left")
 RULES = {
     "best-fit-drfh": "best-fit-drfh",
     "first-fit-drfh": "first-fit-drfh",
+    "two-choice-drfh": "two-choice-drfh",
     "best-fit-ps-dsf": "best-fit-ps-dsf",
     "slots 4": Slots(4),
     "slots 10 each": Slots(10, one_each=True),
@@ -32,7 +33,7 @@ def rows(log):
 @given(made=simulations())
 def test_every_start_and_end_is_that_of_the_plain_simulation(rule, made):
     workload, cluster, events, until = made
-    log = simulate_tasks(workload, cluster, RULES[rule], until, events=events)
+    log = simulate_tasks(workload, cluster, RULES[rule], until, seed=SEED, events=events)
     expected, waiting = plain_simulation(workload, cluster, rule, until, events)
     assert rows(log) == expected
     assert log.waiting.tolist() == waiting
