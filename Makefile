@@ -38,7 +38,8 @@ statements: .venv/bench.stamp
 
 experiments: .venv/bench.stamp
 	@mkdir -p build
-	$(BIN)/fairalloc simulate --format markdown --keep simulation/experiments/verdicts.json > build/EXPERIMENTS.md
+	cd docs && ../$(BIN)/fairalloc simulate --jobs 2 --format markdown --figures figures --records ../results/simulation.sqlite \
+	    --keep ../simulation/experiments/verdicts.json > ../build/EXPERIMENTS.md
 	mv build/EXPERIMENTS.md docs/EXPERIMENTS.md
 
 # IPython and Jupyter would write into the home directory otherwise.

@@ -40,7 +40,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
     command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
-    text = "also write the figure of each experiment into this folder, as ID.svg"
+    text = "also write the figure of each experiment into this folder, as ID.svg, to which markdown then has links"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put the verdicts into this JSON file")
     command.set_defaults(run=_simulate)
@@ -75,7 +75,7 @@ def _simulate(options: argparse.Namespace) -> int:
         scheduler=options.scheduler,
     )
     found = run_experiments(options.experiments, options.records, setting)
-    emit(_FORMATS[options.format](report, found))
+    emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
     if options.figures is not None:
         _write_figures(found, options.figures)
     if options.keep is not None:
@@ -86,11 +86,11 @@ def _simulate(options: argparse.Namespace) -> int:
     return int(bool(failed))
 
 
-_FORMATS: Mapping[str, Callable[[Any, Any], str]] = {
-    "table": lambda report, found: printable(report.report_text(found)),
-    "json": lambda report, found: json.dumps(report.document(found), indent=1, allow_nan=False) + "\n",
-    "html": lambda report, found: str(report.report_page(found)),
-    "markdown": lambda report, found: str(report.report_markdown(found)),
+_FORMATS: Mapping[str, Callable[[Any, Any, str], str]] = {
+    "table": lambda report, found, _: printable(report.report_text(found)),
+    "json": lambda report, found, _: json.dumps(report.document(found), indent=1, allow_nan=False) + "\n",
+    "html": lambda report, found, _: str(report.report_page(found)),
+    "markdown": lambda report, found, figures: str(report.report_markdown(found, figures)),
 }
 
 

@@ -129,24 +129,26 @@ def report_page(found: Sequence[Outcomes]) -> str:
     return page(TITLE, _all_sections(found, find_spec("matplotlib") is not None), contents=True)
 
 
-def report_markdown(found: Sequence[Outcomes]) -> str:
-    """The same as Markdown, without figures: docs/EXPERIMENTS.md."""
-    return markdown(TITLE, _all_sections(found, drawn=False))
+def report_markdown(found: Sequence[Outcomes], figures: str = "") -> str:
+    """The same as Markdown, as in docs/EXPERIMENTS.md, with links to ID.svg in the folder of figures where there is one."""
+    return markdown(TITLE, _all_sections(found, drawn=False, figures=figures))
 
 
-def _all_sections(found: Sequence[Outcomes], drawn: bool) -> list[Section]:
+def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> list[Section]:
     table = verdicts_table(found)
     first = Section("Verdicts", ABOUT, Grid("", table.columns, table.rows))
-    return [first, *(section for one in found for section in _sections(one, drawn))]
+    return [first, *(section for one in found for section in _sections(one, drawn, figures))]
 
 
-def _sections(outcomes: Outcomes, drawn: bool) -> list[Section]:
+def _sections(outcomes: Outcomes, drawn: bool, figures: str) -> list[Section]:
     item, judged = outcomes.experiment, outcomes.judged
     text = [f"The paper: {item.finding}", f"Here: {item.setting}", f"{judged.word.capitalize()}: {judged.because}"]
     sections = [
         Section(f"{item.id}: {item.title}", text, numbers_table(outcomes)),
         Section("", code=command(outcomes), points=[f"failed: {sentence}" for sentence in outcomes.failed]),
     ]
+    if figures and item.panels(outcomes):
+        sections.append(Section("", [f"![{item.id}: {item.title}]({figures}/{item.id}.svg)"]))
     if drawn and (shown := item.panels(outcomes)):
         figure = "\n".join(map(panels.element, shown))
         sections.append(Section("", figure=figure, legend=panels.legend(outcomes.labels, shown)))

@@ -260,6 +260,8 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
     page = capsys.readouterr().out
     assert "my-rule" in page
     assert page.count("<svg") >= 2
+    assert main([*words, "--format", "markdown", "--figures", str(figures)]) == 0
+    assert f"]({figures.as_posix()}/P.Table4.svg)" in capsys.readouterr().out
     assert "http-equiv=Content-Security-Policy" in page
 
 
