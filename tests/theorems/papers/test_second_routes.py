@@ -21,10 +21,10 @@ from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.engine.witnesses import packaged, parse_case
 from fairalloc.theorems.judges import convergence
 from fairalloc.theorems.papers.d import judges as judges_d
-from fairalloc.theorems.papers.k import lemma_3, problem_1, problem_3, problem_3_in_floats
+from fairalloc.theorems.papers.k import lemma_3, problem_1, problem_3, problem_3_in_floats, small_steps
 from fairalloc.theorems.papers.k import statements as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
-from fairalloc.theorems.papers.p import algorithm_1
+from fairalloc.theorems.papers.p import algorithm_1, endless_rounds
 from fairalloc.theorems.papers.w import statements as claims_w
 from fairalloc.theorems.papers.z import newton_steps
 from fairalloc.theorems.papers.z import statements as claims_z
@@ -54,6 +54,7 @@ COUNTS = dict.fromkeys(CHEAP, 200) | {
     "K.T8.start": 3,
     "K.5.2": 3,
     "P.A1.defined": 60,
+    "P.A1.realizes": 60,
     "P.A1.ends": 60,
     "P.III-D": 60,
     "Z.P2": 20,
@@ -143,6 +144,7 @@ def seen(name, case):
         ("K.5.1.eligible", witness("K.5.1.eligible"), Case(Instance([[1], [1]], [[1], [1]]))),
         ("P.A1.feasible", witness("P.A1.feasible"), replace(witness("P.A1.feasible"), points=((F(1, 11), F(0)),))),
         ("P.A1.defined", NOBODY, Case(Instance([[1, 1], [0, 1]], [[1, 1]]))),
+        ("P.A1.ends", LATER, Case(Instance([[1], [1]], [[1], [1]]))),
         ("P.A1.later", LATER, Case(Instance([[1], [1]], [[1], [1]]))),
         ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1),),))),
         ("D.R1", witness("D.R1"), Case(Instance([[1]], [[1]]), points=((F(1, 2),),))),
@@ -227,13 +229,32 @@ def test_theorem_1_of_k_with_another_utility(monkeypatch):
     case = replace(UNSOLVED, points=(UNSOLVED.points[0], (F(1), F(1))), parameters={"alpha": 2})
     assert seen("K.T1", case) == (True, True)
     slope, risen = problem_1.Reallocation.slope, problem_1._risen
-    monkeypatch.setattr(problem_1.Reallocation, "slope", lambda self: slope(self) / 8)
+    monkeypatch.setattr(problem_1.Reallocation, "slope", lambda self: slope(self) * F(1, 8))
     monkeypatch.setattr(problem_1, "_risen", lambda *args: 8 * risen(*args))
     assert seen("K.T1", case) == (False, False)
     monkeypatch.setattr(problem_1.Reallocation, "slope", slope)
-    monkeypatch.setattr(problem_1.Reallocation, "gained", lambda *_: F(-1))
+    monkeypatch.setattr(problem_1.Reallocation, "gained", lambda *_: problem_1.Rise(Surd.of(-1)))
     monkeypatch.setattr(problem_1, "_risen", lambda *_: -1.0)
     assert seen("K.T1", case) == (False, False), "(16) is positive and no move gains"
+
+
+@pytest.mark.parametrize("alpha", [1, 2, 3, F(1, 2), F(3, 2)])
+def test_utilities_and_their_slopes_are_exact_for_each_alpha(alpha):
+    """Against floats; where everything that a user has is taken, U is -inf for alpha >= 1 alone."""
+    z, step, unit, phi = (F(2), F(3, 5)), (F(1, 2), F(-1, 3)), (F(1), F(2)), (F(1), F(3))
+    move = problem_1.Reallocation(z, step, unit, phi, F(alpha))
+
+    def utility(part):
+        g = np.log if alpha == 1 else lambda s: s ** (1 - float(alpha)) / (1 - float(alpha))
+        return sum(float(p) * g(float(s + part * v / o)) for s, v, o, p in zip(z, step, unit, phi, strict=True))
+
+    assert float(move.slope()) == pytest.approx((utility(F(1, 10**6)) - utility(-F(1, 10**6))) / 2e-6, rel=DIFFERENCES)
+    for part in (F(1), F(1, 3)):
+        assert float(move.gained(part)) == pytest.approx(utility(part) - utility(0), rel=SHARES)
+        assert move.gained(part).sign(move.slope() * part) == -1, "strictly concave"
+    assert problem_1.Reallocation(z, (F(0), F(-6, 5)), unit, phi, F(alpha)).gained(F(1)) is None or alpha < 1
+    swapped = problem_1.Reallocation((F(1), F(2)), (F(1), F(-1)), (F(1), F(1)), (F(1), F(1)), F(alpha))
+    assert swapped.gained(F(1)).sign(Surd()) == 0, "shares are exchanged"
 
 
 @pytest.mark.parametrize("alpha", [0.5, 2, 1.5, "inf"])
@@ -251,7 +272,19 @@ def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
     assert seen("K.3.1.existence", case) == (None, None), "existence is not refuted by a point"
 
 
-@pytest.mark.parametrize("name", ["P.A1.ends", "P.III-D", "K.T8.start", "K.5.2"])
+def test_steps_that_add_up_to_too_little():
+    """Both routes agree on all of the family; one that may pass the end of the bounds refutes nothing."""
+    said = Counter()
+    for values in product(*small_steps.FAMILY.values()):
+        case = Case(Instance([[1]], [[1]]), parameters=dict(zip(small_steps.FAMILY, values, strict=True)))
+        tried, sure = small_steps.tried(case), small_steps.confirmed(case)
+        assert tried.holds == sure.holds == (case.parameters["first"] > 1 - case.parameters["shrink"])
+        said[sure.holds] += 1
+    assert said[True] > 5
+    assert said[False] > 5
+
+
+@pytest.mark.parametrize("name", ["P.A1.realizes", "P.III-D", "K.T8.start", "K.5.2"])
 def test_a_run_that_ends_elsewhere_is_seen(name, monkeypatch):
     case = Case(Instance([[1, 2], [2, 1]], [[6, 6]]), parameters={"alpha": 2} if name.startswith("K") else {})
     assert seen(name, case) == (True, True)
@@ -284,17 +317,45 @@ def test_corollary_1_of_p_without_its_second_condition(monkeypatch):
 def test_minima_that_fall_are_seen(monkeypatch):
     case = next(case for case in samples(STATEMENTS["P.A1.rising"], 200) if _rises(case))
     assert seen("P.A1.rising", case) == (True, True)
-    run, exact = algorithm_1.server_procedure, algorithm_1._procedure
+    run, exact = algorithm_1.server_procedure, algorithm_1.procedure
     monkeypatch.setattr(algorithm_1, "server_procedure", lambda *args: ((made := run(*args))[0], made[1][::-1]))
-    monkeypatch.setattr(algorithm_1, "_procedure", lambda *args: list(exact(*args))[::-1])
+    monkeypatch.setattr(algorithm_1, "procedure", lambda *args: list(exact(*args))[::-1])
     assert seen("P.A1.rising", case) == (False, False)
+
+
+def test_rounds_that_go_on_for_ever_are_proved_to():
+    """A quarter of the change before; another ratio, or a limit that is reached, is no such proof."""
+    rounds = endless_rounds.Rounds.of(LATER.instance)
+    x = algorithm_1.drf_on_each_server(LATER.instance, rounds.places)
+    once, _ = rounds.after(x)
+    change = {a: once[a] - x[a] for a in x}
+    assert not any(once[a] + change[a] / 3 == v for a, v in rounds.after(once)[0].items() if change[a])
+    twice, _ = rounds.after(once)
+    change = {a: twice[a] - once[a] for a in once}
+    assert rounds.go_on_from(twice, change, F(1, 4))
+    assert not rounds.go_on_from(twice, change, F(1, 3))
+    ended = Case(Instance([[1], [1]], [[1], [1]]))
+    assert "ends after" in endless_rounds.ends(ended).sentence
+
+
+def test_signs_of_rational_functions_hold_below_the_bound():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        bounds = [F(1)]
+        e = endless_rounds.Germ.variable(bounds)
+        a, b, c, d = (F(int(v)) for v in rng.integers(-4, 5, 4))
+        made = (a + b * e) * (e - c) / (1 + e * e * 3) - d * e / (2 + e)
+        sign = made.sign()
+        small = min(bounds) * F(99, 100)
+        value = (a + b * small) * (small - c) / (1 + small * small * 3) - d * small / (2 + small)
+        assert sign == (value > 0) - (value < 0)
 
 
 def _rises(case):
     """Whether some server has two updates in a row in the first round."""
     places, user = algorithm_1.ServerInRationals.all_of(case.instance), exact_arcs(case.instance).user
-    x = algorithm_1._drf_on_each_server(case.instance, places)
-    return any(len(set(algorithm_1._procedure(place, x, user))) > 1 for place in places)
+    x = algorithm_1.drf_on_each_server(case.instance, places)
+    return any(len(set(algorithm_1.procedure(place, x, user))) > 1 for place in places)
 
 
 def test_a_mean_over_some_ways_only(monkeypatch):

@@ -8,8 +8,9 @@ What fits server i is a polytope, so (16) holds iff it holds at each of its vert
 prices but `bounded_multipliers`, whose prices are those of a linear program.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +21,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals, exact_arcs
+from fairalloc.models.rationals import Rationals, as_ball, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.game.ps_mfa import projected
@@ -29,6 +30,7 @@ from fairalloc.theorems.judges.common import certified, is_nash_bargain
 from fairalloc.theorems.judges.convergence import arcs_of_servers, gain_left, rational, vertices
 from fairalloc.theorems.judges.game import fitted, solved
 from fairalloc.theorems.judges.trials import Undecided
+from fairalloc.theorems.papers.k.surds import Surd, total
 
 __all__ = [
     "bounded_multipliers",
@@ -107,64 +109,113 @@ def theorem_1_by_program(case: Case) -> Verdict:
 
 
 def _risen(phi: Any, z: Any, change: Any, alpha: float) -> float:
-    """U_i after shares z change by these parts minus U_i before, alpha > 1; -inf where a user is left with nothing."""
-    if change.min() <= -1:
+    """U_i after shares z change by these parts minus U_i before; -inf where a user is left with nothing and alpha >= 1."""
+    if change.min() <= -1 and alpha >= 1:
         return -np.inf
-    return float(phi * z ** (1 - alpha) @ np.expm1((1 - alpha) * np.log1p(change)) / (1 - alpha))
+    with np.errstate(divide="ignore"):  # log 0 where alpha < 1
+        logarithm = np.log1p(np.maximum(change, -1.0))
+    if alpha == 1:
+        return float(phi @ logarithm)
+    return float(phi * z ** (1 - alpha) @ np.expm1((1 - alpha) * logarithm) / (1 - alpha))
 
 
 def theorem_1_by_vertices(case: Case) -> Verdict:
     """K Theorem 1 in rationals: towards every vertex of every server, and towards the case's second point.
 
-    U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive.
+    U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive. alpha is 1 or
+    half of a whole number: all numbers are sums of square roots of rationals, or, for alpha = 1, U_i is one of logarithms.
     """
-    instance, alpha = case.instance, int(case.parameters["alpha"])
+    instance, alpha = case.instance, Fraction(case.parameters["alpha"])
     arcs, (x, y) = exact_arcs(instance), case.points
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     if not all(tasks):
         raise NotApplicable("a user has no task: (16) is not defined")
-    worst, seen = Fraction(-1), 0
+    faults = list[float]()
     for here in arcs_of_servers(instance):
         own, phi = [units[a] for a in here], [instance.exact.weights[arcs.user[a]] for a in here]
         z = [tasks[arcs.user[a]] / units[a] for a in here]
         for aim in [*vertices(instance, here), [y[a] for a in here]]:
             step = [v - x[a] for v, a in zip(aim, here, strict=True)]
-            worst, seen = max(worst, Reallocation(z, step, own, phi, alpha).fault()), seen + 1
-    sentence = f"of {seen} moves one gains {float(worst):.3g} more than (16) says"
-    return Verdict("equivalence", worst <= 0, float(worst), sentence, "vertices in rationals")
+            faults.append(Reallocation(z, step, own, phi, alpha).fault())
+    worst = max(faults)
+    sentence = f"of {len(faults)} moves one gains {worst:.3g} more than (16) says"
+    return Verdict("equivalence", worst <= 0, worst, sentence, "vertices in square roots of rationals")
+
+
+@dataclass(frozen=True)
+class Rise:
+    """A change of U_i: a sum of square roots, and parts of logarithms of rationals, {argument: factor}."""
+
+    roots: Surd
+    logarithms: Mapping[Fraction, Fraction] = field(default_factory=dict)
+
+    def sign(self, less: Surd) -> int:
+        """The sign of the change minus `less`; 0 where logarithms of MOST_BITS do not show another one."""
+        from flint import arb, ctx
+
+        roots, bits = self.roots - less, 128
+        if not self.logarithms:
+            return roots.sign()
+        while bits <= MOST_BITS:
+            with ctx.workprec(bits):
+                parts = [as_ball(factor) * as_ball(one).log() for one, factor in self.logarithms.items()]
+                total = sum([*parts, *(as_ball(q) * as_ball(s).sqrt() for s, q in roots.terms.items())], arb(0))
+                if total > 0 or total < 0:
+                    return 1 if total > 0 else -1
+            bits *= 2
+        return 0
+
+    def __float__(self) -> float:
+        return float(self.roots) + sum(float(factor) * math.log(one) for one, factor in self.logarithms.items())
+
+
+MOST_BITS = 1024
+"""Of logarithms."""
 
 
 @dataclass(frozen=True)
 class Reallocation:
-    """A change of one server's tasks: shares z before, the step, phi gamma, phi and whole alpha > 1."""
+    """A change of one server's tasks: shares z before, the step, phi gamma, phi and alpha, 1 or half of a whole number."""
 
     z: Sequence[Fraction]
     step: Sequence[Fraction]
     unit: Sequence[Fraction]
     phi: Sequence[Fraction]
-    alpha: int
+    alpha: Fraction
 
-    def slope(self) -> Fraction:
+    def slope(self) -> Surd:
         """The left side of (16)."""
         parts = zip(self.step, self.unit, self.phi, self.z, strict=True)
-        return sum((v * p / one / s**self.alpha for v, one, p, s in parts), ZERO)
+        return total([_power(s, -self.alpha) * (v * p / one) for v, one, p, s in parts])
 
-    def gained(self, part: Fraction) -> Fraction | None:
+    def gained(self, part: Fraction) -> Rise | None:
         """U_i after this part of the step minus U_i; None = minus infinity."""
         after = [s + part * v / one for s, v, one in zip(self.z, self.step, self.unit, strict=True)]
-        if min(after) <= 0:
+        if min(after) <= 0 and self.alpha >= 1:
             return None
+        moved = [(p, a, b) for p, a, b in zip(self.phi, self.z, after, strict=True) if a != b]
+        if self.alpha == 1:
+            factors: dict[Fraction, Fraction] = {}
+            for p, a, b in moved:
+                factors[b / a] = factors.get(b / a, ZERO) + p
+            return Rise(Surd(), factors)
         power = 1 - self.alpha
-        return sum((p * (b**power - a**power) / power for p, a, b in zip(self.phi, self.z, after, strict=True)), ZERO)
+        return Rise(total([(_power(b, power) - _power(a, power)) * (p / power) for p, a, b in moved]))
 
-    def fault(self) -> Fraction:
-        """How far U_i rises by more than (16), or (16) itself where no small step gains; at most 0 = as claimed."""
+    def fault(self) -> float:
+        """How far U_i rises by more than (16), or (16) itself where no small step gains; negative = as claimed."""
         slope, whole = self.slope(), self.gained(Fraction(1))
-        over = Fraction(-1) if whole is None else whole - slope
-        if slope > 0:
+        if whole is not None and whole.sign(slope) > 0:
+            return float(whole) - float(slope)
+        if slope.sign() > 0:
             gains = (self.gained(Fraction(1, 2**k)) for k in range(200))
-            return over if any(g is not None and g > 0 for g in gains) else max(over, slope)
-        return over
+            return -1.0 if any(g is not None and g.sign(Surd()) > 0 for g in gains) else float(slope)
+        return -1.0
+
+
+def _power(base: Fraction, exponent: Fraction) -> Surd:
+    """The base to half of a whole number."""
+    return Surd.of(base ** math.floor(exponent), Fraction(1) if exponent.denominator == 1 else base)
 
 
 # ---- 4.4 and 5.1 --------------------------------------------------------------------------------------------------------------

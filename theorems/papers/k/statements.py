@@ -47,7 +47,7 @@ from fairalloc.theorems.judges.game import (
     utilisation,
 )
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats
+from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats, small_steps
 from fairalloc.theorems.papers.k.problem_1 import (
     bounded_multipliers,
     bounded_multipliers_exactly,
@@ -436,10 +436,12 @@ statements = [
         "all",
         theorem_1_by_program,
         theorem_1_by_vertices,
-        replace(with_alpha(ANY, (2, 3)), points=2),
+        replace(with_alpha(ANY, (2, 3, 1, F(1, 2), F(3, 2))), points=2),
         proof="Where all x_n > 0, U_i is concave and differentiable in x_i, with the derivatives z_ni^-alpha / gamma_ni, and "
-        "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and U_i "
-        "= -inf at its servers, which an equal division improves.",
+        "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and x is "
+        "no solution: let server i of n go the part t of the way to an equal division. For alpha >= 1 U_i rises from -inf; for "
+        "alpha < 1 who had nothing gains in the order of t^(1 - alpha), and others change by the order of t.",
+        note="For all alpha > 0, as K says; tried for five.",
     ),
     Statement(
         "K.T2.proportional",
@@ -786,20 +788,31 @@ statements = [
         lemma_4.tried,
         lemma_4.confirmed,
         replace(FAMILIES, parameters=lemma_4.FAMILY),
-        note="started at a point where K.L4 fails, it ends there since v = 0. Under Assumption 1 see K.L4.priced, from its "
-        "own start K.T8.start",
+        note="started at a point where K.L4 fails, it ends there since v = 0. Under Assumption 1 see K.L4.priced, for the "
+        "steps K.T8.steps, from its own start with other steps K.T8.start",
+    ),
+    Statement(
+        "K.T8.steps",
+        "With steps that satisfy (51)-(53), PS-MFA ends at a stationary point of Psi, or |v| tends to 0.",
+        "K Theorem 8 and its proof",
+        "all",
+        small_steps.tried,
+        small_steps.confirmed,
+        replace(FAMILIES, parameters=small_steps.FAMILY),
+        note="(51) asks for a decrease, and not for how much: with steps that become small quickly x tends to a point that is "
+        "not stationary. The parameters of a case are the steps and the start, in one system that satisfies Assumption 2; its "
+        "instance is not used.",
     ),
     Statement(
         "K.T8.start",
-        "From its own start PS-MFA ends at a stationary point of Psi, so at an equilibrium.",
-        "K Theorem 8",
+        "From its own start PS-MFA with Armijo's rule instead of (51) ends at a stationary point of Psi, so at an equilibrium.",
+        "K Theorem 8, with other steps",
         "run",
         converges("alpha-pf-vds", "ps-mfa"),
         converges_exactly("alpha-pf-vds", "ps-mfa"),
         with_alpha(ANY, (1, 2)),
-        note="Run with Armijo's rule, without which descent may end anywhere. Lower bounds and descent do not "
-        "make |v| tend to 0, as the "
-        "proof says. Runs that are cut off decide nothing. From the witness of K.L3, a feasible point, no step is possible.",
+        note="With (51) alone it may end anywhere: K.T8.steps. Runs that are cut off decide nothing. From the witness of K.L3, a "
+        "feasible point, no step is possible.",
     ),
     Statement(
         "K.5.2",

@@ -11,8 +11,8 @@ arrays in parts of a monopoly; the maximum of (17) where the solver's Algorithm 
 Confirmed in rationals and P's own letters: shares compared; the update in tasks; the maximum at a certified PS-DSF allocation;
 all of Algorithm I, from DRF on each server by progressive filling, for three rounds:
 
-1. DRF on each server by itself (`_drf_on_each_server`).
-2. For each server in turn, with N_i all its users (`_procedure`): S*, N* and R* by (16) (`ServerInRationals.test`).
+1. DRF on each server by itself (`drf_on_each_server`).
+2. For each server in turn, with N_i all its users (`procedure`): S*, N* and R* by (16) (`ServerInRationals.test`).
 3. Where (17) holds for some r in R*, N_i loses its users who demand r; back to 2., or to the next server where N_i is empty.
 4. Otherwise Update-Allocation (18) (`ServerInRationals.updated`); back to 2.
 """
@@ -39,14 +39,17 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import progressive_filling
 
 __all__ = [
+    "ServerInRationals",
     "bottleneck",
     "bottleneck_by_release",
+    "drf_on_each_server",
     "feasible",
     "feasible_in_floats",
     "kept_by_later_servers",
     "kept_by_later_servers_exactly",
     "maximum_defined",
     "maximum_defined_in_floats",
+    "procedure",
     "rising",
     "rising_exactly",
 ]
@@ -295,10 +298,10 @@ def rising_exactly(case: Case) -> Verdict:
     """The same in rationals, by Algorithm I as printed but for the least changes of solvers/game/psdsf_algorithm_1.py."""
     user, places = exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
     # 1.
-    x, worst = _drf_on_each_server(case.instance, places), Fraction(-1)
+    x, worst = drf_on_each_server(case.instance, places), Fraction(-1)
     # 2. to 4.
     for place in places * ROUNDS:
-        worst = max([worst, *(a - b for a, b in pairwise(list(_procedure(place, x, user))))])
+        worst = max([worst, *(a - b for a, b in pairwise(list(procedure(place, x, user))))])
     return Verdict("monotonicity", worst <= 0, float(worst), f"S* falls by {float(worst):.3g}", f"{ROUNDS} rounds in rationals")
 
 
@@ -339,9 +342,9 @@ def kept_by_later_servers(case: Case) -> Verdict:
 def kept_by_later_servers_exactly(case: Case) -> Verdict:
     """The same in rationals, by (13) for each user."""
     instance, user, places = case.instance, exact_arcs(case.instance).user, ServerInRationals.all_of(case.instance)
-    x = _drf_on_each_server(instance, places)
+    x = drf_on_each_server(instance, places)
     for k, place in list(enumerate(places)) * ROUNDS:
-        _ = list(_procedure(place, x, user))
+        _ = list(procedure(place, x, user))
         for earlier in places[:k]:
             if without := earlier.without_bottleneck(x, user):
                 who, where = instance.users[without[0]], instance.servers[earlier.index]
@@ -351,7 +354,7 @@ def kept_by_later_servers_exactly(case: Case) -> Verdict:
     return Verdict("bottleneck", True, -1.0, "bottlenecks stay", f"{ROUNDS} rounds in rationals")
 
 
-def _drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:
+def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:
     """Tasks by arc: DRF on each server as if there were no other, by progressive filling."""
     exact, x = instance.exact, dict.fromkeys(range(len(instance.arcs)), ZERO)
     for place in places:
@@ -363,7 +366,7 @@ def _drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> 
     return x
 
 
-def _procedure(place: ServerInRationals, x: dict[int, Fraction], user: tuple[int, ...]) -> Iterator[Fraction]:
+def procedure(place: ServerInRationals, x: dict[int, Fraction], user: tuple[int, ...]) -> Iterator[Fraction]:
     """The inner loop for one server: S* before every update; x is changed in place."""
     left = list(place.here)
     for _ in range(20 * (len(place.here) * len(place.rows) + 10)):

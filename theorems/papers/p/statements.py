@@ -4,7 +4,7 @@ P has Definitions 1 to 3, Theorems 1 and 2, Corollary 1, Algorithm I, Tables I, 
 definitions for heterogeneous servers (III-B) include placement constraints and weights, so nothing more is assumed. Envy is about
 the resources that a user may use: with those of servers that are closed to it, (24) to the letter is false (P.T2.envy.letter).
 The curves of Fig. 6 are not compared, since only a picture is printed; what the text says of them is. Corollary 1 and Algorithm
-I are confirmed by algorithm_1.py. P.A1.ends and P.III-D are about runs: both routes run the algorithm; its end is judged in
+I are confirmed by algorithm_1.py. P.A1.realizes and P.III-D are about runs: both routes run the algorithm; its end is judged in
 doubles by the residual, and in rationals by the gap of Theorem 1.
 """
 
@@ -40,6 +40,7 @@ from fairalloc.theorems.papers.p.algorithm_1 import (
     rising_exactly,
 )
 from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, definition
+from fairalloc.theorems.papers.p.endless_rounds import ends, ends_in_floats
 from fairalloc.theorems.papers.shared import (
     ANY,
     BF,
@@ -449,13 +450,21 @@ statements = [
         "Algorithm I ends, and then every user has a bottleneck at every eligible server.",
         "P III-C",
         "run",
+        ends_in_floats,
+        ends,
+        ANY,
+        note="In exact arithmetic, with the least changes that make it well defined: rounds may go on for ever, their changes "
+        "in one ratio below 1, as rational functions of what is left prove (endless_rounds.py). Where it ends is P.A1.realizes.",
+    ),
+    Statement(
+        "P.A1.realizes",
+        "Algorithm I, with equality up to 1e-12, ends where every user has a bottleneck at every eligible server.",
+        "P III-C",
+        "run",
         converges("ps-dsf", "psdsf-algorithm-1", "mid"),
         converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid"),
         ANY,
-        note="Run with the least changes that make it well defined, and with equality up to 1e-12: in exact "
-        "arithmetic rounds need "
-        "not end. One resource, servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second: user 2's part goes "
-        "to its limit geometrically.",
+        note="Run with the least changes that make it well defined. Without the tolerance it need not end: P.A1.ends.",
     ),
     Statement(
         "P.III-D",

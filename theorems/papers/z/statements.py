@@ -7,7 +7,7 @@ the utilities f of section VI. Where the print differs from the definition, stat
 Z.P2 and Z.V.NB.CE count the iterations of two interior-point codes; what confirms are the Newton steps of a third, whose answer
 is proved in rationals (newton_steps.py).
 
-59 statements in all; `place` says where each claim stands.
+60 statements in all; `place` says where each claim stands.
 """
 
 from collections.abc import Sequence
@@ -510,10 +510,70 @@ def _pivot_example(_: Case) -> Sequence[Row]:
     ]
 
 
-def _undecided(_: Case) -> Verdict:
-    return Verdict(
-        "extension", None, float("nan"), "not decided: instances have no f of a vector, only numbers of tasks", "not run"
-    )
+# ---- section VI: utilities f(what the tasks take) ---------------------------------------------------------------------------
+
+VALUES = ((1, 2, 3), (3, 1, 2), (2, 3, 1))
+"""For f_n(c) = p_n . c, a positive linear function of what the tasks of user n take: p_n by user, in turn."""
+
+
+def _valued(instance: Instance, different: bool) -> Instance:
+    """The instance with demands d / p_n . d, of which n runs f_n(c) tasks where its tasks take c."""
+    rows = []
+    for n, demands in enumerate(instance.exact.demands):
+        p = VALUES[n % len(VALUES) if different else 0]
+        rows.append([[v / sum(F(w) * u for w, u in zip(p, row, strict=False)) for v in row] for row in demands])
+    return instance.replace(demands=rows)
+
+
+def _linear(judge: Judge, different: bool) -> Judge:
+    """The judge, where user n has f_n(c) = p_n . c, or f_1 for all; reports are of demands, and the mechanism knows p_n."""
+
+    def judged(case: Case, answer: Answer) -> Verdict:
+        told = case.misreport
+        if told is not None:
+            rows = _valued(case.reported, different).exact.demands
+            parts = tuple(None if d is None else rows[n] for n, d in zip(told.users, told.demands, strict=True))
+            told = replace(told, demands=parts)
+        return judge(replace(case, instance=_valued(case.instance, different), misreport=told), answer)
+
+    return judged
+
+
+def _midpoint(case: Case) -> Verdict:
+    """The mean of two allocations is lexicographically larger than that in which a user who differs has the least utility.
+
+    In rationals, for f(c) = sum of c_r / (1 + c_r).
+    """
+    first, second, different = _taken(case, True)
+    u, v, middle = ([sum(r / (1 + r) for r in c) for c in part] for part in (first, second, _mean(first, second)))
+    n = min(different, key=lambda m: min(u[m], v[m]))
+    steps = [b - a for a, b in zip(sorted(u if u[n] <= v[n] else v), sorted(middle), strict=True) if a != b]
+    gain = steps[0] if steps else F(0)
+    words = f"of the sorted utilities the first that differs rises by {float(gain):.3g}"
+    return Verdict("uniqueness", gain > 0, float(-gain), words, "rational arithmetic")
+
+
+def _midpoint_in_floats(case: Case) -> Verdict:
+    """In the mean nobody who differs has less than the least of their utilities; for f(c) = sum of log(1 + c_r)."""
+    first, second, different = _taken(case, False)
+    u, v, middle = ([float(np.log1p(c).sum()) for c in part] for part in (first, second, _mean(first, second)))
+    least = min(min(u[n], v[n]) for n in different)
+    fall = (least - min(middle[n] for n in different)) / max(*u, *v)
+    return Verdict("uniqueness", not fall > TOLERANCE, fall, f"the least utility falls by {fall:.3g}, relative", "floating point")
+
+
+def _taken(case: Case, exact: bool) -> tuple[list[Any], list[Any], list[int]]:
+    """What the tasks of each user take in the two points of a case, and the users for whom it differs."""
+    h, bundles = _bundles(case, exact)
+    first, second = ([row[n].sum(axis=0) for n in range(h.instance.N)] for row in bundles)
+    different = [n for n, (a, b) in enumerate(zip(first, second, strict=True)) if (a != b).any()]
+    if not different:
+        raise NotApplicable("tasks take the same in both allocations")
+    return first, second, different
+
+
+def _mean(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    return [(a + b) / 2 for a, b in zip(first, second, strict=True)]
 
 
 # ---- the statements -------------------------------------------------------------------------------------------------
@@ -564,6 +624,12 @@ _EXCHANGE = (
     "from Y' to Y: some k has v'_k <= v'_j and less in Y. Whether k misreports or not, it has truly more in Y', and v_k < v'_k "
     "<= v'_j < v_j <= v_n: (a) applies to k with a smaller v_k, and so on without end: a contradiction."
 )
+_RISING = (
+    "f rises with each c_r, if weakly: by concavity f((1 - 1/s) c + t e_r) >= (1 - 1/s) f(c) + f(s t e_r) / s, and f(s t e_r) >= "
+    "f(t e_r) for s >= 1; let s tend to infinity, for f is continuous along c."
+)
+"""Of a finite concave f on vectors >= 0 with f((1 + g) c) > f(c); e_r is a unit vector."""
+
 _MARKET = (
     "KKT of max sum log u_n gives prices p >= 0: what has a price is sold out, and user n runs only tasks that cost q_n = 1 / "
     "u_n, the least of all that the pool can run. So Y_n costs 1, everything costs N, and an equal part of everything, the "
@@ -1105,29 +1171,53 @@ statements = [
     # ---- section VI
     Statement(
         "Z.VI.EF",
-        "Envy-freeness over simplex demands holds even if each user has a different f, here f_n(u) = u / w_n.",
+        "Envy-freeness over simplex demands holds even if each user has a different f, here f_n(c) = (sum of c_r) / w_n.",
         "Z VI, of Theorem 2",
         "all",
         **_without_cell("lmmf", _plain_envy),
         hypotheses=replace(SIMPLEX, equal_weights=False),
-        note="true for one f that all users share",
+        note="f acts on what the tasks take; with simplex demands the sum is the number of tasks. True for one f: Z.VI.EF.common",
+    ),
+    Statement(
+        "Z.VI.EF.common",
+        "LMMF is envy-free for utilities f(what the tasks take) with one concave f that rises strictly along rays.",
+        "Z VI, of Theorem 2",
+        "all",
+        **_without_cell("lmmf", _linear(ENVY, different=False)),
+        hypotheses=ONE_POOL,
+        proof="Say n envies m, who holds what its tasks take, c_m: tasks of n that take c <= c_m have f(c) > u_n. "
+        + _RISING
+        + " So u_m = f(c_m) >= f(c) > u_n. Let m give up the part e of its tasks, and n run 1 - e of its own and e of those "
+        "that take c: u_n rises by e (f(c) - u_n) at least, as f is concave, and u_m falls to f((1 - e) c_m), which for small e "
+        "is still above u_n. Others keep what they have, so Y was not LMMF.",
+        note="tried with a linear f; simplex demands are not needed. If nothing unused is allocated, as for Z.T2",
     ),
     Statement(
         "Z.VI.SP",
-        "Strategyproofness over simplex demands holds even if each user has a different f, here f_n(u) = u / w_n.",
+        "LMMF is strategyproof for utilities f_n(what the tasks take), with known f_n of their own; of a coalition not all gain.",
         "Z VI, of Theorem 1",
         "all",
-        **_without_cell("lmmf", MISREPORTING),
-        hypotheses=replace(SIMPLEX, equal_weights=False),
+        **_without_cell("lmmf", _linear(MISREPORTING, different=True)),
+        hypotheses=ONE_POOL,
         misreports=2,
-        proof=_EXCHANGE + " Here v_n and v'_n are f_n of these tasks; f_n increases, is continuous and is not reported.",
+        proof=_EXCHANGE
+        + " Here v_n and v'_n are f_n of what these tasks take. Z.L4 is: what n truly runs with Y'_n takes c <= Y'_n, and "
+        "f_n(c) <= f_n(Y'_n) = v'_n. " + _RISING,
+        note="tried with linear f_n; simplex demands are not needed. If nothing unused is allocated, as for Z.T1",
     ),
-    printed_claim(
+    Statement(
         "Z.VI.unique",
         "When f is strictly concave, the LMMF outcome is unique.",
         "Z VI",
-        EX3,
-        _undecided,
-        note="utilities here are numbers of tasks; these are unique, bundles are not",
+        "all",
+        _midpoint_in_floats,
+        _midpoint,
+        TWO_POINTS,
+        proof="Let tasks take c_n and c'_n in two LMMF outcomes that differ. Of the users with c_n != c'_n let n have the least "
+        "utility in one of them, m, say in the first. In the mean of both, which can be run, each user with c_k != c'_k has "
+        "f_k((c_k + c'_k) / 2) > m, and all others what they have in the first. So fewer users have m, and no more have less "
+        "than m: the first was not LMMF.",
+        note="What tasks take is unique, whether users share f or not; tasks are not where demand vectors are dependent, nor is who "
+        "gets unused resources. Tried is that the mean is lexicographically larger.",
     ),
 ]

@@ -1,0 +1,242 @@
+r"""Whether P's Algorithm I ends (P III-C): in rationals, with a proof where its rounds go on for ever.
+
+1. Rounds in rationals, from DRF on each server (algorithm_1.py). Where one has no update, the algorithm has ended, and every user
+   has a bottleneck (13) at every eligible server or not.
+2. Where the change of a round is t times that of the round before, 0 < t < 1, let s be the limit of tasks if it went on so, and v
+   what is left to it, so that tasks are now s + v.
+3. One round from s + e v, where e is a variable: tasks and shares are then rational functions of e (`Germ`), and each comparison
+   is decided by the sign for all e between 0 and a bound, which is recorded.
+4. Where that round ends at s + t e v, the next ones end at s + t^2 e v and so on, for every e below the bound, and never at s.
+5. Rounds in rationals from s + v, each ending at s + t^k v, until t^k is below the bound.
+
+Tried in floating point: the solver's rounds, and whether the ratio of the sizes of their changes has become constant.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations.game.game import bottleneck_gap
+from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import as_flint, as_fraction, exact_arcs
+from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
+from fairalloc.solvers.game.session import servers_of
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server, procedure
+
+__all__ = ["Germ", "ends", "ends_in_floats"]
+
+ONE = Fraction(1)
+MOST_ROUNDS = 10
+"""Rounds after which nothing is decided."""
+
+MOST_STEPS = 200
+"""Rounds to the bound; where it takes more, nothing is decided."""
+
+RATIO = 1e-3
+"""How much ratios of changes that are called constant may differ in floating point."""
+
+
+# ---- rational functions of e -----------------------------------------------------------------------------------------------
+
+
+class Germ:
+    """A rational function of e, compared by its sign for small positive e; `bounds` gets an e below which each sign is so.
+
+    >>> bounds = [Fraction(1)]
+    >>> e = Germ.variable(bounds)
+    >>> (0 < e, e < Fraction(1, 100), e * e < e, (1 - e) / (1 - e) == 1)
+    (True, True, True, True)
+    >>> min(bounds)
+    Fraction(1, 101)
+    """
+
+    def __init__(self, top: Any, bottom: Any, bounds: list[Fraction]) -> None:
+        """The quotient of two polynomials.
+
+        Parameters
+        ----------
+        top, bottom : polynomials of python-flint over the rationals
+        bounds : gets what a sign is based on
+        """
+        common = top.gcd(bottom)
+        self.top, self.bottom, self.bounds = top // common, bottom // common, bounds
+
+    @classmethod
+    def variable(cls, bounds: list[Fraction]) -> "Germ":
+        """The variable e itself."""
+        from flint import fmpq_poly
+
+        return cls(fmpq_poly([0, 1]), fmpq_poly([1]), bounds)
+
+    def _of(self, other: Any) -> "Germ":
+        from flint import fmpq_poly
+
+        return other if isinstance(other, Germ) else Germ(fmpq_poly([as_flint(Fraction(other))]), fmpq_poly([1]), self.bounds)
+
+    def __add__(self, other: Any) -> "Germ":
+        other = self._of(other)
+        return Germ(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom, self.bounds)
+
+    def __mul__(self, other: Any) -> "Germ":
+        other = self._of(other)
+        return Germ(self.top * other.top, self.bottom * other.bottom, self.bounds)
+
+    def __truediv__(self, other: Any) -> "Germ":
+        other = self._of(other)
+        return Germ(self.top * other.bottom, self.bottom * other.top, self.bounds)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> "Germ":
+        return self * -1
+
+    def __sub__(self, other: Any) -> "Germ":
+        return self + -self._of(other)
+
+    def __rsub__(self, other: Any) -> "Germ":
+        return -self + other
+
+    def __rtruediv__(self, other: Any) -> "Germ":
+        return self._of(other) / self
+
+    def sign(self) -> int:
+        """-1, 0 or 1, for all positive e below a bound that is recorded."""
+        result = 1
+        for part in (self.top, self.bottom):
+            sizes = [as_fraction(value) for value in part.coeffs()]
+            first = next((size for size in sizes if size), None)
+            if first is None:
+                return 0
+            # first e^m is more than the later terms together
+            self.bounds.append(abs(first) / sum(map(abs, sizes)))
+            result *= 1 if first > 0 else -1
+        return result
+
+    def __bool__(self) -> bool:
+        return self.sign() != 0
+
+    def __eq__(self, other: object) -> bool:
+        return (self - other).sign() == 0
+
+    def __lt__(self, other: Any) -> bool:
+        return (self - other).sign() < 0
+
+    def __gt__(self, other: Any) -> bool:
+        return (self - other).sign() > 0
+
+    def __le__(self, other: Any) -> bool:
+        return not self > other
+
+    def __ge__(self, other: Any) -> bool:
+        return not self < other
+
+    __hash__ = None  # type: ignore[assignment]  # equal as functions, which no hash of parts shows
+
+
+# ---- in rationals ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Algorithm I on one instance; tasks by arc, rational or rational functions of e."""
+
+    places: list[ServerInRationals]
+    user: tuple[int, ...]
+
+    @classmethod
+    def of(cls, instance: Instance) -> "Rounds":
+        """Those of an instance."""
+        return cls(ServerInRationals.all_of(instance), exact_arcs(instance).user)
+
+    def after(self, x: dict[int, Any]) -> tuple[dict[int, Any], int]:
+        """Tasks after one round from tasks x, and the number of its updates."""
+        x, updates = dict(x), 0
+        for place in self.places:
+            updates += len(list(procedure(place, x, self.user)))
+        return x, updates
+
+    def go_on_from(self, x: dict[int, Fraction], change: dict[int, Fraction], ratio: Fraction) -> bool:
+        """Whether rounds from x, of which the last changed it so, each change it by `ratio` times the change before, for ever."""
+        # 2.
+        left = {a: -v * ratio / (1 - ratio) for a, v in change.items()}
+        limit = {a: v - left[a] for a, v in x.items()}
+        # 3.
+        bounds = [ONE]
+        e = Germ.variable(bounds)
+        made, _ = self.after({a: limit[a] + e * left[a] for a in x})
+        # 4.
+        if any(made[a] != limit[a] + e * (ratio * left[a]) for a in x):
+            return False
+        # 5.
+        part = ONE
+        if ratio**MOST_STEPS >= min(bounds):
+            return False
+        while part >= min(bounds):
+            x, _ = self.after(x)
+            part *= ratio
+            if any(x[a] != limit[a] + part * left[a] for a in x):
+                return False
+        return True
+
+
+def ends(case: Case) -> Verdict:
+    """Algorithm I ends, and then every user has a bottleneck at every eligible server; exactly."""
+    name, method = "termination", "rounds in rationals, and in rational functions"
+    rounds, changes = Rounds.of(case.instance), list[dict[int, Fraction]]()
+    x = drf_on_each_server(case.instance, rounds.places)
+    for count in range(1, MOST_ROUNDS + 1):
+        # 1.
+        before, (x, updates) = x, rounds.after(x)
+        if not updates:
+            settled = not any(place.without_bottleneck(x, rounds.user) for place in rounds.places)
+            words = f"it ends after {count} rounds, where everybody {'has' if settled else 'lacks'} a bottleneck"
+            return Verdict(name, settled, -1.0 if settled else 1.0, words, method)
+        # 2.
+        changes.append({a: x[a] - before[a] for a in x})
+        ratio = _ratio(*changes[-2:]) if len(changes) > 1 else None
+        if ratio is not None and rounds.go_on_from(x, changes[-1], ratio):
+            words = f"from round {count - 1} on every round changes tasks by {ratio} times as much as the one before, for ever"
+            return Verdict(name, False, float(ratio), words, method)
+    return Verdict(name, None, np.nan, f"not decided: {MOST_ROUNDS} rounds, and their changes are not geometric", method)
+
+
+def _ratio(before: dict[int, Fraction], after: dict[int, Fraction]) -> Fraction | None:
+    """The t between 0 and 1 with after = t before, if there is one."""
+    a = next((a for a, v in before.items() if v), None)
+    if a is None:
+        return None
+    ratio = after[a] / before[a]
+    return ratio if 0 < ratio < 1 and all(after[b] == ratio * v for b, v in before.items()) else None
+
+
+# ---- in floating point -----------------------------------------------------------------------------------------------------
+
+
+def ends_in_floats(case: Case) -> Verdict:
+    """The same for the solver's rounds: without an update, or with changes in one ratio below 1."""
+    game, sizes = ps_dsf.game(case.instance), list[float]()
+    servers, method = servers_of(game), f"{MOST_ROUNDS} rounds in floating point"
+    x = np.zeros(len(game.user))
+    drf_alone(servers, x)
+    for count in range(1, MOST_ROUNDS + 1):
+        before, tasks, updates = x.copy(), game.tasks(x), 0
+        for server in servers:
+            y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
+            server.put(y, x, tasks)
+            updates += len(minima)
+        if not updates:
+            gap = max(bottleneck_gap(game, x, server.index) for server in servers)
+            return Verdict(
+                "termination", gap <= 1e-6, gap - 1e-6, f"it ends after {count} rounds with a gap of {gap:.1e}", method
+            )
+        sizes.append(float(np.abs((x - before) / game.gamma).max()))
+    ratios = [b / a for a, b in pairwise(sizes[-4:]) if a]
+    geometric = len(ratios) == 3 and max(ratios) - min(ratios) <= RATIO and RATIO < ratios[-1] < 1 - RATIO
+    words = f"changes in the ratio {ratios[-1]:.4g}" if geometric else f"not decided after {MOST_ROUNDS} rounds"
+    return Verdict("termination", False if geometric else None, ratios[-1] if geometric else np.nan, words, method)
