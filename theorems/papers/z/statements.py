@@ -1217,7 +1217,7 @@ statements = [
         "utility in one of them, m, say in the first. In the mean of both, which can be run, each user with c_k != c'_k has "
         "f_k((c_k + c'_k) / 2) > m, and all others what they have in the first. So fewer users have m, and no more have less "
         "than m: the first was not LMMF.",
-        note="What tasks take is unique, whether users share f or not; tasks are not where demand vectors are dependent, nor is who "
-        "gets unused resources. Tried is that the mean is lexicographically larger.",
+        note="What tasks take is unique, whether users share f or not; tasks are not where demand vectors are dependent, nor "
+        "who gets unused resources. Tried is that the mean is lexicographically larger.",
     ),
 ]
