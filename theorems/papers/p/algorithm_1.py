@@ -367,7 +367,18 @@ def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> d
 
 
 def procedure(place: ServerInRationals, x: dict[int, Fraction], user: tuple[int, ...]) -> Iterator[Fraction]:
-    """The inner loop for one server: S* before every update; x is changed in place."""
+    """The inner loop for one server; x is changed in place.
+
+    Parameters
+    ----------
+    place : the server
+    x : tasks by arc
+    user : (A,) the user of each arc
+
+    Returns
+    -------
+    S* before every update
+    """
     left = list(place.here)
     for _ in range(20 * (len(place.here) * len(place.rows) + 10)):
         if not left:

@@ -162,7 +162,18 @@ class Rounds:
         return x, updates
 
     def go_on_from(self, x: dict[int, Fraction], change: dict[int, Fraction], ratio: Fraction) -> bool:
-        """Whether rounds from x, of which the last changed it so, each change it by `ratio` times the change before, for ever."""
+        """Whether each of the rounds from x changes tasks by `ratio` times the change before, for ever.
+
+        Parameters
+        ----------
+        x : tasks by arc
+        change : what the last round changed
+        ratio : between 0 and 1
+
+        Returns
+        -------
+        True where it is proved
+        """
         # 2.
         left = {a: -v * ratio / (1 - ratio) for a, v in change.items()}
         limit = {a: v - left[a] for a, v in x.items()}
