@@ -325,7 +325,7 @@ def test_minima_that_fall_are_seen(monkeypatch):
 
 def test_rounds_that_go_on_for_ever_are_proved_to():
     """A quarter of the change before; another ratio, or a limit that is reached, is no such proof."""
-    rounds = endless_rounds.Rounds.of(LATER.instance)
+    rounds = endless_rounds.ExactRounds.of(LATER.instance)
     x = algorithm_1.drf_on_each_server(LATER.instance, rounds.places)
     once, _ = rounds.after(x)
     change = {a: once[a] - x[a] for a in x}

@@ -143,14 +143,14 @@ class Germ:
 
 
 @dataclass(frozen=True)
-class Rounds:
+class ExactRounds:
     """Algorithm I on one instance; tasks by arc, rational or rational functions of e."""
 
     places: list[ServerInRationals]
     user: tuple[int, ...]
 
     @classmethod
-    def of(cls, instance: Instance) -> "Rounds":
+    def of(cls, instance: Instance) -> "ExactRounds":
         """Those of an instance."""
         return cls(ServerInRationals.all_of(instance), exact_arcs(instance).user)
 
@@ -199,7 +199,7 @@ class Rounds:
 def ends(case: Case) -> Verdict:
     """Algorithm I ends, and then every user has a bottleneck at every eligible server; exactly."""
     name, method = "termination", "rounds in rationals, and in rational functions"
-    rounds, changes = Rounds.of(case.instance), list[dict[int, Fraction]]()
+    rounds, changes = ExactRounds.of(case.instance), list[dict[int, Fraction]]()
     x = drf_on_each_server(case.instance, rounds.places)
     for count in range(1, MOST_ROUNDS + 1):
         # 1.
