@@ -80,16 +80,16 @@ class Germ:
         return other if isinstance(other, Germ) else Germ(fmpq_poly([as_flint(Fraction(other))]), fmpq_poly([1]), self.bounds)
 
     def __add__(self, other: Any) -> "Germ":
-        other = self._of(other)
-        return Germ(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom, self.bounds)
+        by = self._of(other)
+        return Germ(self.top * by.bottom + by.top * self.bottom, self.bottom * by.bottom, self.bounds)
 
     def __mul__(self, other: Any) -> "Germ":
-        other = self._of(other)
-        return Germ(self.top * other.top, self.bottom * other.bottom, self.bounds)
+        by = self._of(other)
+        return Germ(self.top * by.top, self.bottom * by.bottom, self.bounds)
 
     def __truediv__(self, other: Any) -> "Germ":
-        other = self._of(other)
-        return Germ(self.top * other.bottom, self.bottom * other.top, self.bounds)
+        by = self._of(other)
+        return Germ(self.top * by.bottom, self.bottom * by.top, self.bounds)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -100,7 +100,7 @@ class Germ:
         return self + -self._of(other)
 
     def __rsub__(self, other: Any) -> "Germ":
-        return -self + other
+        return -self + self._of(other)
 
     def __rtruediv__(self, other: Any) -> "Germ":
         return self._of(other) / self
@@ -122,19 +122,19 @@ class Germ:
         return self.sign() != 0
 
     def __eq__(self, other: object) -> bool:
-        return (self - other).sign() == 0
+        return (self - self._of(other)).sign() == 0
 
     def __lt__(self, other: Any) -> bool:
-        return (self - other).sign() < 0
+        return (self - self._of(other)).sign() < 0
 
     def __gt__(self, other: Any) -> bool:
-        return (self - other).sign() > 0
+        return (self - self._of(other)).sign() > 0
 
     def __le__(self, other: Any) -> bool:
-        return not self > other
+        return not self > self._of(other)
 
     def __ge__(self, other: Any) -> bool:
-        return not self < other
+        return not self < self._of(other)
 
     __hash__ = None  # type: ignore[assignment]  # equal as functions, which no hash of parts shows
 
