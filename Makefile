@@ -3,6 +3,7 @@
 # make system: the Ipopt library, from the system's packages      make statements : write docs/STATEMENTS.md again
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
 # make experiments : run the experiments in full, hours; what is on record is not run again; write docs/EXPERIMENTS.md
+# make docs : the site, build/docs/index.html; notebooks that are not executed yet are; make docs NOTEBOOKS= leaves them as they are
 # make clean : forget the environments
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test test-lowest lint system statements experiments notebooks clean
+.PHONY: bench test test-lowest lint system statements experiments notebooks docs clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -49,6 +50,19 @@ notebooks: .venv/test.stamp
 	IPYTHONDIR=$(CURDIR)/build/ipython JUPYTER_RUNTIME_DIR=$(CURDIR)/build/jupyter \
 	    $(BIN)/python -m jupyter execute --timeout=60 --output=../build/notebooks/{notebook_name} notebooks/*.ipynb
 
+# What tests/interface/test_notebooks.py has executed is not executed again.
+NOTEBOOKS ?= $(patsubst %,build/%,$(wildcard notebooks/*.ipynb))
+
+build/notebooks/%.ipynb: notebooks/%.ipynb | .venv/docs.stamp
+	@mkdir -p build/notebooks
+	IPYTHONDIR=$(CURDIR)/build/ipython JUPYTER_RUNTIME_DIR=$(CURDIR)/build/jupyter \
+	    $(BIN)/python -m jupyter execute --timeout=60 --output=../build/notebooks/{notebook_name} $<
+
+docs: .venv/docs.stamp $(NOTEBOOKS)
+	$(BIN)/python docs/tools/assemble.py build/docs-source
+	$(BIN)/python -P -m sphinx -q -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
+	@echo "the site: build/docs/index.html"
+
 clean:
 	rm -rf .venv .venv-lowest build *.egg-info
 
@@ -68,6 +82,10 @@ clean:
 
 .venv/test.stamp: pyproject.toml .venv/bench.stamp
 	$(BIN)/pip install -q --only-binary :all: $(TREE) ".[dev]"
+	@touch $@
+
+.venv/docs.stamp: pyproject.toml .venv/bench.stamp
+	$(BIN)/pip install -q --only-binary :all: $(TREE) ".[docs]"
 	@touch $@
 
 # The lowest versions that pyproject.toml declares of what is imported, and whatever goes with them; uv finds them, pip installs.

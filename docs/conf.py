@@ -1,0 +1,47 @@
+"""How Sphinx builds the site from build/docs-source, which tools/assemble.py makes: `make docs`.
+
+Formulas are MathML, nothing is loaded from elsewhere, warnings are errors, and so are links to what is not there.
+"""
+
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS / "tools"), str(DOCS.parent)]
+
+import fairalloc  # noqa: E402
+
+project, author = "fairalloc", "The fairalloc developers"
+copyright = author  # noqa: A001 (Sphinx' name)
+version = release = fairalloc.__version__
+
+extensions = ["myst_parser", "docstrings", "mathml", "offline"]
+exclude_patterns = ["parts/**"]
+
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_fence_as_directive = ["math"]
+myst_heading_anchors = 3
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "fairalloc"
+html_static_path = [str(DOCS / "static")]
+html_css_files = ["site.css"]
+html_js_files = ["filter.js"]
+html_copy_source = html_show_sourcelink = False
+html_show_search_summary = False  # its texts are fetched, which pages from file:// may not
+html_sidebars = {page: [] for page in ("index", "statements/*", "statements/**")}
+html_theme_options = {
+    "footer_end": [],
+    "footer_start": ["copyright"],
+    "header_links_before_dropdown": 8,
+    "navbar_end": ["theme-switcher"],
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+}
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 88
+python_use_unqualified_type_names = True

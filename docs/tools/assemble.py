@@ -1,0 +1,54 @@
+"""Collect what Sphinx reads: python docs/tools/assemble.py build/docs-source.
+
+Pages of docs/ and of the root of the repository with their links led to pages, and what is made from the package: statements,
+tutorials, reference. A file that stays the same is not written again, so that a second build reads only what changed.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from links import led_to_pages
+from reference_pages import reference_pages
+from tutorials import tutorial_pages
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_PAGES = {"STATEMENTS.md"}
+"""Files of docs/ that the site has in another form."""
+
+
+def pages() -> Iterator[tuple[str, str | bytes]]:
+    """(path, content) of everything."""
+    for file in sorted((ROOT / "docs").rglob("*.md")):
+        if file.name not in NO_PAGES:
+            yield str(file.relative_to(ROOT / "docs")), led_to_pages(file.read_text(encoding="utf-8"))
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
+        yield name.lower(), led_to_pages((ROOT / name).read_text(encoding="utf-8"))
+    yield "parts/readme.md", _beginning((ROOT / "README.md").read_text(encoding="utf-8"))
+    yield from tutorial_pages(ROOT / "build" / "notebooks", ROOT / "notebooks")
+    yield from reference_pages()
+
+
+def _beginning(readme: str) -> str:
+    """The README below its title up to the end of its first example."""
+    body = readme.partition("\n")[2]
+    return body[: body.index("```\n", body.index("```text\n") + 1) + 4]
+
+
+def write(folder: Path) -> None:
+    """Make the folder hold these pages and nothing else."""
+    kept = set()
+    for path, content in pages():
+        file = folder / path
+        kept.add(file)
+        data = content.encode() if isinstance(content, str) else content
+        if not file.exists() or file.read_bytes() != data:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+    for file in folder.rglob("*"):
+        if file.is_file() and file not in kept:
+            file.unlink()
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

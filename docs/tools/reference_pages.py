@@ -1,0 +1,147 @@
+"""The reference: the public names in groups, the text of every module, the command line, the JSON schemas."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from pkgutil import walk_packages
+
+from links import plain
+
+import fairalloc
+from fairalloc.cli import _parser
+
+GROUPS = {
+    "data": (
+        "Instances",
+        "Instance read_instance write_instance show Overview example EXAMPLES generators traces aggregate expand",
+    ),
+    "solving": (
+        "Solving",
+        "solve solve_many options Method METHODS Allocation read_allocation write_allocation export",
+    ),
+    "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin cvxpy_tasks pyomo_tasks"),
+    "judging": (
+        "Properties, proofs and explanations",
+        "check check_mechanism Property Verdict Failure certify Certificate explain Explanation market PricedAllocation "
+        "sensitivity Sensitivity plots",
+    ),
+    "claims": ("Claims", "claim Claim ClaimResult Case Hypotheses Misreport judges matrix Matrix"),
+    "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
+}
+"""The pages of the public names; each name is on exactly one."""
+
+ROOMS = {
+    "models": "instances, allocations, shares, files: no optimization",
+    "formulations": "the papers' pages as models, and their definitions as residuals",
+    "solvers": "what computes an allocation, and how it is judged",
+    "analysis": "what can be said of an allocation",
+    "runs": "processes, stores and pages that experiments share",
+    "simulation": "clusters over time, and the papers' experiments",
+    "theorems": "the papers' statements, and the search for counterexamples",
+    "benchmarks": "the comparison of methods",
+}
+
+
+def reference_pages() -> Iterator[tuple[str, str]]:
+    """(path, Markdown) of the pages below reference/."""
+    grouped = [name for _, names in GROUPS.values() for name in names.split()]
+    if sorted(grouped) != sorted(fairalloc.__all__):
+        raise SystemExit(f"public names without a page of the reference: {set(fairalloc.__all__) ^ set(grouped)}")
+    for page, (title, names) in GROUPS.items():
+        yield f"reference/{page}.md", _names(title, names.split())
+    for room, what in ROOMS.items():
+        yield f"reference/modules/{room}.md", _modules(room, what)
+    yield "reference/command-line.md", _command_line()
+    yield "reference/schemas.md", _schemas()
+
+
+# ---- names and modules -----------------------------------------------------------------------------------------------
+
+
+def _names(title: str, names: list[str]) -> str:
+    return f"# {title}\n\n```{{eval-rst}}\n" + "\n".join(_directive(name) for name in names) + "```\n"
+
+
+def _directive(name: str) -> str:
+    """What autodoc shows a name with."""
+    value = getattr(fairalloc, name)
+    if isinstance(value, type):
+        return f".. autoclass:: fairalloc.{name}\n   :members:\n"
+    if hasattr(value, "__path__") or type(value).__name__ == "module":
+        return f".. automodule:: {value.__name__}\n   :members:\n"
+    return f".. autofunction:: fairalloc.{name}\n" if callable(value) else f".. autodata:: fairalloc.{name}\n   :no-value:\n"
+
+
+def _modules(room: str, what: str) -> str:
+    package = getattr(fairalloc, room)
+    found = sorted(part.name for part in walk_packages(package.__path__, f"{package.__name__}."))
+    elsewhere = {"fairalloc.models.generators", "fairalloc.models.traces", "fairalloc.analysis.plots"}
+    parts = [f"# {room}\n\nThe texts of the modules of `{room}/`: {what}.\n"]
+    for name in [package.__name__, *found]:
+        if name not in elsewhere:
+            title = name.removeprefix("fairalloc.")
+            parts.append(f"## {title.removeprefix(f'{room}.')}\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n")
+    return "\n".join(parts)
+
+
+# ---- command line ----------------------------------------------------------------------------------------------------
+
+
+def _command_line() -> str:
+    parser = _parser()
+    parts = [
+        "# Command line\n\nWhatever is wrong is one sentence and exit code 2 (1 where a check fails, a claim of your own is "
+        "violated, or one of several instances has no answer; 70 is a mistake of this package, and "
+        "`--debug` shows its traceback). `--help` after a command says what is below.\n"
+    ]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            told = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            parts += [_command(name, command, told.get(name, "")) for name, command in action.choices.items()]
+    return "\n".join(parts)
+
+
+def _command(name: str, command: argparse.ArgumentParser, told: str, level: str = "##") -> str:
+    lines = [f"{level} fairalloc {name}\n", f"{plain(told)}.\n" if told else "", f"```text\n{_usage(command)}\n```\n"]
+    rows = []
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            inner = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            lines += [_command(f"{name} {key}", part, inner.get(key, ""), level + "#") for key, part in action.choices.items()]
+        elif action.dest not in ("help", "debug") and action.help is not argparse.SUPPRESS:
+            rows.append(f"| {_argument(action)} | {plain(_help(action))} |")
+    table = ["| argument | what it is |", "| --- | --- |", *rows, ""] if rows else []
+    return "\n".join([*lines[:3], *table, *lines[3:]])
+
+
+def _usage(command: argparse.ArgumentParser) -> str:
+    return command.format_usage().removeprefix("usage: ").strip()
+
+
+def _argument(action: argparse.Action) -> str:
+    names = ", ".join(f"`{name}`" for name in action.option_strings)
+    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else ""
+    metavar = action.metavar if isinstance(action.metavar, str) else choices or (action.dest.upper() if action.nargs != 0 else "")
+    return f"{names} {plain(metavar)}".strip().replace("|", r"\|") if names else f"`{metavar or action.dest}`"
+
+
+def _help(action: argparse.Action) -> str:
+    told = action.help or ""
+    return told % {"default": action.default, "prog": "fairalloc"} if "%" in told else told
+
+
+# ---- schemas ---------------------------------------------------------------------------------------------------------
+
+
+def _schemas() -> str:
+    parts = ["# JSON schemas\n\nWhat `read_instance` and `read_allocation` read and the commands write.\n"]
+    for kind in ("instance", "allocation"):
+        text = files("fairalloc.models").joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
+        schema = json.loads(text)
+        parts += [
+            f"## {schema.get('title', kind)}\n",
+            f"{plain(schema.get('description', ''))}\n",
+            f"```json\n{text.rstrip()}\n```\n",
+        ]
+    return "\n".join(parts)

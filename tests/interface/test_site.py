@@ -1,0 +1,76 @@
+"""What the site is made of: pages load nothing from elsewhere, links of the repository lead to pages, docstrings become markup.
+
+The site itself is built by `make docs`, in which warnings are errors.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / "build" / "docs"
+
+
+def tool(name):
+    """A module of docs/tools, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+links, docstrings, offline = tool("links"), tool("docstrings"), tool("offline")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<script src="https://cdn.example/a.js"></script>',
+        "<link rel=stylesheet href='//cdn.example/a.css'>",
+        '<p><img alt="" src="http://example/a.png"></p>',
+        '<iframe src="https://example"></iframe>',
+    ],
+)
+def test_what_a_page_loads_from_elsewhere_is_seen(page):
+    assert len(offline.loaded_from_elsewhere(page)) == 1
+
+
+def test_links_that_readers_follow_are_not_loaded():
+    page = '<a href="https://example">there</a><link rel="canonical" href="https://example"><script src="_static/a.js"></script>'
+    assert offline.loaded_from_elsewhere(page) == []
+
+
+def test_what_a_style_sheet_loads_is_seen():
+    assert offline.style_loads('@import "https://a/b.css"; p { background: url(//c/d.png) }') == ["https://a/b.css", "//c/d.png"]
+    assert offline.style_loads('p { background: url("data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org%27") }') == []
+
+
+def test_a_site_with_a_fault_is_refused(tmp_path):
+    (tmp_path / "a.html").write_text('<script src="https://cdn.example/a.js"></script>')
+    assert list(offline.faults(tmp_path)) == ["a.html loads https://cdn.example/a.js"]
+
+
+def test_what_is_built_has_no_fault():
+    assert list(offline.faults(BUILT)) == []
+
+
+def test_links_of_the_repository_lead_to_pages():
+    text = "[a](docs/GLOSSARY.md#symbols) [b](../README.md) [c](https://example) [d](notebooks/01_drfh.ipynb) [e](#here)"
+    assert links.led_to_pages(text) == (
+        "[a](/GLOSSARY.md#symbols) [b](/index.md) [c](https://example) [d](/tutorials/01_drfh.md) [e](#here)"
+    )
+    assert links.led_to_pages("```python\nx[a](b.md)\n```\n") == "```python\nx[a](b.md)\n```\n"
+
+
+def test_docstrings_become_markup():
+    text = "Rise, as `x_n` <= M_n:\n\n    max g\n\n- one\n  thing\n\nParameters\n----------\nx : tasks\n    of users\n"
+    assert [line for line in docstrings.restructured(text.splitlines()) if line] == [
+        "Rise, as ``x_n`` <= M\\_n:",
+        ".. code-block:: none",
+        "    max g",
+        "- one thing",
+        "**Parameters**",
+        "``x``",
+        "    tasks of users",
+    ]
