@@ -185,7 +185,7 @@ def _seconds(text: str) -> float:
 def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> None:
     """For each paper what was held, refuted and not decided; then the smallest witness of each violation."""
     emit(_summary(statements, findings).text() + "\n")
-    emit(_overview(statements, findings).text() + "\n")
+    emit(_overview(findings).text() + "\n")
     for name, finding in findings.items():
         if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
             code = _code(finding, claims.get(name))
@@ -204,25 +204,22 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     rows = []
     for paper in [paper for paper in (*PAPERS, "own") if any(statements[name].paper == paper for name in findings)]:
         status = {name: finding.status for name, finding in findings.items() if statements[name].paper == paper}
-        proved = sum(word == "held" and bool(statements[name].proof) for name, word in status.items())
-        words: tuple[Status, ...] = ("held", "refuted", "violated in floating point", "not decided")
-        counts = [list(status.values()).count(word) for word in words]
-        rows.append([paper, *map(str, (counts[0], proved, *counts[1:]))])
-    columns = ["paper", "held", "of these with a proof", "refuted", "in floating point", "not decided"]
+        words: tuple[Status, ...] = ("proved", "held", "refuted", "violated in floating point", "not decided")
+        rows.append([paper, *(str(list(status.values()).count(word)) for word in words)])
+    columns = ["paper", "proved", "confirmed or not refuted", "refuted", "in floating point", "not decided"]
     return Grid("Statements by paper", columns, rows, right=range(1, 6))
 
 
-def _overview(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
+def _overview(findings: Mapping[str, Finding]) -> Grid:
     rows = []
     for name, finding in findings.items():
         needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
-        proved = "; proved" if finding.status == "held" and statements[name].proof else ""
-        rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + proved + needs])
+        rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + needs])
     return Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
 
 
 def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> str:
-    sections = [table_section(grid(statements, findings)) for grid in (_summary, _overview)]
+    sections = [table_section(grid) for grid in (_summary(statements, findings), _overview(findings))]
     return page("fairalloc: statements of the papers", [*sections, *_witnesses(statements, findings, claims)])
 
 

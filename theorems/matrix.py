@@ -2,7 +2,7 @@
 
     ✗         a violation is confirmed in rationals; the cell leads to the code that rebuilds its case
     ✗ floats  a violation is confirmed in floating point alone, by two methods or by the only one, and not in rationals
-    ✓         it holds: a finding of the statement with a proof that was checked, and no violation found
+    ✓         it holds: the statement has a proof that was read, and no violation was found
     ✓? 1,234  not refuted in so many cases
     ?         not decided
     ⇒         no statement is about it, but it follows from the mechanism's definition (implications.py)
@@ -45,7 +45,7 @@ class Evidence:
             return None
         if self.in_floats:
             return True
-        return (self.finding.status == "held") == self.statement.wants_violation
+        return self.finding.status != "proved" and (self.finding.status == "held") == self.statement.wants_violation
 
     @property
     def in_floats(self) -> bool:

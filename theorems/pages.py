@@ -6,6 +6,7 @@ from pathlib import Path
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
 from fairalloc.theorems.judges.experiments import run_of
+from fairalloc.theorems.proofs import Proof, served
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Statement
 
@@ -14,7 +15,9 @@ __all__ = ["statements_page", "write_statements_page"]
 _HEAD = """# Statements
 
 Written by `make statements` from theorems/papers/ and theorems/engine/witnesses.json; do not edit. Every statement runs:
-`fairalloc theorems verify --id ID`. "Not refuted" reports the last search on record; it is no proof.
+`fairalloc theorems verify --id ID`. The status, by the last search on record, is proved (by the proof that is given or named),
+held (a case was confirmed, or no violation was found in so many cases, which is no proof), refuted, violated in floating point,
+or not decided.
 """
 _QUANTIFIERS = {
     "all": "for every case",
@@ -36,7 +39,25 @@ def statements_page(statements: Mapping[str, Statement], known: WitnessRecord) -
         own = [item for item in statements.values() if item.paper == paper]
         parts += [f"## {paper}\n"] * bool(own)
         parts += [_entry(item, known) for item in own]
-    return "\n".join(parts)
+    return "\n".join([*parts, _shared(statements)])
+
+
+def _shared(statements: Mapping[str, Statement]) -> str:
+    """Each proof of several statements once, with what it serves."""
+    objects = {item.proof.name: item.proof for item in statements.values() if isinstance(item.proof, Proof)}
+    lines = ["## Proofs that several statements share\n"]
+    for name, ids in served({key: item.proof for key, item in statements.items()}).items():
+        if name in objects:
+            lines.append(f"### {name}\n\n{objects[name].text}\n\n- serves {', '.join(ids)}\n")
+    return "\n".join(lines)
+
+
+def _proof(item: Statement) -> str:
+    """The proof, or the name of a shared one and what the statement adds to it."""
+    if not isinstance(item.proof, Proof):
+        return item.proof
+    added = " [...] ".join(part for part in (item.proof.before.strip(), item.proof.after.strip()) if part)
+    return f"*{item.proof.name}*, below" + f"; here also: {added}" * bool(added)
 
 
 def _entry(item: Statement, known: WitnessRecord) -> str:
@@ -51,7 +72,7 @@ def _entry(item: Statement, known: WitnessRecord) -> str:
             else "; one user misreports" * item.misreports
         )
     )
-    lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {item.proof}"] * bool(item.proof)
+    lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {_proof(item)}"] * bool(item.proof)
     lines.append(f"- status: {_status(item, known)}")
     run = run_of(item.experiment)
     lines += [f"- {run}"] * bool(run)
@@ -65,7 +86,8 @@ def _entry(item: Statement, known: WitnessRecord) -> str:
 
 
 def _status(item: Statement, known: WitnessRecord) -> str:
-    last = known.searched.get(item.id)
+    """By the record; a proof counts without a search."""
+    last = known.searched.get(item.id, {"status": "proved", "trials": 0} if item.proof else None)
     if last is None:
         return "not searched yet"
     return f"{last['status']}" + (f", {last['trials']:,} cases tried" if last["trials"] else "")

@@ -18,11 +18,12 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.proofs import Proof
 
 __all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement"]
 
 Quantifier = Literal["all", "some", "run", "one"]
-Status = Literal["held", "refuted", "violated in floating point", "not decided"]
+Status = Literal["proved", "held", "refuted", "violated in floating point", "not decided"]
 
 FLOATING_POINT = "floating point"
 """How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
@@ -45,7 +46,8 @@ class Statement:
     printed : the paper's own counterexample for "some", its example for "one"
     mechanism, property : the cell of the matrix it belongs to, "" where it belongs to none
     table : the printed table that has this cell (an id of printed.py), "" where none has
-    proof : why it is true for every case, in a sentence that can be checked, or "" where no proof was checked here
+    proof : why it is true for every case, in sentences that can be checked: an object where other statements share it; "" where
+        no proof was read here by somebody else than its author
     note : what is known about the claim, for the docs
     experiment : the experiment of ours whose kept verdict it rests on (simulation/experiments), "" where it rests on none
     own : whether the mechanism is an object of the claim's author and not the registered one of this id
@@ -63,7 +65,7 @@ class Statement:
     mechanism: str = ""
     property: str = ""
     table: str = ""
-    proof: str = ""
+    proof: Proof | str = ""
     note: str = ""
     experiment: str = ""
     own: bool = False
@@ -76,6 +78,11 @@ class Statement:
     def paper(self) -> str:
         """The letter of the paper; "own" for a claim of nobody's paper, whose id has no letter before a point."""
         return self.id.split(".")[0] if "." in self.id else "own"
+
+    @cached_property
+    def proof_name(self) -> str:
+        """The name of its proof: its own id, unless other statements share it; "" where it has none."""
+        return self.proof.name if isinstance(self.proof, Proof) else self.id * bool(self.proof)
 
     @cached_property
     def wants_violation(self) -> bool:
@@ -105,8 +112,9 @@ class Finding:
     Attributes
     ----------
     statement : its id
-    status : "held" (on `trials` cases; for "some": a case was confirmed; for "one": the printed case was), "refuted" (by
-        `case`, confirmed in rationals), "violated in floating point" (by `case`, where no rational answer exists), "not decided"
+    status : "proved" (the statement has a proof, and no violation was confirmed in however few cases), "held" (not refuted in
+        `trials` cases; for "some": a case was confirmed; for "one": the printed case was), "refuted" (by `case`, confirmed in
+        rationals), "violated in floating point" (by `case`, where no rational answer exists), "not decided"
     sentence : the finding in English
     trials : cases that satisfy the hypotheses and were tried; 0 where the exact verdict of one case says all
     searched : seed, budget, sizes, what was rejected, what could not be confirmed, where the case came from

@@ -57,7 +57,7 @@ PARTS = {
         "__init__",
     ),
     "theorems": (
-        *("__init__", "cases", "hypotheses", "statement", "printed", "implications", "judges", "papers"),
+        *("__init__", "cases", "hypotheses", "proofs", "statement", "printed", "implications", "judges", "papers"),
         *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (

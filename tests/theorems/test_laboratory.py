@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import fields, replace
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -34,7 +35,14 @@ from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.search import measure, search
-from fairalloc.theorems.engine.witnesses import packaged, verify_witness, witnesses_of, write_witnesses
+from fairalloc.theorems.engine.witnesses import (
+    WitnessRecord,
+    on_record,
+    packaged,
+    verify_witness,
+    witnesses_of,
+    write_witnesses,
+)
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.judges import trials
@@ -42,6 +50,7 @@ from fairalloc.theorems.judges.trials import attempted, proved
 from fairalloc.theorems.matrix import comparison, matrix, write_matrix
 from fairalloc.theorems.pages import statements_page
 from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.proofs import Proof, served
 from fairalloc.theorems.statement import Finding, Statement, parse_finding
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,6 +195,43 @@ def test_a_claim_that_holds_is_held_on_a_stated_number_of_cases():
     assert 40 <= finding.trials <= 50, "a few cases that are drawn are none"
     assert f"{finding.trials} cases" in finding.sentence
     assert investigate(planted(trial=harmless, confirm=harmless), seconds=AMPLE, trials=3).status == "not decided"
+
+
+def test_a_proof_counts_without_cases_and_a_violation_refutes_it():
+    """One case is enough where there is a proof, and none where there is a violation."""
+    because = planted(trial=harmless, confirm=harmless, proof="because")
+    finding = investigate(because, seconds=AMPLE, trials=1)
+    assert finding.status == "proved"
+    assert finding.sentence.startswith("proved: K.planted; not refuted in ")
+    assert investigate(planted(proof="because"), seconds=AMPLE, trials=200).status == "refuted"
+    doubted = investigate(planted(confirm=harmless, proof="because"), seconds=AMPLE, trials=100)
+    assert doubted.status == "proved"
+    assert "violations in floating point were not confirmed" in doubted.sentence
+    assert on_record(because, WitnessRecord()).status == "proved"
+    assert on_record(replace(because, proof=""), WitnessRecord()) is None
+
+
+def test_the_record_calls_proved_what_has_a_proof():
+    record = packaged()
+    known = {name: STATEMENTS[name].proof != "" for name, last in record.searched.items() if last["status"] == "proved"}
+    assert len(known) > 150
+    assert all(known.values())
+    refuted = {
+        one["statement"] for one in record.witnesses if not one["without"] and not STATEMENTS[one["statement"]].wants_violation
+    }
+    assert [name for name, item in STATEMENTS.items() if item.proof and (name in refuted or name not in known)] == []
+
+
+def test_one_proof_serves_several_statements():
+    given = served({name: item.proof for name, item in STATEMENTS.items()})
+    assert all(name in given[item.proof_name] for name, item in STATEMENTS.items() if item.proof)
+    assert given["Z: exchange between two reports"] == ["Z.T1", "Z.T1.GSP", "Z.VI.SP"]
+    assert sum(len(ids) > 1 for ids in given.values()) > 20
+    assert sum(map(len, given.values())) == sum(bool(item.proof) for item in STATEMENTS.values())
+    texts = Counter(str(item.proof) for item in STATEMENTS.values() if isinstance(item.proof, str) and item.proof)
+    assert [text for text, count in texts.items() if count > 1] == [], "a proof of two statements is an object"
+    with pytest.raises(ValueError, match="two proofs are named 'a name'"):
+        served({"K.1": Proof("a name", "because"), "K.2": Proof("a name", "therefore")})
 
 
 def test_a_hypothesis_that_is_needed_is_found_with_its_case():
@@ -635,7 +681,7 @@ def test_no_witness_of_the_package_refutes_what_it_calls_held():
     known, tried = laboratory._Known(packaged().witnesses), 0
     for name, last in packaged().searched.items():
         claim = STATEMENTS[name]
-        if last["status"] != "held" or claim.quantifier in ("one", "some"):
+        if last["status"] not in ("held", "proved") or claim.quantifier in ("one", "some"):
             continue
         for case in known.of(claim)[RELATED]:
             assert claim.violated(parse_case(case)) is None, name

@@ -20,7 +20,7 @@ from fairalloc.theorems.statement import FLOATING_POINT, Finding, Statement, Sta
 __all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
 
 ENOUGH = 20
-"""With fewer decided cases the finding is "not decided"."""
+"""With fewer decided cases the finding is "not decided", unless there is a proof."""
 
 RELATED = "related"
 """Key of known cases that violate the same property of the same mechanism, found for another statement."""
@@ -138,6 +138,11 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     tried = f"{main.trials} cases of up to {_sizes([MOST])}"
     if statement.wants_violation:
         return Finding(statement.id, "not decided", f"no violation found in {tried}", main.trials, searched, needed=needed)
+    if statement.proof:  # however few cases were tried
+        doubt = f"; {len(main.unconfirmed)} violations in floating point were not confirmed" * bool(main.unconfirmed)
+        doubt += f"; the check failed on {len(main.failed)}: {main.failed[0][1]}" if main.failed else ""
+        sentence = f"proved: {statement.proof_name}; not refuted in {tried}{doubt}"
+        return Finding(statement.id, "proved", sentence, main.trials, searched, needed=needed)
     if main.failed:
         broke, error = main.failed[0]
         sentence = f"not refuted in {tried}, but the check failed on {len(main.failed)}: {error}"

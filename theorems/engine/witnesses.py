@@ -97,6 +97,8 @@ def packaged() -> WitnessRecord:
 def on_record(statement: Statement, record: WitnessRecord) -> Finding | None:
     """What a record says of a statement, as a finding whose witnesses are confirmed again; None where it says nothing.
 
+    A proof needs no cases: without a violation on record a statement that has one is proved.
+
     Parameters
     ----------
     statement : the claim
@@ -105,7 +107,9 @@ def on_record(statement: Statement, record: WitnessRecord) -> Finding | None:
     last = record.searched.get(statement.id)
     own = [one for one in record.witnesses if one["statement"] == statement.id and verify_witness(statement, one)]
     case = next((parse_case(one["case"]) for one in own if not one["without"]), None)
-    if last is None or ((last["status"] == "held") == statement.wants_violation and case is None):
+    if statement.proof and case is None:
+        last = {"trials": 0} | (last or {}) | {"status": "proved"}
+    if last is None or (last["status"] != "proved" and (last["status"] == "held") == statement.wants_violation and case is None):
         return None
     needed = {one["without"]: parse_case(one["case"]) for one in own if one["without"]}
     verdict = None if case is None else statement.violated(case)

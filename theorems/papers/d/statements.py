@@ -40,6 +40,7 @@ from fairalloc.theorems.papers.d.complaints import (
     two_ways,
 )
 from fairalloc.theorems.papers.d.judges import at_points, both_kinds, printed, rationals
+from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 __all__ = ["statements"]
@@ -350,11 +351,12 @@ _DEFINITION = [
 
 # ---- section 4: attributes --------------------------------------------------------------------------------------------
 
-_SAME_PROFILE = (
+_SAME_PROFILE = Proof(
+    "D: bounds on one user",
     "Let u be the user's tasks at the market's optimum without its own bound. The largest sum e log x is a "
     "concave function of the tasks of one user, so with a bound b that user runs min(b, u): with a request of q' for q it "
     "can use min(q, q', u), and min(q, u) by the truth. Both are NJC allocations (njc.py), so the worst after it is no better "
-    "than the best before."
+    "than the best before.",
 )
 
 _ATTRIBUTES = [
@@ -765,11 +767,12 @@ _EXISTENCE = [
 
 # ---- section 5.4 ----------------------------------------------------------------------------------------------------------
 
-_CONVERGES = (
+_CONVERGES = Proof(
+    "D: the central path",
     "x = x(t) maximises sum e log x + sum_j w_j log s_j / c, and p_j = w_j / (c s_j) has sum_j p_j r_ij = e_i / x_i by (12), "
     "all with the dummies. For all y in D sum e log y - sum e log x <= sum_i e_i (y_i - x_i) / x_i = sum_j p_j (load_j(y) - "
     "load_j(x)) <= sum_j p_j s_j = sum w / c. As t = - sum w log s grows, the least s and so 1 / c = 1 / sum_j w_j (1 - s_j) "
-    "/ s_j tend to 0; sum e log x has one maximum in D, the market's, so x(t) tends to it."
+    "/ s_j tend to 0; sum e log x has one maximum in D, the market's, so x(t) tends to it.",
 )
 
 _TRAJECTORY = [

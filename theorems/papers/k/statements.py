@@ -77,6 +77,7 @@ from fairalloc.theorems.papers.shared import (
     printed_tasks,
     property_claim,
 )
+from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
@@ -107,22 +108,29 @@ FAMILIES = Hypotheses(one_server=True, one_resource=True, everywhere=True, posit
 """For claims tried at points that the parameters of a case determine; the instance of the case is not used."""
 
 PROOFS_ALPHA = {
-    EF: "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
-    "may use it, and m has tasks at a server that n may use. There z_n g'(z_n) <= (x_n / phi_n) sum_r lambda_r d_nr < (x_m / "
-    "phi_m) sum_r lambda_r d_mr = z_m g'(z_m), by (65) for n, (64) for m, and since some r with lambda_r > 0 is demanded by n. "
-    "As z g'(z) does not rise for alpha >= 1, z_n > z_m: n has more than m of the resource of which it takes most there, by "
-    "weight, against (74). For alpha = inf see P.T2.envy.",
-    SI: "Multipliers give g'(z_ni) <= sum_r lambda_ir c_ir = sum_m (x_mi / gamma_mi) g'(z_mi) (69). As z g'(z) does not rise "
-    "for alpha >= 1, dividing by z_ni g'(z_ni) for the n with the least share at i leaves 1 / z_ni <= sum_m (x_mi / gamma_mi) / "
-    "z_mi = sum_m phi_m x_mi / x_m, and so for every n. The sum over n's servers is phi_n sum_i gamma_ni / x_n <= sum phi. For "
-    "alpha = inf see P.T2.sharing.",
+    EF: Proof(
+        "alpha >= 1: envy-freeness",
+        "If n envied m, x_n d_nr / phi_n < x_m d_mr / phi_m for all r that n demands (74), since m has at most x_m d_m where n "
+        "may use it, and m has tasks at a server that n may use. There z_n g'(z_n) <= (x_n / phi_n) sum_r lambda_r d_nr < (x_m "
+        "/ phi_m) sum_r lambda_r d_mr = z_m g'(z_m), by (65) for n, (64) for m, and since some r with lambda_r > 0 is demanded "
+        "by n. As z g'(z) does not rise for alpha >= 1, z_n > z_m: n has more than m of the resource of which it takes most "
+        "there, by weight, against (74). For alpha = inf see P.T2.envy.",
+    ),
+    SI: Proof(
+        "alpha >= 1: sharing incentive",
+        "Multipliers give g'(z_ni) <= sum_r lambda_ir c_ir = sum_m (x_mi / gamma_mi) g'(z_mi) (69). As z g'(z) does not rise "
+        "for alpha >= 1, dividing by z_ni g'(z_ni) for the n with the least share at i leaves 1 / z_ni <= sum_m (x_mi / "
+        "gamma_mi) / z_mi = sum_m phi_m x_mi / x_m, and so for every n. The sum over n's servers is phi_n sum_i gamma_ni / x_n "
+        "<= sum phi. For alpha = inf see P.T2.sharing.",
+    ),
 }
 
-BOTTLENECK_ALPHA = (
+BOTTLENECK_ALPHA = Proof(
+    "any alpha: bottleneck fairness",
     "At a server where all dominantly request one resource its load is sum_m x_mi / gamma_mi and the others' are not larger, so "
     "it alone limits the server: one price mu, g'(z_n) = mu > 0 for who is served there and <= mu for all others. So it is "
     "full, and as g' falls strictly, who is served has the least share z there: it is a bottleneck of everybody. For alpha = "
-    "inf see P.T2.bottleneck."
+    "inf see P.T2.bottleneck.",
 )
 
 

@@ -43,6 +43,7 @@ from fairalloc.theorems.judges.experiments import rests_on
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.shared import LEXIMIN_PROOFS, UNIQUE_BY_FILLING, printed_claim
+from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
@@ -580,29 +581,40 @@ def _measured(number: str, experiment: str, text: str, place: str) -> Statement:
     return printed_claim(f"W.S6.{number}", text, place, TABLE1, rests_on(experiment), note=note, experiment=experiment)
 
 
-_PROOF1 = (
+_PROOF1 = Proof(
+    "W: one share g, envy-freeness",
     "N_i(A_j) <= sum_l A_jlr* / D_ir* = sum_l g_jl d_jr* / D_ir* <= g / D_ir* = N_i(A_i), with r* the dominant resource of i: "
-    "d_jr* <= 1, and all have the same g (W.E6.pareto)"
+    "d_jr* <= 1, and all have the same g (W.E6.pareto)",
 )
-_PROOF3 = (
+_PROOF3 = Proof(
+    "W: one share g, misreports",
     "what a misreporting user i reports has d'_ir <= 1 for its true dominant resource r*, so it runs at most sum_l g'_il "
     "d'_ir* / D_ir* <= g' / D_ir* true tasks, and if it gains g' > g: all who report truthfully gain too, for all have the "
-    "same g' (W.E6.pareto). "
+    "same g' (W.E6.pareto). ",
 )
-_PROOF5 = (
+_PROOF5 = Proof(
+    "W: weak sharing incentive",
     "If g >= 1/n, an equal partition gives i at most 1/n of its dominant resource r*, so at most 1 / (n D_ir*) <= g / D_ir* "
     "tasks. If g < 1/n nobody has 1/n of any resource: what is left of each, divided on every server in one ratio, fills "
-    "everybody up to 1/n of it; all then have at least what they had, and nobody runs more, for the answer is Pareto optimal"
+    "everybody up to 1/n of it; all then have at least what they had, and nobody runs more, for the answer is Pareto optimal",
 )
-_PROOF9 = "the old answer without the user who leaves is feasible in (8), and all who stay have the share g of their program"
-_IDENTICAL = (
+_PROOF9 = Proof(
+    "W: one share g, leaving",
+    "the old answer without the user who leaves is feasible in (8), and all who stay have the share g of their program",
+)
+_IDENTICAL = Proof(
+    "W: identical servers",
     "what fits in the pool fits on identical servers, each taking the same part of it; so DRFH has the same shares and the same "
-    "feasible tasks as DRF"
+    "feasible tasks as DRF",
 )
-_SINGLE = "tasks that take one resource can be split over servers at will, so what fits in the pool fits on the servers. "
-_DOMINANT = (
+_SINGLE = Proof(
+    "W: one resource",
+    "tasks that take one resource can be split over servers at will, so what fits in the pool fits on the servers. ",
+)
+_DOMINANT = Proof(
+    "W: a common dominant resource",
     "the share of a task is d_ir / c_r for the common r: shares are amounts of r, and DRFH makes them lexicographically largest "
-    "by definition"
+    "by definition",
 )
 _FINITE = (
     "Cutting tasks of a user frees some of every resource for everybody, as for W.E6.pareto; so who is not at its limit has "

@@ -49,6 +49,7 @@ from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Undecided
 from fairalloc.theorems.papers.shared import printed_claim
 from fairalloc.theorems.papers.z.newton_steps import centre_path, proved_gap
+from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
@@ -616,13 +617,14 @@ def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, p
     )
 
 
-_EXCHANGE = (
+_EXCHANGE = Proof(
+    "Z: exchange between two reports",
     "Let Y be LMMF for D and Y' for the report D', and let v_n and v'_n be the tasks n runs in them by its own report. "
     "Suppose each misreporting user can run more than v_n of its true tasks with Y'_n; by Z.L4 these are at most v'_n. (a) If "
     "n has truly more in Y', as these users have, some j with v_j <= v_n has less in Y', else a small step from Y to Y' would be "
     "lexicographically larger for D (Z.L1, Z.L2); j does not misreport, so v'_j < v_j. (b) In the same way for D' and a step "
     "from Y' to Y: some k has v'_k <= v'_j and less in Y. Whether k misreports or not, it has truly more in Y', and v_k < v'_k "
-    "<= v'_j < v_j <= v_n: (a) applies to k with a smaller v_k, and so on without end: a contradiction."
+    "<= v'_j < v_j <= v_n: (a) applies to k with a smaller v_k, and so on without end: a contradiction.",
 )
 _RISING = (
     "f rises with each c_r, if weakly: by concavity f((1 - 1/s) c + t e_r) >= (1 - 1/s) f(c) + f(s t e_r) / s, and f(s t e_r) >= "
@@ -630,28 +632,34 @@ _RISING = (
 )
 """Of a finite concave f on vectors >= 0 with f((1 + g) c) > f(c); e_r is a unit vector."""
 
-_MARKET = (
+_MARKET = Proof(
+    "Z: a market of equal incomes",
     "KKT of max sum log u_n gives prices p >= 0: what has a price is sold out, and user n runs only tasks that cost q_n = 1 / "
     "u_n, the least of all that the pool can run. So Y_n costs 1, everything costs N, and an equal part of everything, the "
-    "income, costs 1; with what costs at most 1 user n runs at most 1 / q_n = u_n tasks."
+    "income, costs 1; with what costs at most 1 user n runs at most 1 / q_n = u_n tasks.",
 )
-_ROUNDS = (
+_ROUNDS = Proof(
+    "Z: every round fixes a user",
     "The dual of a round gives active users weights whose sum is 1, and who has a weight is at the round's level in all "
-    "allocations that solve it (complementary slackness): every program fixes a user for good."
+    "allocations that solve it (complementary slackness): every program fixes a user for good.",
 )
-_LEVELS = (
+_LEVELS = Proof(
+    "Z: levels of rounds",
     "There is an LMMF allocation, and by induction those fixed before round t have their levels in each. Active users then "
     "have at least a_t, the largest least utility that is left for them: if one had less, a solution of the round would be "
     "lexicographically larger. So an active user that cannot have more than a_t while others have that or their levels has a_t "
     "in each, and is fixed. There is one, else the mean of allocations that each raise one active user above a_t would raise "
-    "all."
+    "all.",
 )
-_NO_ENVY = (
+_NO_ENVY = Proof(
+    "Z: a part of the envied bundle",
     "Suppose u_i(Y_j) > u_i(Y_i). By Z.L4 u_j(Y_j) >= u_i(Y_j) > u_i(Y_i). If j gives i a small part e of Y_j, i has at least "
-    "u_i(Y_i) + e u_i(Y_j), more than before, and j has (1 - e) u_j(Y_j), still more than i had. So Y was not LMMF."
+    "u_i(Y_i) + e u_i(Y_j), more than before, and j has (1 - e) u_j(Y_j), still more than i had. So Y was not LMMF.",
 )
-_HIGHER = "More for one and less for nobody would be lexicographically larger."
-_PRODUCT = "All u_n > 0 at the optimum, so the product would be larger with more for one and less for nobody."
+_HIGHER = Proof("Z: lexicographically larger", "More for one and less for nobody would be lexicographically larger.")
+_PRODUCT = Proof(
+    "Z: a larger product", "All u_n > 0 at the optimum, so the product would be larger with more for one and less for nobody."
+)
 
 statements = [
     # ---- sections I to III
