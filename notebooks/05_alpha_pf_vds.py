@@ -379,7 +379,7 @@ for alpha in (1, 3):
 # %%
 apart = fa.solve(fa.Instance([[1], [1]], [[1], [2]], eligible=[[1, 0], [0, 1]]), "alpha-pf-vds", alpha=2)
 print(fa.check(apart, "total-envy-freeness").sentence)
-tsf = fa.solve(fa.Instance([[1, 1], [1, 0]], [[1, 0], [1, 1]], eligible=[[1, 1], [0, 1]]), "tsf", "exact")
+tsf = fa.solve(fa.Instance([[1, 2], [1, 0]], [[1, 1], [1, 2]], eligible=[[1, 1], [0, 1]]), "tsf", "exact")
 print(fa.check(tsf, "sharing-incentive").sentence)
 
 # %% [markdown]

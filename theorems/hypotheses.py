@@ -44,6 +44,7 @@ class Hypotheses:
     one_variant : one demand vector for each user
     same_demands : nobody has demands of its own for a server (no demands_on)
     everywhere : no placement constraints, and every server has what every user demands
+    no_idle_server : every server has a user who may use it and finds there what it demands (K 2: N_i is not empty)
     positive : every user demands every resource
     unlimited : no max_tasks
     equal_weights : all weights are 1
@@ -63,6 +64,7 @@ class Hypotheses:
     one_variant: bool = True
     same_demands: bool = True
     everywhere: bool = False
+    no_idle_server: bool = False
     positive: bool = False
     unlimited: bool = True
     equal_weights: bool = False
@@ -175,6 +177,8 @@ class Hypotheses:
             draft.counts = [draft.counts[0]] * len(draft.counts)
         if self.everywhere:
             _every_resource_on_servers(draft)
+        elif self.no_idle_server:
+            _a_user_for_every_server(draft)
         _feasible(draft)
 
     def _of_the_family(self, rng: np.random.Generator) -> Draft:
@@ -203,18 +207,23 @@ class Hypotheses:
         return self.users <= instance.N and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
 
     def _of_reports(self) -> "Hypotheses":
-        """The assumptions on a reported instance: a report need not keep a bottleneck resource."""
-        return replace(self, bottleneck=False, server_bottleneck=False)
+        """The assumptions on a reported instance: a report need not keep a bottleneck resource, nor a server's only user."""
+        return replace(self, bottleneck=False, server_bottleneck=False, no_idle_server=False)
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
         """The variants with one assumption less, by the name of what is dropped."""
-        names = [f.name for f in fields(self) if getattr(self, f.name) is True]
-        return {name: replace(self, **{name: False}) for name in names}  # type: ignore[arg-type]
+        return {name: replace(self, **{name: False}) for name in self._flags}  # type: ignore[arg-type]
+
+    @property
+    def _flags(self) -> list[str]:
+        """The names of the assumptions that say something: where everybody may use everything no server is idle."""
+        implied = {"no_idle_server"} if self.everywhere or self.one_server else set()
+        return [f.name for f in fields(self) if getattr(self, f.name) is True and f.name not in implied]
 
     @property
     def words(self) -> list[str]:
         """Each assumption in words."""
-        names = [f.name.replace("_", " ") for f in fields(self) if getattr(self, f.name) is True]
+        names = [name.replace("_", " ") for name in self._flags]
         ranges = [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
         counts = [f"at least {self.users} users"] if self.users > 1 else []
         family = [] if self.instances is None else [f"instances of {getattr(self.instances, '__name__', 'a function')}"]
@@ -278,6 +287,7 @@ _TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "one_variant": lambda instance: instance.single_variant,
     "same_demands": lambda instance: not instance.demands_on,
     "everywhere": _is_everywhere,
+    "no_idle_server": lambda instance: len(set(instance.arcs.server.tolist())) == instance.K,
     "positive": lambda instance: all(v > 0 for row in _vectors(instance) for v in row),
     "unlimited": lambda instance: all(limit is None for limit in instance.exact.max_tasks),
     "equal_weights": lambda instance: all(w == 1 for w in instance.exact.weights),
@@ -339,6 +349,18 @@ def _every_resource_on_servers(draft: Draft) -> None:
         if any(row[r] for row in rows):
             for capacity in draft.capacities:
                 capacity[r] = capacity[r] or Fraction(1)
+
+
+def _a_user_for_every_server(draft: Draft) -> None:
+    """The first user may use a server that nobody can use, and finds there what it demands."""
+    for k, capacity in enumerate(draft.capacities):
+        rows = [row for user in draft.users if user.placement[k] for row in user.own.get(k, user.demands)]
+        if any(all(c or not d for c, d in zip(capacity, row, strict=True)) for row in rows):
+            continue
+        user = draft.users[0]
+        user.placement[k] = True
+        for r, d in enumerate(user.own.get(k, user.demands)[0]):
+            capacity[r] = capacity[r] or Fraction(int(d > 0))
 
 
 def _feasible(draft: Draft) -> None:

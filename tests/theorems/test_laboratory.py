@@ -125,6 +125,22 @@ def test_samples_satisfy_an_assumption_and_others_do_not(name):
     assert name in assumed.dropped()
 
 
+def test_every_server_of_k_has_an_eligible_user():
+    """K 2: N_i is not empty. A server that nobody may use, or where everybody lacks something, makes a case of another model."""
+    model = Hypotheses(no_idle_server=True)
+    assert model.satisfied_by(Case(Instance([[1, 0], [0, 1]], [[1, 0], [0, 1]])))
+    assert not model.satisfied_by(Case(Instance([[1, 1]], [[1, 0], [1, 1]]))), "nobody can run at the first"
+    assert not model.satisfied_by(Case(Instance([[1]], [[1], [1]], eligible=[[1, 0]]))), "nobody may run at the second"
+    assert [s.id for s in STATEMENTS.values() if s.paper == "K" and s.quantifier != "one" and not _no_idle(s.hypotheses)] == []
+    cases = [parse_case(w["case"]) for w in packaged().witnesses if w["statement"][0] in "KPW"]
+    assert len(cases) > 40
+    assert [case.code() for case in cases if len(set(case.instance.arcs.server.tolist())) < case.instance.K] == []
+
+
+def _no_idle(hypotheses):
+    return hypotheses.no_idle_server or hypotheses.one_server or hypotheses.everywhere
+
+
 def test_points_are_feasible_and_an_overload_is_not_admitted():
     for case in samples(ANY, 30):
         assert ANY.satisfied_by(case)

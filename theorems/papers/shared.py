@@ -19,6 +19,9 @@ from fairalloc.theorems.statement import Hypotheses, Statement
 ANY = Hypotheses(users=2)
 """P II: heterogeneous servers, placement constraints, weights."""
 
+USED = replace(ANY, no_idle_server=True)
+"""K 2: the same, and every server has an eligible user."""
+
 POOL = Hypotheses(one_server=True, everywhere=True, users=2)
 """P II-A: one pool."""
 

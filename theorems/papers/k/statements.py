@@ -59,7 +59,6 @@ from fairalloc.theorems.papers.k.problem_1 import (
 )
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions, two_solutions_exactly
 from fairalloc.theorems.papers.shared import (
-    ANY,
     BF,
     DRF_PROOFS,
     DRFH_WITHOUT_SHARING,
@@ -72,6 +71,7 @@ from fairalloc.theorems.papers.shared import (
     SI,
     SP,
     UNIQUE_BY_FILLING,
+    USED,
     monopoly,
     printed_claim,
     printed_tasks,
@@ -164,7 +164,7 @@ def equilibrium_claim(
     )
 
 
-SEVERAL = with_alpha(replace(ANY, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
+SEVERAL = with_alpha(replace(USED, positive=True, everywhere=True, equal_weights=True, users=2), (5, 10, 20))
 """For several equilibria: only alpha, demands and capacities vary."""
 
 
@@ -322,22 +322,22 @@ statements = [
     ),
     # ---- 2.2
     *(
-        property_claim(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, ANY, proof=LEXIMIN_PROOFS[name])
+        property_claim(f"K.2.2.drfh.{SHORT[name]}", "K 2.2, of [7]", "drfh", name, USED, proof=LEXIMIN_PROOFS[name])
         for name in (PO, EF)
     ),
-    property_claim("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, ANY, False, DRFH_WITHOUT_SHARING),
+    property_claim("K.2.2.drfh.sharing", "K 2.2, of [7]", "drfh", SI, USED, False, DRFH_WITHOUT_SHARING),
     Statement(
         "K.2.2.drfh.virtual",
         "If all users have the same dominant resource in the virtual server, DRFH is max-min fair on it.",
         "K 2.2, of [7]",
         "all",
-        hypotheses=ANY,
+        hypotheses=USED,
         **about_mechanism("drfh", property_judge("global-bottleneck-fairness")),
         proof="sigma_n = d_nr / c_r for that r: shares are amounts of it by weight, and what makes them lexicographically "
         "largest, as DRFH does, is max-min fair on it.",
         note="By definition of DRFH; cases without such a resource decide nothing.",
     ),
-    property_claim("K.2.2.drfh.bottleneck", "K 2.2, Fig. 1", "drfh", BF, ANY, False, FIG1),
+    property_claim("K.2.2.drfh.bottleneck", "K 2.2, Fig. 1", "drfh", BF, USED, False, FIG1),
     Statement(
         "K.2.2.tsf.one-server",
         "TSF is DRF when there is one server.",
@@ -348,16 +348,16 @@ statements = [
         **about_mechanism("tsf", as_one_pool),
     ),
     *(
-        property_claim(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, ANY, proof=LEXIMIN_PROOFS.get(name, ""))
+        property_claim(f"K.2.2.tsf.{SHORT[name]}", "K 2.2, of [11]", "tsf", name, USED, proof=LEXIMIN_PROOFS.get(name, ""))
         for name in (PO, EF, SI)
     ),
-    property_claim("K.2.2.tsf.bottleneck", "K 2.2, Fig. 1", "tsf", BF, ANY, False, FIG1),
+    property_claim("K.2.2.tsf.bottleneck", "K 2.2, Fig. 1", "tsf", BF, USED, False, FIG1),
     Statement(
         "K.2.2.tsf.virtual",
         "TSF may not be max-min fair on a resource that is dominant for all in the virtual server.",
         "K 2.2",
         "some",
-        hypotheses=ANY,
+        hypotheses=USED,
         **about_mechanism("tsf", property_judge("global-bottleneck-fairness")),
     ),
     printed_claim(
@@ -404,14 +404,14 @@ statements = [
         printed_numbers(_fig3_shares),
     ),
     printed_claim("K.2.3.Fig2", "PS-DSF uses more of the resources than DRFH and TSF in this example.", "K Fig. 2", FIG3, _fig2),
-    property_claim("K.2.3.pareto", "K 2.3", "ps-dsf", PO, ANY, False),
+    property_claim("K.2.3.pareto", "K 2.3", "ps-dsf", PO, USED, False),
     *(
         property_claim(
             f"K.Table1.{mechanism}.{SHORT[name]}",
             "K Table 1",
             mechanism,
             name,
-            ANY,
+            USED,
             name in marks,
             FALSE.get((mechanism, name)),
             table="K.Table1",
@@ -429,7 +429,7 @@ statements = [
         "all",
         _equilibrium_found,
         equilibrium_exists,
-        with_alpha(ANY, (*BELOW, *ABOVE)),
+        with_alpha(USED, (*BELOW, *ABOVE)),
         proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
         ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
         "d_nr, so (64), times x_ni and summed, gives (1 - e) sum_r lambda_ir c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi). With that "
@@ -444,7 +444,7 @@ statements = [
         "all",
         theorem_1_by_program,
         theorem_1_by_vertices,
-        replace(with_alpha(ANY, (2, 3, 1, F(1, 2), F(3, 2))), points=2),
+        replace(with_alpha(USED, (2, 3, 1, F(1, 2), F(3, 2))), points=2),
         proof="Where all x_n > 0, U_i is concave and differentiable in x_i, with the derivatives z_ni^-alpha / gamma_ni, and "
         "(16) for server i is the condition that x_i is best in a convex set. Where some x_n = 0, (16) is not defined, and x is "
         "no solution: let server i of n go the part t of the way to an equal division. For alpha >= 1 U_i rises from -inf; for "
@@ -456,7 +456,7 @@ statements = [
         "For alpha = 1 the allocation is weighted proportionally fair.",
         "K Theorem 2",
         "all",
-        hypotheses=with_alpha(ANY, (1,)),
+        hypotheses=with_alpha(USED, (1,)),
         proof="It satisfies (16) by Theorem 1, whose terms for alpha = 1 are phi_n (y_ni - x_ni) / x_n; the sum over servers is "
         "(62).",
         **about_equilibria(proportional),
@@ -466,7 +466,7 @@ statements = [
         "The allocation approaches a PS-DSF allocation as alpha goes to infinity.",
         "K Theorem 2",
         "all",
-        hypotheses=with_alpha(ANY, (10, 100, 1000)),
+        hypotheses=with_alpha(USED, (10, 100, 1000)),
         proof="At every server of n, with w_nr <= 1 the part of r that a monopoly takes and mu_r the price of all of r, sum_r "
         "w_nr mu_r >= z_n^-alpha (29), so some r that n demands has mu_r >= z_n^-alpha / R > 0 and is full. Who is served and "
         "demands r has w_mr mu_r <= z_m^-alpha, so z_m / z_n <= (R / w_mr)^(1/alpha), which tends to 1. Since tasks stay away "
@@ -490,7 +490,7 @@ statements = [
             f"Equilibria have {name} for alpha >= 1.",
             "K Theorem 3",
             name,
-            with_alpha(ANY, ABOVE),
+            with_alpha(USED, ABOVE),
             proof=PROOFS_ALPHA[name],
         )
         for id_, name in (("K.T3.envy", EF), ("K.T3.sharing", SI))
@@ -500,7 +500,7 @@ statements = [
         "Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie, for alpha >= 1.",
         "K Theorem 3 with (1) to the letter",
         "total-envy-freeness",
-        with_alpha(ANY, ABOVE),
+        with_alpha(USED, ABOVE),
         note="(65) needs a server that m uses and n may use. With resources that n may use the claim is K.T3.envy.",
     ),
     equilibrium_claim(
@@ -508,7 +508,7 @@ statements = [
         "The equilibrium is Pareto optimal for alpha = 1.",
         "K Theorem 3",
         PO,
-        with_alpha(ANY, (1,)),
+        with_alpha(USED, (1,)),
         proof="(62), see K.T2.proportional, says that it maximises the concave sum phi_n log x_n, which rises in every x_n.",
     ),
     Statement(
@@ -538,7 +538,7 @@ statements = [
             f"Equilibria may lack {name} for alpha < 1.",
             "K 3.3",
             name,
-            with_alpha(ANY, BELOW),
+            with_alpha(USED, BELOW),
             False,
         )
         for name in (SI, EF)
@@ -548,7 +548,7 @@ statements = [
         "Where every server has a bottleneck resource, the solutions of Problem 1 are the PS-DSF allocations.",
         "K Theorem 4",
         "all",
-        hypotheses=with_alpha(replace(ANY, server_bottleneck=True), WHOLE),
+        hypotheses=with_alpha(replace(USED, server_bottleneck=True), WHOLE),
         proof="Only the bottleneck limits its server, whose load is sum_m x_mi / gamma_mi: others' are not larger. So x_i "
         "solves Problem 1 iff, with one price mu, g'(z_n) = mu > 0 for who is served and <= mu for others, which is, since g' "
         "falls strictly: the server is full and who is served has the least z. And that is Theorem 1 of P: 1 = load of n's "
@@ -561,7 +561,7 @@ statements = [
         "There the equilibrium is max-min fair on the bottleneck resource of each server.",
         "K 3.3, after Theorem 4",
         "all",
-        hypotheses=with_alpha(replace(ANY, server_bottleneck=True), (0.5, *ABOVE)),
+        hypotheses=with_alpha(replace(USED, server_bottleneck=True), (0.5, *ABOVE)),
         proof=BOTTLENECK_ALPHA,
         **about_equilibria(property_judge("server-bottleneck-fairness")),
     ),
@@ -570,7 +570,7 @@ statements = [
         "The equilibrium is max-min fair on a resource that is the bottleneck of the whole system.",
         "K 3.3",
         BF,
-        with_alpha(replace(ANY, bottleneck=True), (0.5, *ABOVE)),
+        with_alpha(replace(USED, bottleneck=True), (0.5, *ABOVE)),
         proof=BOTTLENECK_ALPHA + " The order of z at a server is that of amounts of the resource by weight.",
     ),
     Statement(
@@ -578,7 +578,7 @@ statements = [
         "At a server with a bottleneck resource the equilibrium is max-min fair on it.",
         "K Corollary 1",
         "all",
-        hypotheses=with_alpha(ANY, (0.5, *ABOVE)),
+        hypotheses=with_alpha(USED, (0.5, *ABOVE)),
         proof=BOTTLENECK_ALPHA,
         note="Cases without such a server decide nothing.",
         **about_equilibria(property_judge("server-bottleneck-fairness")),
@@ -589,7 +589,7 @@ statements = [
         "On servers that are shared in time, the solutions of Problem 2 are the PS-DSF allocations, for any g.",
         "K Theorem 5",
         "all",
-        hypotheses=with_alpha(ANY, WHOLE),
+        hypotheses=with_alpha(USED, WHOLE),
         proof="Time is the one resource of each server, so Theorem 4 applies: its proof asks of g that g' is positive and falls "
         "strictly, and does not need a user's demands to be the same everywhere.",
         **same_as_ps_dsf(time_shared),
@@ -600,7 +600,7 @@ statements = [
             f"Equilibria have {name} with alpha_i >= 1 of each server.",
             "K 3.4",
             name,
-            with_alpha(ANY, MIXED),
+            with_alpha(USED, MIXED),
             proof=PROOFS_ALPHA[name],
         )
         for name in (SI, EF)
@@ -610,7 +610,7 @@ statements = [
         "If alpha_i = 1 for every server, whatever A and B, the equilibrium is proportionally fair.",
         "K 3.4 with Theorem 2",
         "all",
-        hypotheses=with_alpha(ANY, (1,), A=(1, 2), B=(1, 0.5)),
+        hypotheses=with_alpha(USED, (1,), A=(1, 2), B=(1, 0.5)),
         proof="Every g_i' is a multiple of 1 / z, so (16) at each server is that for alpha = 1: K.T2.proportional.",
         **about_equilibria(proportional),
     ),
@@ -620,7 +620,7 @@ statements = [
             f"Equilibria have {name} for g' of (22) and alpha_i >= 1.",
             "K Corollary 2",
             name,
-            with_alpha(ANY, (2, 3, 1.5, 10, (1, 3, 2)), A=(1, 2, 0.5, (1, 0, 2)), B=(1, 0.1, 5)),
+            with_alpha(USED, (2, 3, 1.5, 10, (1, 3, 2)), A=(1, 2, 0.5, (1, 0, 2)), B=(1, 0.1, 5)),
             proof=PROOFS_ALPHA[name] + " z g'(z) = A^alpha z^(1 - alpha) + B does not rise.",
         )
         for name in (SI, EF)
@@ -630,7 +630,7 @@ statements = [
         "The equilibrium for (22) satisfies PS-DSF in the limit, if all shares are at most A_i.",
         "K Corollary 3",
         "all",
-        hypotheses=with_alpha(ANY, (10, 100), A=(5, 10, 50), B=(1, 0.1)),
+        hypotheses=with_alpha(USED, (10, 100), A=(5, 10, 50), B=(1, 0.1)),
         proof="For z <= A and alpha >= 1, B / z <= (B / A) (A / z)^alpha, so g' is between (A / z)^alpha and 1 + B / A times "
         "that. As for K.T2.limit, z_m / z_n <= (R (1 + B / A) / w_mr)^(1/alpha), which tends to 1.",
         **about_equilibria(limit_rate),
@@ -643,7 +643,7 @@ statements = [
         "all",
         problem_3_in_floats.complementary,
         problem_3.complementary,
-        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds.",
         note="Needs that the NCP has a solution: the minimum of Problem 3 is then 0.",
     ),
@@ -654,7 +654,7 @@ statements = [
         "all",
         problem_3_in_floats.stationary,
         problem_3.stationary,
-        replace(with_alpha(ANY, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="The derivatives by x_ni, times dpsi_ni/df f'_ni and summed over i, are sum_i dpsi_ni/dx dpsi_ni/df f'_ni + "
         "(sum_i dpsi_ni/df f'_ni)^2, both >= 0 by (98), for each n (96). Where they are 0, dpsi/dx dpsi/df = 0 as f' > 0, which "
         "for (36) is so only where psi = 0; the gradient by lambda is not needed. Conversely where Psi = 0, its least value, "
@@ -667,7 +667,7 @@ statements = [
         "x_n >= phi_n sum_i gamma_ni / sum phi for alpha >= 1.",
         "K (41)",
         SI,
-        with_alpha(ANY, ABOVE),
+        with_alpha(USED, ABOVE),
         proof=PROOFS_ALPHA[SI],
     ),
     Statement(
@@ -677,7 +677,7 @@ statements = [
         "all",
         bounded_multipliers,
         bounded_multipliers_exactly,
-        ANY,
+        USED,
         note="K 2 allows c_ir = 0, and Fig. 1 has it. With positive capacities a resource with a price is "
         "full, so somebody uses it, "
         "and (43) bounds it.",
@@ -726,7 +726,7 @@ statements = [
         "all",
         _unique_in_floats,
         unique_by_market,
-        with_alpha(replace(ANY, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
+        with_alpha(replace(USED, server_bottleneck=True), (2, 3, 5), A=(1, 2), B=(1, 0.1)),
         **UNIQUE,
         proof="By Theorem 4, whose proof asks of g only that g' falls strictly, the solutions are those for g = log, which "
         "maximise sum phi_n log x_n: x_n is unique.",
@@ -762,7 +762,7 @@ statements = [
         "all",
         problem_3_in_floats.descent_by_price,
         problem_3.descent_by_price,
-        replace(with_alpha(ANY, (2,), price=(1,)), points=1),
+        replace(with_alpha(USED, (2,), price=(1,)), points=1),
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
         "Psi does not fall with it.",
     ),
@@ -785,7 +785,7 @@ statements = [
         "all",
         problem_3_in_floats.zero_direction,
         problem_3.zero_direction,
-        replace(with_alpha(ANY, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
+        replace(with_alpha(USED, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
         proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",
     ),
     Statement(
@@ -818,7 +818,7 @@ statements = [
         "run",
         converges("alpha-pf-vds", "ps-mfa"),
         converges_exactly("alpha-pf-vds", "ps-mfa"),
-        with_alpha(ANY, (1, 2)),
+        with_alpha(USED, (1, 2)),
         note="With (51) alone it may end anywhere: K.T8.steps. Runs that are cut off decide nothing. From the witness of K.L3, a "
         "feasible point, no step is possible.",
     ),
@@ -829,7 +829,7 @@ statements = [
         "run",
         converges("alpha-pf-vds", "vds-distributed"),
         converges_exactly("alpha-pf-vds", "vds-distributed"),
-        with_alpha(ANY, (1, 2, 3)),
+        with_alpha(USED, (1, 2, 3)),
         note="K shows it by numerical experiments.",
     ),
     # ---- 6
@@ -838,7 +838,7 @@ statements = [
         "In every system of one server the mean utilisation is larger for smaller alpha.",
         "K 6.2, read for each system instead of averages over runs",
         "all",
-        hypotheses=replace(ANY, one_server=True),
+        hypotheses=replace(USED, one_server=True),
         note="K's own claims are K.6.2.Fig7 and K.6.2.Fig9. On several servers an equilibrium need not be unique, and its "
         "utilisation may be anything in an interval; on one server it is unique.",
         **not_rising_in_alpha(utilisation),
@@ -848,7 +848,7 @@ statements = [
         "In every system the mean deviation (58) is larger for smaller alpha.",
         "K 6.2, read for each system instead of averages over an hour",
         "all",
-        hypotheses=replace(ANY, positive=True, everywhere=True),
+        hypotheses=replace(USED, positive=True, everywhere=True),
         note="K's own claim is K.6.2.Fig10.",
         **not_rising_in_alpha(_deviation),
     ),
@@ -857,7 +857,7 @@ statements = [
         "Under PS-DSF, who has tasks on a server has the least share there, if everybody demands every resource.",
         "K 6.2, before (58)",
         "all",
-        hypotheses=replace(ANY, positive=True),
+        hypotheses=replace(USED, positive=True),
         proof="Whoever is served at i uses every resource there, n's bottleneck too, so its share is at most n's, for every n "
         "(P 13).",
         **about_ps_dsf(least_served),
@@ -869,7 +869,7 @@ statements = [
         "all",
         projection_in_floats,
         _projection_exactly,
-        ANY,
+        USED,
         note="Assumption 2 asks for such users. One server, one full resource, d = (1, 1), user 2 not eligible: v = (1/2, -1/2).",
     ),
     *(_experiment(*claim) for claim in EXPERIMENTS),

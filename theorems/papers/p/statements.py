@@ -57,6 +57,7 @@ from fairalloc.theorems.papers.shared import (
     SP,
     SRF,
     UNIQUE_BY_FILLING,
+    USED,
     monopoly,
     printed_claim,
     printed_tasks,
@@ -66,7 +67,7 @@ from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
 
-EVERYWHERE = Hypotheses(everywhere=True, users=2)
+EVERYWHERE = Hypotheses(everywhere=True, no_idle_server=True, users=2)
 """P II-B before C-DRFH: no placement constraints, every server has what every user demands."""
 
 FIG1, FIG2, FIG4, FIG5 = (Case(example(f"psdsf-{name}").instance) for name in ("fig1", "fig2", "fig4", "fig5"))
@@ -224,6 +225,9 @@ MARKS = {"drfh": (SP, EF, PO), "tsf": (SI, SP, EF, PO), "ps-dsf": (SI, SP, EF, P
 
 COUNTER = {("drfh", BF): FIG1, ("tsf", BF): FIG1, ("drfh", SI): DRFH_WITHOUT_SHARING}
 
+MODELS = {SI: USED}
+"""P does not say that every server has an eligible user; sharing incentive is violated where it has, too."""
+
 NOTES = {
     (
         "ps-dsf",
@@ -284,7 +288,7 @@ statements = [
             "P II-B, of [15]",
             "tsf",
             name,
-            ANY,
+            MODELS.get(name, ANY),
             note=NOTES.get(("tsf", name), ""),
             proof=LEXIMIN_PROOFS.get(name, ""),
         )
@@ -323,7 +327,7 @@ statements = [
             "P Table I",
             mechanism,
             name,
-            ANY,
+            MODELS.get(name, ANY) if mechanism != "ps-dsf" else ANY,
             name in marks,
             COUNTER.get((mechanism, name)),
             table="P.Table1",

@@ -52,10 +52,10 @@ ENVY, PARETO, SHARING = (property_judge(name) for name in ("envy-freeness", "par
 MISREPORTING = property_judge("group-strategyproofness")
 WEAK, MONOTONE = property_judge("weak-sharing-incentive"), property_judge("population-monotonicity")
 
-BASIC = Hypotheses(everywhere=True, positive=True, equal_weights=True, users=2)
+BASIC = Hypotheses(everywhere=True, no_idle_server=True, positive=True, equal_weights=True, users=2)
 """W 3.1: positive demands, everybody may run everywhere, unlimited tasks, equal weights."""
 
-EXTENDED = Hypotheses(everywhere=True, positive=True, unlimited=False, users=2)
+EXTENDED = Hypotheses(everywhere=True, no_idle_server=True, positive=True, unlimited=False, users=2)
 """W 5.1: weights and finite tasks."""
 
 FINITE = replace(EXTENDED, equal_weights=True)
