@@ -60,7 +60,7 @@ build/notebooks/%.ipynb: notebooks/%.ipynb | .venv/docs.stamp
 
 docs: .venv/docs.stamp $(NOTEBOOKS)
 	$(BIN)/python docs/tools/assemble.py build/docs-source
-	$(BIN)/python -P -m sphinx -q -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
+	$(BIN)/python -P -m sphinx -q -E -a -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
 	@echo "the site: build/docs/index.html"
 
 clean:

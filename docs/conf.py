@@ -21,6 +21,8 @@ exclude_patterns = ["parts/**"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
+nitpicky = True  # a module that is not there is an error; types in signatures need no page
+nitpick_ignore_regex = [(r"py:(?!mod).*", r".*")]
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
@@ -30,7 +32,7 @@ html_css_files = ["site.css"]
 html_js_files = ["filter.js"]
 html_copy_source = html_show_sourcelink = False
 html_show_search_summary = False  # its texts are fetched, which pages from file:// may not
-html_sidebars = {page: [] for page in ("index", "statements/*", "statements/**")}
+html_sidebars = {page: [] for page in ("index", "statements/*")}
 html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],

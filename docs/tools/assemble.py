@@ -10,7 +10,11 @@ from pathlib import Path
 
 from links import led_to_pages
 from reference_pages import reference_pages
+from statement_pages import of_a_mechanism, of_a_paper, statement_pages
 from tutorials import tutorial_pages
+
+from fairalloc.formulations import MECHANISMS
+from fairalloc.theorems.registry import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_PAGES = {"STATEMENTS.md"}
@@ -21,12 +25,22 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
     """(path, content) of everything."""
     for file in sorted((ROOT / "docs").rglob("*.md")):
         if file.name not in NO_PAGES:
-            yield str(file.relative_to(ROOT / "docs")), led_to_pages(file.read_text(encoding="utf-8"))
+            text = file.read_text(encoding="utf-8")
+            text = led_to_pages(text) if file.parent == ROOT / "docs" else text + _ending(file)
+            yield str(file.relative_to(ROOT / "docs")), text
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         yield name.lower(), led_to_pages((ROOT / name).read_text(encoding="utf-8"))
     yield "parts/readme.md", _beginning((ROOT / "README.md").read_text(encoding="utf-8"))
     yield from tutorial_pages(ROOT / "build" / "notebooks", ROOT / "notebooks")
     yield from reference_pages()
+    yield from statement_pages()
+
+
+def _ending(file: Path) -> str:
+    """What the package says of the mechanism or paper of a page."""
+    if file.parent.name == "theory" and file.stem in MECHANISMS:
+        return of_a_mechanism(file.stem)
+    return of_a_paper(file.stem) if file.parent.name == "papers" and file.stem in PAPERS else ""
 
 
 def _beginning(readme: str) -> str:

@@ -3,6 +3,7 @@
 A formula that latex2mathml does not understand is an error of the build.
 """
 
+from html import unescape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,11 +28,12 @@ def mathml(latex: str, display: str, where: Any = None) -> str:
     except Exception as fault:  # latex2mathml has no common class of its errors
         LOG.warning("formula %r is not read: %s", latex, fault, location=where)
         return ""
-    for part in root.iter("msub") if display == "block" else ():
-        if part[0].text in LIMITS:
+    for part in root.iter():
+        part.text = unescape(part.text or "")  # it has "&#x02265;" for a letter
+        if display == "block" and part.tag == "msub" and part[0].text in LIMITS:
             part.tag = "munder"
     result = ElementTree.tostring(root, encoding="unicode")
-    if "\\" in result:
+    if "\\" in result or "&amp;" in result:
         LOG.warning("formula %r has a command that is not known", latex, location=where)
     return result
 
