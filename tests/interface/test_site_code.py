@@ -1,7 +1,7 @@
 """The code on the pages of docs/theory and docs/guides runs, page by page, and prints exactly the text shown below it.
 
-A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted" behind its
-fence. Files that a page shows are written first.
+A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted"
+behind its fence. A fence with the name of a file writes that file.
 """
 
 import contextlib
