@@ -21,10 +21,12 @@ from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.witnesses import write_witnesses
+from fairalloc.theorems.engine.witnesses import packaged, write_witnesses
 from fairalloc.theorems.judges.own import judges
+from fairalloc.theorems.machine.record import document, keep, machine_line
 from fairalloc.theorems.matrix import write_matrix
 from fairalloc.theorems.own_matrix import matrix
+from fairalloc.theorems.pages import statement_text
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement, Status
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
@@ -44,14 +46,19 @@ def add_commands(commands: Any) -> None:
     command = commands.add_parser(
         "theorems", help="check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
     )
-    command.add_argument("action", nargs="?", default="verify", choices=["verify"])
-    text = "claims of your own: all of a file, or FILE.py:NAME"
-    completed(command.add_argument("files", nargs="*", metavar="FILE.py", help=text), lambda: (), files="py")
+    text = "verify: search for counterexamples; prove: for all instances of a size, by z3; show: what is known"
+    command.add_argument("action", nargs="?", default="verify", choices=["verify", "prove", "show"], help=text)
+    text = "verify: claims of your own, all of a file, or FILE.py:NAME; prove, show: ids of statements"
+    completed(command.add_argument("files", nargs="*", metavar="FILE.py", help=text), all_statements, files="py")
     text = "only these; see: fairalloc list statements"
     completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put witnesses and counts into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    text = "of prove: users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
+    command.add_argument("--size", metavar="NxKxR", help=text)
+    command.add_argument("--core", action="store_true", help="of prove: which assumptions were needed")
+    command.add_argument("--judge", choices=["cvc5"], help="of prove: a second solver that is asked every question, too")
     _add_search(command)
     command.set_defaults(run=_theorems)
 
@@ -83,6 +90,53 @@ def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
 
 
 def _theorems(options: argparse.Namespace) -> int:
+    return {"verify": _verify, "prove": _prove, "show": _show_known}[options.action](options)
+
+
+def _asked(options: argparse.Namespace) -> dict[str, Statement]:
+    """The statements that are named, by id or by the beginning of ids."""
+    statements = all_statements()
+    given = [*options.files, *(options.id or ())]
+    if not given:
+        raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc list statements")
+    names = dict.fromkeys(name for part in given for name in _named(part, statements))
+    return {name: statements[name] for name in names}
+
+
+def _prove(options: argparse.Namespace) -> int:
+    """Each statement with a limit of its own; exit code 1 where one is not proved."""
+    from fairalloc.theorems.machine.prove import prove
+
+    verdicts = []
+    for item in _asked(options).values():
+        size = None if options.size is None else _size(options.size)
+        verdicts.append(prove(item, size, _seconds(options.budget), core=options.core, judge=options.judge is not None))
+        if options.format != "json":
+            kept = document(verdicts[-1])
+            emit(f"{item.id}: {item.text}\n  {machine_line(kept)}\n")
+            emit("" if verdicts[-1].case is None else f"{verdicts[-1].case.code()}\n")
+    if options.format == "json":
+        emit(json.dumps([document(verdict) for verdict in verdicts], indent=1) + "\n")
+    if options.keep is not None:
+        keep(verdicts, options.keep)
+    return int(any(verdict.verdict != "proved" for verdict in verdicts))
+
+
+def _size(text: str) -> tuple[int, int, int]:
+    match = re.fullmatch(r"([1-9][0-9]*)x([1-9][0-9]*)x([1-9][0-9]*)", text)
+    if match is None:
+        raise InstanceError(f"the size is {text!r}, but it must be users x servers x resources such as 2x2x2")
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def _show_known(options: argparse.Namespace) -> int:
+    """The statement, its proof in words, its status on record and the verdicts of the machine."""
+    for item in _asked(options).values():
+        emit(printable(statement_text(item, packaged()) + "\n"))
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
     statements = _in_files(options.files) if options.files else all_statements()
     wanted = [name for given in options.id or () for name in _named(given, statements)]
     chosen = {

@@ -6,18 +6,20 @@ from pathlib import Path
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
 from fairalloc.theorems.judges.experiments import run_of
+from fairalloc.theorems.machine.record import machine_line, recorded
 from fairalloc.theorems.proofs import Proof, served
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["statements_page", "write_statements_page"]
+__all__ = ["statement_text", "statements_page", "write_statements_page"]
 
 _HEAD = """# Statements
 
 Written by `make statements` from theorems/papers/ and theorems/engine/witnesses.json; do not edit. Every statement runs:
 `fairalloc theorems verify --id ID`. The status, by the last search on record, is proved (by the proof that is given or named),
 held (a case was confirmed, or no violation was found in so many cases, which is no proof), refuted, violated in floating point,
-or not decided.
+or not decided. "By machine" is a proof for all instances of one size, from theorems/machine/record.json, and
+`fairalloc theorems prove ID` runs it again.
 """
 _QUANTIFIERS = {
     "all": "for every case",
@@ -38,7 +40,7 @@ def statements_page(statements: Mapping[str, Statement], known: WitnessRecord) -
     for paper in PAPERS:
         own = [item for item in statements.values() if item.paper == paper]
         parts += [f"## {paper}\n"] * bool(own)
-        parts += [_entry(item, known) for item in own]
+        parts += [statement_text(item, known) for item in own]
     return "\n".join([*parts, _shared(statements)])
 
 
@@ -60,7 +62,8 @@ def _proof(item: Statement) -> str:
     return f"*{item.proof.name}*, below" + f"; here also: {added}" * bool(added)
 
 
-def _entry(item: Statement, known: WitnessRecord) -> str:
+def statement_text(item: Statement, known: WitnessRecord) -> str:
+    """What is known of one statement, as Markdown."""
     lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
     about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
     about = "an experiment" if item.experiment else about
@@ -74,6 +77,7 @@ def _entry(item: Statement, known: WitnessRecord) -> str:
     )
     lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {_proof(item)}"] * bool(item.proof)
     lines.append(f"- status: {_status(item, known)}")
+    lines += [f"- by machine: {machine_line(kept)}" for kept in recorded().get(item.id, ())]
     run = run_of(item.experiment)
     lines += [f"- {run}"] * bool(run)
     lines.append(f"- code: theorems/papers/{item.paper.lower()}/statements.py")

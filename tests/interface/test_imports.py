@@ -58,7 +58,7 @@ PARTS = {
     ),
     "theorems": (
         *("__init__", "cases", "hypotheses", "proofs", "statement", "printed", "implications", "judges", "papers"),
-        *("registry", "*", "matrix", "engine", "claims", "own_matrix", "pages"),
+        *("registry", "*", "machine", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),

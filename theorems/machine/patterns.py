@@ -1,0 +1,113 @@
+"""Patterns of instances: which users may use which servers, and which resources they demand; one of each class of equals.
+
+Every instance of a size has one pattern, and exchanging users, servers or resources changes neither a mechanism nor a property.
+So a claim holds for all instances if it holds for one pattern of each class; the users that a violation names keep their places.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from typing import TypeAlias
+
+__all__ = ["InstancePattern", "Size", "patterns", "report_patterns", "subsets"]
+
+Size: TypeAlias = tuple[int, int, int]
+"""Users, servers, resources."""
+
+
+@dataclass(frozen=True, order=True)
+class InstancePattern:
+    """`servers[n]`: where user n may run, placement and what servers lack taken together; `demanded[n]`: what it demands."""
+
+    servers: tuple[tuple[int, ...], ...]
+    demanded: tuple[tuple[int, ...], ...]
+
+    @property
+    def users(self) -> range:
+        """The users."""
+        return range(len(self.servers))
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """(user, server) for every user and server where it may run."""
+        return [(n, i) for n, own in enumerate(self.servers) for i in own]
+
+    def at(self, i: int) -> list[int]:
+        """The users who may run on server i."""
+        return [n for n in self.users if i in self.servers[n]]
+
+    def __str__(self) -> str:
+        def rows(parts: tuple[tuple[int, ...], ...]) -> str:
+            return " ".join("".join(str(k + 1) for k in part) for part in parts)
+
+        return f"servers {rows(self.servers)}, resources {rows(self.demanded)}"
+
+
+def subsets(count: int) -> list[tuple[int, ...]]:
+    """The nonempty subsets of range(count), the whole first."""
+    return [part for size in range(count, 0, -1) for part in combinations(range(count), size)]
+
+
+def patterns(
+    size: Size, named: int, positive: bool = False, everywhere: bool = False, resource: bool = False
+) -> Iterator[InstancePattern]:
+    """One pattern of each class.
+
+    Parameters
+    ----------
+    size : users, servers, resources
+    named : the first users keep their places, one by one; the others may be exchanged
+    positive : everybody demands every resource
+    everywhere : everybody may run on every server
+    resource : resource 1 keeps its place, and everybody demands it
+
+    Returns
+    -------
+    the patterns in a fixed order, that with all arcs and all demands first
+    """
+    users, servers, resources = size
+    places = [tuple(range(servers))] if everywhere else subsets(servers)
+    wants = [tuple(range(resources))] if positive else subsets(resources)
+    wants = [part for part in wants if 0 in part or not resource]
+    seen: set[InstancePattern] = set()
+    for own in product(places, repeat=users):
+        for demanded in product(wants, repeat=users):
+            pattern = InstancePattern(own, demanded)
+            if pattern not in seen:
+                seen |= set(_equals(pattern, size, named, int(resource)))
+                yield pattern
+
+
+def _equals(pattern: InstancePattern, size: Size, named: int, fixed: int) -> Iterator[InstancePattern]:
+    users, servers, resources = size
+    for rest, of_servers, of_resources in product(
+        permutations(range(named, users)), permutations(range(servers)), permutations(range(fixed, resources))
+    ):
+        of_resources = (*range(fixed), *of_resources)
+        order = (*range(named), *rest)
+        yield InstancePattern(
+            tuple(tuple(sorted(of_servers[i] for i in pattern.servers[n])) for n in order),
+            tuple(tuple(sorted(of_resources[r] for r in pattern.demanded[n])) for n in order),
+        )
+
+
+def report_patterns(
+    truth: InstancePattern, size: Size, everywhere: bool = False, positive: bool = False
+) -> Iterator[InstancePattern]:
+    """What user 1 may report in place of the truth and gain by: it must report what it demands, and a server where it may run.
+
+    Parameters
+    ----------
+    truth : the true pattern
+    size : users, servers, resources
+    everywhere, positive : whether reports satisfy these, too
+
+    Returns
+    -------
+    the patterns as reported
+    """
+    places = [truth.servers[0]] if everywhere else subsets(size[1])
+    wants = [tuple(range(size[2]))] if positive else subsets(size[2])
+    for own, demanded in product(places, wants):
+        if set(own) & set(truth.servers[0]) and set(truth.demanded[0]) <= set(demanded):
+            yield InstancePattern((own, *truth.servers[1:]), (demanded, *truth.demanded[1:]))

@@ -1,0 +1,173 @@
+"""The solver of formulas over the reals: one query, its limit, the names of what it needed, and a second judge.
+
+1. A `Question` is the negation of a claim for one pattern: named assumptions, and the violation. Unsatisfiable = the claim holds.
+2. It is given to z3 with a limit. Where z3 does not know, it is split by the next of its `splits`, whose alternatives cover all
+   cases, and each part is asked again; unsatisfiable in every part is unsatisfiable.
+3. Lemmas are consequences of the assumptions that the solver is told, each with its reason where it is written.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from fairalloc.models.errors import NotInstalled
+from fairalloc.solvers.method import now
+from fairalloc.theorems.machine.patterns import InstancePattern
+
+try:
+    import z3
+except ImportError as error:
+    raise NotInstalled("proofs by machine need the solver z3: pip install 'fairalloc[smt]'") from error
+
+__all__ = ["Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
+
+Term = Any
+"""A formula or a number of z3, which has no types."""
+
+Outcome = Literal["unsat", "sat", "unknown"]
+
+FIRST = 4.0
+"""Seconds of a query that can still be split."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The negation of a claim, for one pattern.
+
+    Attributes
+    ----------
+    pattern : the pattern in words
+    assumptions : formulas by the name of what they say, for the core
+    violation : formulas that say what would refute the claim
+    lemmas : consequences of the assumptions
+    splits : each a list of formulas of which one is true in every case
+    refine : what the instance satisfies beside the assumptions; asked where these alone do not decide
+    data : {name: number} that `prove` makes an instance of
+    shape : the pattern itself, for that instance
+    """
+
+    pattern: str
+    assumptions: Mapping[str, Sequence[Term]]
+    violation: Sequence[Term]
+    lemmas: Sequence[Term] = ()
+    splits: Sequence[Sequence[Term]] = ()
+    refine: Sequence[Term] = ()
+    data: Mapping[Any, Term] = field(default_factory=dict)
+    shape: InstancePattern | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Of one question: the outcome, the numbers of `data` where it is satisfiable, and the assumptions that were needed."""
+
+    outcome: Outcome
+    values: Mapping[Any, Any] = field(default_factory=dict)
+    core: frozenset[str] = frozenset()
+
+
+def real(name: str) -> Term:
+    """A real unknown."""
+    return z3.Real(name)
+
+
+def total(terms: Iterable[Term]) -> Term:
+    """The sum; 0 of nothing."""
+    return z3.Sum([z3.RealVal(0), *terms])
+
+
+def dot(a: Iterable[Term], b: Iterable[Term]) -> Term:
+    """The sum of the products."""
+    return total(x * y for x, y in zip(a, b, strict=True))
+
+
+def version() -> str:
+    """The solver with its version."""
+    return f"z3 {z3.get_version_string()}"
+
+
+def ask(question: Question, deadline: float, core: bool = False) -> Reply:
+    """Decide a question until the deadline.
+
+    Parameters
+    ----------
+    question : what is asked
+    deadline : a time of the clock of `now`
+    core : whether to name the assumptions that were needed
+
+    Returns
+    -------
+    the outcome, "unknown" where the deadline or the solver's art is not enough
+    """
+    found = _split(question, list(question.splits), [], deadline, core)
+    if found.outcome == "unsat" or not question.refine:
+        return found
+    refined = {**question.assumptions, "same demands on every server": question.refine}
+    return _split(replace(question, assumptions=refined, refine=()), list(question.splits), [], deadline, core)
+
+
+def _split(question: Question, splits: list[Sequence[Term]], case: list[Term], deadline: float, core: bool) -> Reply:
+    left = deadline - now()
+    if left <= 0:
+        return Reply("unknown")
+    found = _query(question, case, min(left, FIRST) if splits else left, core)
+    if found.outcome != "unknown" or not splits:
+        return found
+    names: frozenset[str] = frozenset()
+    for alternative in splits[0]:
+        found = _split(question, splits[1:], [*case, alternative], deadline, core)
+        if found.outcome != "unsat":
+            return found
+        names |= found.core
+    return Reply("unsat", core=names)
+
+
+def _query(question: Question, case: list[Term], seconds: float, core: bool) -> Reply:
+    solver = z3.Solver() if core else z3.SolverFor("QF_NRA")
+    solver.set("timeout", max(1, int(1000 * seconds)))
+    for name, formulas in question.assumptions.items():
+        if core:
+            solver.assert_and_track(z3.And(*formulas), name)
+        else:
+            solver.add(*formulas)
+    solver.add(*question.lemmas, *question.violation, *case)
+    result = str(solver.check())
+    if result == "unsat":
+        return Reply("unsat", core=frozenset(map(str, solver.unsat_core())) if core else frozenset())
+    if result == "sat":
+        model = solver.model()
+        return Reply("sat", {key: _rational(model.eval(term, model_completion=True)) for key, term in question.data.items()})
+    return Reply("unknown")
+
+
+def _rational(value: Term) -> Any:
+    """The number of a model; an algebraic one to 20 digits, for the instance is checked anew."""
+    return (value.approx(20) if z3.is_algebraic_value(value) else value).as_fraction()
+
+
+def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
+    """The same question, unsplit, to cvc5.
+
+    Returns
+    -------
+    the outcome and the solver with its version
+
+    Raises
+    ------
+    NotInstalled : cvc5 is not there
+    """
+    try:
+        import cvc5
+    except ImportError as error:
+        raise NotInstalled("a second judge needs the solver cvc5: pip install cvc5") from error
+    asked = z3.Solver()
+    asked.add(*(f for formulas in question.assumptions.values() for f in formulas), *question.lemmas, *question.violation)
+    solver = cvc5.Solver()
+    solver.setLogic("QF_NRA")
+    solver.setOption("tlimit-per", str(max(1, int(1000 * seconds))))
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, asked.to_smt2().replace("(check-sat)", ""), "question")
+    while not (command := parser.nextCommand()).isNull():
+        command.invoke(solver, parser.getSymbolManager())
+    result = solver.checkSat()
+    outcome: Outcome = "unsat" if result.isUnsat() else "sat" if result.isSat() else "unknown"
+    return outcome, f"cvc5 {solver.getVersion()}"

@@ -1,0 +1,63 @@
+"""What was proved by machine: record.json beside this file, written by `fairalloc theorems prove ID --keep FILE`.
+
+It is read without any solver: by `fairalloc theorems show ID` and by docs/STATEMENTS.md.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairalloc.models.jsonio import read_json, write_json
+
+if TYPE_CHECKING:
+    from fairalloc.theorems.machine.prove import MachineVerdict
+
+__all__ = ["document", "keep", "machine_line", "recorded"]
+
+SCHEMA = "fairalloc/machine-proofs-1"
+
+
+def document(verdict: "MachineVerdict") -> dict[str, Any]:
+    """A verdict as JSON."""
+    kept: dict[str, Any] = {
+        "statement": verdict.statement,
+        "size": list(verdict.size),
+        "verdict": verdict.verdict,
+        "sentence": verdict.sentence,
+        "patterns": verdict.patterns,
+        "seconds": round(verdict.seconds, 2),
+        "solvers": list(verdict.solvers),
+    }
+    kept |= {"covers": verdict.covers} if verdict.covers else {}
+    kept |= {"needed": list(verdict.needed)} if verdict.needed else {}
+    return kept | ({"case": verdict.case.document()} if verdict.case is not None else {})
+
+
+def keep(verdicts: Iterable["MachineVerdict"], path: str | Path) -> None:
+    """Put verdicts into a file, in the place of those of the same statements and sizes."""
+    old = read_json(path)["proofs"] if Path(path).exists() else []
+    known = {(item["statement"], tuple(item["size"])): item for item in old}
+    known |= {(verdict.statement, verdict.size): document(verdict) for verdict in verdicts}
+    write_json({"schema": SCHEMA, "proofs": [known[key] for key in sorted(known)]}, path)
+
+
+@lru_cache(maxsize=1)
+def recorded() -> Mapping[str, list[dict[str, Any]]]:
+    """The committed verdicts by statement."""
+    text = files("fairalloc.theorems.machine").joinpath("record.json").read_text(encoding="utf-8")
+    found: dict[str, list[dict[str, Any]]] = {}
+    for item in json.loads(text)["proofs"]:
+        found.setdefault(item["statement"], []).append(item)
+    return found
+
+
+def machine_line(kept: Mapping[str, Any]) -> str:
+    """One verdict in a line."""
+    covers = f", for {kept['covers']}" if "covers" in kept else ""
+    needed = f"; needed: {', '.join(kept['needed'])}" if "needed" in kept else ""
+    solvers = ", ".join(kept["solvers"])
+    patterns = f"{kept['patterns']} pattern{'s' * (kept['patterns'] != 1)}, " if kept["verdict"] == "proved" else ""
+    return f"{kept['sentence']}{covers} ({patterns}{kept['seconds']:.2f} s, {solvers}){needed}"
