@@ -85,7 +85,7 @@ def _on_record(item: Statement, known: WitnessRecord) -> Finding | None:
 
 def status(item: Statement, known: WitnessRecord) -> str:
     """What is known of a statement, in a word or two."""
-    found = known.searched.get(item.id, {}).get("status", "not searched")
+    found = known.searched.get(item.id, {}).get("status", "proved" if item.proof else "not searched")
     if found == "held":
         return "proved" if item.proof else "confirmed" if item.quantifier in ("some", "one") else "not refuted"
     return "violated in floats" if found == "violated in floating point" else str(found)
@@ -98,7 +98,7 @@ def _page(item: Statement, known: WitnessRecord) -> str:
     parts = ["---\norphan: true\n---\n", f"# {item.id}\n", f"> {plain(item.text)}\n"]
     parts.append(f"{plain(item.place)}. Status: {_said(item, known)}.\n")
     parts.append("\n".join(f"- {line}" for line in _about(item)) + "\n")
-    parts += [f"## Proof\n\n{_linking(item.proof)}\n"] * bool(item.proof)
+    parts += [f"## Proof\n\n{_linking(str(item.proof))}\n{_shared(item)}"] * bool(item.proof)
     parts += [f"## Note\n\n{_linking(item.note)}\n"] * bool(item.note)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{plain(run)}\n"] * bool(run)
@@ -106,6 +106,13 @@ def _page(item: Statement, known: WitnessRecord) -> str:
     parts.append(f"## Run it again\n\n```sh\nfairalloc theorems verify --id {item.id}\n```\n")
     parts.append(f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n")
     return "\n".join(parts)
+
+
+def _shared(item: Statement) -> str:
+    """The other statements that its proof serves, where it has a name of its own."""
+    others = [other for other in all_statements().values() if other.proof_name == item.proof_name and other.id != item.id]
+    links = ", ".join(f"[{other.id}](/statements/{other.id}.md)" for other in others)
+    return f"\nThe same proof, *{plain(item.proof_name)}*, serves {links}.\n" * bool(others)
 
 
 def _linking(text: str) -> str:

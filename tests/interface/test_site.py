@@ -4,9 +4,13 @@ The site itself is built by `make docs`, which looks at every page and in which 
 """
 
 import importlib.util
+import re
+import sys
 from pathlib import Path
 
 import pytest
+
+from fairalloc.theorems.registry import all_statements
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,6 +23,7 @@ def tool(name):
     return module
 
 
+sys.path.append(str(ROOT / "docs" / "tools"))  # its modules import each other
 links, docstrings, offline = tool("links"), tool("docstrings"), tool("offline")
 
 
@@ -69,3 +74,19 @@ def test_docstrings_become_markup():
         "``x``",
         "    tasks of users",
     ]
+
+
+def test_every_statement_has_a_page_with_its_claim_and_proof():
+    pages = dict(tool("statement_pages").statement_pages())
+    for item in all_statements().values():
+        page = pages[f"statements/{item.id}.md"]
+        assert links.plain(item.text) in page
+        assert ("## Proof" in page) == bool(item.proof)
+        assert f"[{item.id}](/statements/{item.id}.md)" in pages["statements/index.md"]
+
+
+def test_links_between_pages_of_statements_lead_somewhere():
+    pages = dict(tool("statement_pages").statement_pages())
+    led = {link for page in pages.values() for link in re.findall(r"\(/(statements/[^)]*)\)", page)}
+    assert led <= pages.keys()
+    assert len(led) >= len(all_statements())
