@@ -40,6 +40,7 @@ __all__ = [
     "about_ps_dsf",
     "least_served",
     "limit_rate",
+    "limit_rate_of_servers",
     "misreporting_for_every_choice",
     "missing",
     "not_rising_in_alpha",
@@ -184,6 +185,19 @@ def limit_rate(case: Case, answer: Answer) -> Verdict:
     return verdict_of(
         h, "limit", gap - bound, f"the gap of PS-DSF is {gap:.3g} at alpha = {alpha:g}, and at most {bound:.3g} by the rate"
     )
+
+
+def limit_rate_of_servers(case: Case, answer: Answer) -> Verdict:
+    """The gap of PS-DSF at each server with alpha_i >= 10 is at most log(R / least w_nir > 0) / alpha_i: see K.T2.limit."""
+    h = holdings_of(answer(case.reported))
+    game, alphas = Game(h.instance, np.inf), _values(case, "alpha", 2)
+    large = [(i, float(alphas[i])) for i in range(h.instance.K) if float(alphas[i]) >= 10]
+    if not large:
+        raise NotApplicable("no server has a large alpha")
+    least = float(game.w[game.w > 0].min())
+    over, i = max((_gap(h, i) - np.log(h.instance.R / least) / alpha, i) for i, alpha in large)
+    server = h.instance.servers[i]
+    return verdict_of(h, "limit", over, f"at server {server!r} the gap of PS-DSF is {over:.3g} above the rate's bound")
 
 
 def _values(case: Case, name: str, usual: float) -> Sequence[Any]:

@@ -21,7 +21,7 @@ from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.engine.witnesses import packaged, parse_case
 from fairalloc.theorems.judges import convergence
 from fairalloc.theorems.papers.d import judges as judges_d
-from fairalloc.theorems.papers.k import lemma_3, problem_1, problem_3, problem_3_in_floats, small_steps
+from fairalloc.theorems.papers.k import lemma_3, printed_formulas, problem_1, problem_3, problem_3_in_floats, small_steps
 from fairalloc.theorems.papers.k import statements as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1, endless_rounds
@@ -48,6 +48,11 @@ CHEAP = [
     "D.R1",
 ]
 COUNTS = dict.fromkeys(CHEAP, 200) | {
+    "K.E104": 60,
+    "K.Fn8": 60,
+    "K.Fn8.true": 60,
+    "K.5.2.rest": 60,
+    "K.3.4.mixed.definition": 60,
     "K.3.1.existence": 15,
     "K.4.4.bounded": 30,
     "K.T7.bottleneck": 8,
@@ -463,3 +468,47 @@ def test_vertices_have_the_optima_of_linear_programs():
                 sum(w * float(v) for w, v in zip(worth, y, strict=True)) for y in convergence.vertices(case.instance, here)
             )
             assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)
+
+
+TWO = claims_k.TIED
+APART = replace(TWO, points=(TWO.points[0], (F(1), F(0), F(0), F(1))))
+WEIGHTED = Case(Instance([[1], [1]], [[2]], weights=[1, 2]), points=((F(1), F(1)),), parameters={"alpha": 3, "A": 1, "B": 1})
+EMPTY = Case(Instance([[1]], [[1]]), points=((F(0),),))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"),
+    [
+        ("K.3.4.ties", TWO, APART),
+        ("K.E104", WEIGHTED, replace(WEIGHTED, parameters={"alpha": 3, "A": 1, "B": 0})),
+        ("K.Fn8", replace(EMPTY, points=((F(1),),)), None),
+    ],
+)
+def test_formulas_as_printed(name, wrong, right):
+    assert seen(name, wrong) == (False, False)
+    assert right is None or seen(name, right) == (True, True)
+
+
+def test_the_penalty_that_is_meant_is_told_from_others(monkeypatch):
+    full = replace(EMPTY, points=((F(9, 10),),))
+    assert seen("K.Fn8.true", full) == seen("K.Fn8.true", EMPTY) == (True, True)
+    monkeypatch.setattr(printed_formulas, "_added", lambda excess, _: -(excess**2))
+    assert verdict(STATEMENTS["K.Fn8.true"].confirm, full) is False
+
+
+def test_an_iteration_that_rests_elsewhere_is_seen(monkeypatch):
+    assert seen("K.5.2.rest", SOLVED) == seen("K.5.2.rest", UNSOLVED) == (True, True)
+    monkeypatch.setattr(problem_3.ExactMeritPoint, "complementary", lambda _: True)
+    monkeypatch.setattr(problem_3_in_floats.MeritPoint, "value", 0.0)
+    assert seen("K.5.2.rest", UNSOLVED) == (False, False)
+
+
+def test_along_an_edge_tasks_rise_together():
+    """Between the two equilibria of K.3.4.ties everything is one: the solutions are a polytope, not isolated points."""
+    (x, y), game = TWO.points, printed_formulas
+    for part in (F(1, 3), F(1, 2)):
+        between = tuple(a + part * (b - a) for a, b in zip(x, y, strict=True))
+        assert game._gain(TWO, between) == 0
+    assert exact_arcs(TWO.instance).tasks(y) == (F(12, 5), F(12, 5))
+    one_end = (*x[:1], *y[1:2], *x[2:])
+    assert game._gain(TWO, one_end) > 0, "one server alone leaves the ratio"

@@ -554,6 +554,13 @@ def renormalised_requests(case: Case, _: Route) -> MarginAndSentence:
     return largest - 1, f"without user {i + 1}, who asks for little, a renormalised request is {largest}"
 
 
+def entitlements_left(case: Case, _: Route) -> MarginAndSentence:
+    """The others are entitled to something, so that their entitlements can be multiplied until they sum to 1."""
+    d = data(case)
+    left, i = min((sum(d.entitlement, ZERO) - d.entitlement[i], i) for i in _below_entitlement(d))
+    return (-left or ONE), f"user {i + 1} is removed, and the entitlements of the others sum to {left}"
+
+
 def reduced(d: Requests, i: int) -> Requests:
     """The others, with entitlements and requests multiplied as in D 5.1."""
     others = [k for k in range(len(d.parts)) if k != i]

@@ -652,6 +652,25 @@ _EXISTENCE = [
         USERS,
         note="D's own example multiplies requests by 5/3; the theorem and its proof do not need r_ij <= 1",
     ),
+    Statement(
+        "D.S5.1.all",
+        "The entitlements of the users who remain can be renormalised, so that they sum to 1.",
+        "D 5.1, second assumption, with e_i >= 0 as in Theorem 1",
+        "all",
+        *two_ways(judges.entitlements_left),
+        replace(ZEROS, users=2),
+        note="Not where the removed user is entitled to everything, e_1 = 1 and all r_1j < 1: 1 - e_1 = 0. Nothing is lost, for "
+        "the others have no complaint as soon as each has x_i = 1 or something is full.",
+    ),
+    Statement(
+        "D.S5.1.all.true",
+        "They can where all are entitled to something.",
+        "true instead of D 5.1",
+        "all",
+        *two_ways(judges.entitlements_left),
+        USERS,
+        proof="Their sum is 1 - e_1 > 0.",
+    ),
     _printed_claim(
         "S5.1.removal",
         "With e = (0.5, 0.2, 0.3), and 0.4 of resource 1 for user 1: 0.4 and 0.6, and requests times 5/3.",

@@ -83,7 +83,7 @@ def theorem_1_by_program(case: Case) -> Verdict:
 
     In floating point, at the case's first point. U_i is read at PARTS of the way.
     """
-    instance, alpha = case.instance, float(case.parameters["alpha"])
+    instance = case.instance
     user, gamma = instance.arcs.user, instance.arcs.gamma
     x = np.array([float(v) for v in case.points[0]])
     tasks = np.bincount(user, x, instance.N)
@@ -93,6 +93,7 @@ def theorem_1_by_program(case: Case) -> Verdict:
     z = tasks[user] / (phi * gamma)
     worst = -1.0
     for here in arcs_of_servers(instance):
+        alpha = float(_alpha(case, here))
         worth = z[here] ** -alpha / gamma[here]
         rows = instance.arcs.load.tocsr()[:, here]
         best = maximum(worth, rows, np.ones(rows.shape[0]), False)
@@ -106,6 +107,12 @@ def theorem_1_by_program(case: Case) -> Verdict:
         worst = max(worst, slope - 1e-3 if slope > 1e-3 and max(gains) <= 0 else -1.0)
     margin = worst - 1e-9
     return Verdict("equivalence", not margin > 0, margin, f"a move gains {worst:.3g} more than (16) says", "LP, and U in floats")
+
+
+def _alpha(case: Case, here: Sequence[int]) -> Fraction:
+    """Alpha of the server of these arcs."""
+    value = case.parameters["alpha"]
+    return Fraction(value[int(case.instance.arcs.server[here[0]])] if isinstance(value, tuple) else value)
 
 
 def _risen(phi: Any, z: Any, change: Any, alpha: float) -> float:
@@ -125,7 +132,7 @@ def theorem_1_by_vertices(case: Case) -> Verdict:
     U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive. alpha is 1 or
     half of a whole number: all numbers are sums of square roots of rationals, or, for alpha = 1, U_i is one of logarithms.
     """
-    instance, alpha = case.instance, Fraction(case.parameters["alpha"])
+    instance = case.instance
     arcs, (x, y) = exact_arcs(instance), case.points
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     if not all(tasks):
@@ -136,7 +143,7 @@ def theorem_1_by_vertices(case: Case) -> Verdict:
         z = [tasks[arcs.user[a]] / units[a] for a in here]
         for aim in [*vertices(instance, here), [y[a] for a in here]]:
             step = [v - x[a] for v, a in zip(aim, here, strict=True)]
-            faults.append(Reallocation(z, step, own, phi, alpha).fault())
+            faults.append(Reallocation(z, step, own, phi, _alpha(case, here)).fault())
     worst = max(faults)
     sentence = f"of {len(faults)} moves one gains {worst:.3g} more than (16) says"
     return Verdict("equivalence", worst <= 0, worst, sentence, "vertices in square roots of rationals")

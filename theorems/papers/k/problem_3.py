@@ -27,7 +27,7 @@ from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.surds import Surd, root, total
 
-__all__ = ["ExactMeritPoint", "complementary", "descent", "descent_by_price", "stationary", "zero_direction"]
+__all__ = ["ExactMeritPoint", "complementary", "descent", "descent_by_price", "rests", "stationary", "zero_direction"]
 
 ZERO = Fraction(0)
 METHOD = "square roots of rationals"
@@ -177,6 +177,16 @@ def stationary(case: Case) -> Verdict:
     flat = not any(slope.terms for slope in [*point.by_x(), *point.by_price().values()])
     sentence = f"the gradient is {'' if flat else 'not '}0, and (29) is {point.complementary()}"
     return _verdict("stationarity", flat == point.complementary(), sentence)
+
+
+def rests(case: Case) -> Verdict:
+    """An iteration (55)-(56) with kappa = 1 changes no x_ni iff (29) holds."""
+    point = ExactMeritPoint.of(case)
+    pairs = list(zip(point.x, point.f, strict=True))
+    v = [-f if x > 0 else max(-f, ZERO) for x, f in pairs]
+    still = all(max(x + step, ZERO) == x for (x, _), step in zip(pairs, v, strict=True))
+    words = f"the iteration changes {'nothing' if still else 'something'}, and (29) is {point.complementary()}"
+    return _verdict("rest", still == point.complementary(), words)
 
 
 def descent(case: Case) -> Verdict:

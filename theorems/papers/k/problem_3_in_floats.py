@@ -16,7 +16,7 @@ from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import price_factor
 
-__all__ = ["complementary", "descent_by_price", "stationary", "zero_direction"]
+__all__ = ["complementary", "descent_by_price", "rests", "stationary", "zero_direction"]
 
 
 class MeritPoint:
@@ -66,6 +66,17 @@ def complementary(case: Case) -> Verdict:
     same = solved_ == (point.value <= 1e-15)
     margin = -point.value if same else max(point.value, 1e-15)
     return Verdict("merit", same, margin, f"the merit is {point.value:.2g}", "floating point")
+
+
+def rests(case: Case) -> Verdict:
+    """K 5.2: an iteration (55)-(56), with a step of a thousandth, changes nothing iff (28)-(29) hold, of which (28) does."""
+    point = MeritPoint(case)
+    f = (point.merit.cost(point.mu) - point.merit.marginal(point.y)[0]) / (1 + point.merit.marginal(point.y)[0])
+    v = np.where(point.y > 0, -f, np.maximum(-f, 0))
+    moved = float(np.abs(np.maximum(point.y + v / 1000, 0) - point.y).max())
+    same = (moved <= 1e-12) == (point.value <= 1e-15)
+    margin = -moved if same else max(moved, 1e-15)
+    return Verdict("rest", same, margin, f"tasks move by {moved:.2g} where the merit is {point.value:.2g}", "floating point")
 
 
 class PsMfaDirection:

@@ -39,6 +39,7 @@ from fairalloc.theorems.judges.game import (
     about_ps_dsf,
     least_served,
     limit_rate,
+    limit_rate_of_servers,
     missing,
     not_rising_in_alpha,
     proportional,
@@ -48,6 +49,14 @@ from fairalloc.theorems.judges.game import (
 )
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats, small_steps
+from fairalloc.theorems.papers.k.printed_formulas import (
+    one_equilibrium,
+    one_equilibrium_in_floats,
+    penalty,
+    penalty_in_floats,
+    price_by_104,
+    price_by_104_in_floats,
+)
 from fairalloc.theorems.papers.k.problem_1 import (
     bounded_multipliers,
     bounded_multipliers_exactly,
@@ -88,6 +97,9 @@ WHOLE = (2, 3, 1)
 MIXED = ((1, 3, 2), (2, 1, 5), (1.5, 1, 1), (5, 1, 10))
 """alpha of each server."""
 
+MIXED_HALVES = ((1, 3, 2), (2, F(1, 2), 1), (F(3, 2), 1, 3))
+LIMITS = ((1, 100, 2), (100, 1, 1), (2, 3, 1000), (10, 1000, 1))
+
 FIG1, FIG3 = (Case(example(f"khamse-{name}").instance) for name in ("fig1", "fig3"))
 CLUSTER = Case(
     Instance(
@@ -101,6 +113,13 @@ CLUSTER = Case(
     )
 )
 """The servers of K Fig. 4, one of each class; its users are not printed."""
+
+TIED = Case(
+    Instance([[4, 1], [1, 4]], [[8, 4], [4, 8]]),
+    points=((F(2), F(0), F(0), F(2)), (F(28, 15), F(8, 15), F(8, 15), F(28, 15))),
+    parameters={"alpha": 3},
+)
+"""Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1."""
 
 UNIQUE: dict[str, Any] = {"mechanism": "alpha-pf-vds", "property": "uniqueness"}
 
@@ -218,6 +237,21 @@ def _fig3_efficient(case: Case) -> Verdict:
         f"mean used part {use[0]:.4f}, {use[1]:.4f}, {use[2]:.4f}, shares apart {apart[0]:.4f}, {apart[1]:.4f}, {apart[2]:.4f}"
     )
     return Verdict("trade-off", margin < 0, margin, sentence, "three solves")
+
+
+COUNTS = (8, 68, 33, 11)
+"""Servers of the classes of Fig. 4, by P Fig. 5."""
+
+
+def _almost_proportional(case: Case) -> Verdict:
+    """CPU to memory of each class against that of all servers."""
+    rows = case.instance.exact.capacities
+    total = [sum((q * row[r] for q, row in zip(COUNTS, rows, strict=True)), F(0)) for r in range(2)]
+    ratio = [row[0] / row[1] * total[1] / total[0] for row in rows]
+    far = [max(v, 1 / v) - 1 for v in ratio]
+    margin = max(far[:2]) - min(F(1, 10), *far[2:])
+    words = "the ratios of CPU to memory, in parts of that of all servers, are " + ", ".join(map(str, ratio))
+    return Verdict("proportion", margin < 0, float(margin), words, "rational arithmetic")
 
 
 # ---- 3.1: Problem 1 -------------------------------------------------------------------------------------------------
@@ -606,6 +640,28 @@ statements = [
         for name in (SI, EF)
     ),
     Statement(
+        "K.3.4.mixed.definition",
+        "With alpha_i of each server, a feasible allocation solves Problem 1 iff it satisfies (16) with them.",
+        "K 3.4",
+        "all",
+        theorem_1_by_program,
+        theorem_1_by_vertices,
+        replace(with_alpha(USED, MIXED_HALVES), points=2),
+        proof="The proof of Theorem 1 (K.T1) is about one server at a time, and other servers' alpha is not in it.",
+    ),
+    Statement(
+        "K.3.4.mixed.limit",
+        "The equilibrium satisfies PS-DSF with respect to server i as alpha_i goes to infinity, whatever alpha_j >= 1 others "
+        "have.",
+        "K 3.4",
+        "all",
+        hypotheses=with_alpha(USED, LIMITS),
+        proof="The proof of K.T2.limit is about one server: z_m / z_n <= (R / w_mr)^(1/alpha_i) there. Tasks stay away from 0 by "
+        "(41), which needs alpha_j >= 1 of all servers (K.3.4.mixed.sharing).",
+        note="Tried by the rate log(R / w) / alpha_i, at servers with alpha_i >= 10.",
+        **about_equilibria(limit_rate_of_servers),
+    ),
+    Statement(
         "K.3.4.mixed.one",
         "If alpha_i = 1 for every server, whatever A and B, the equilibrium is proportionally fair.",
         "K 3.4 with Theorem 2",
@@ -742,6 +798,40 @@ statements = [
         **UNIQUE,
         note="K 3.4 says so without the condition of Theorem 7, which grants local uniqueness at most; the rest is Corollary 4.",
     ),
+    Statement(
+        "K.3.4.ties",
+        "With B = 0 the tasks of an equilibrium need not be unique, for two users and two servers.",
+        "beside K 3.4, which has B_i > 0",
+        "some",
+        one_equilibrium_in_floats,
+        one_equilibrium,
+        replace(with_alpha(USED, (3, 2)), positive=True, everywhere=True, points=2),
+        printed=TIED,
+        note="A case of ours. At each server the worth of both users' tasks is in the ratio of their demands for a full "
+        "resource, so it may choose on an edge; the edges have different slopes, and along them both users have more, from (2, "
+        "2) to (12/5, 12/5).",
+    ),
+    Statement(
+        "K.E104",
+        "Where a user is served and one resource has a price, d lambda is (104).",
+        "K (104), and alike (103) and (106)",
+        "all",
+        price_by_104_in_floats,
+        price_by_104,
+        replace(with_alpha(USED, (2, 3, 1), A=(1, 2), B=(1, 0.5, 0)), points=1),
+        note="The terms of B lack phi_n; with equal weights of 1 they are right, K.E104.equal. Theorem 7's matrix keeps its "
+        "form.",
+    ),
+    Statement(
+        "K.E104.equal",
+        "With weights of 1, d lambda is (104).",
+        "K (104), where phi_n = 1",
+        "all",
+        price_by_104_in_floats,
+        price_by_104,
+        replace(with_alpha(replace(USED, equal_weights=True), (2, 3, 1), A=(1, 2), B=(1, 0.5, 0)), points=1),
+        proof="g' / gamma = (phi gamma A / x)^alpha / gamma + B phi gamma / (x gamma), with phi = 1.",
+    ),
     # ---- 5
     Statement(
         "K.L3",
@@ -832,6 +922,38 @@ statements = [
         with_alpha(USED, (1, 2, 3)),
         note="K shows it by numerical experiments.",
     ),
+    Statement(
+        "K.5.2.rest",
+        "With given lambda, an iteration (55)-(56) changes nothing iff (29) holds.",
+        "K 5.2",
+        "all",
+        problem_3_in_floats.rests,
+        problem_3.rests,
+        replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        proof="Where x_ni > 0, v = -f, and [x + kappa v]^+ = x iff v = 0. Where x_ni = 0, v = max(-f, 0) >= 0, so x stays iff f "
+        ">= 0. Together this is (29).",
+    ),
+    Statement(
+        "K.Fn8",
+        "(57) is the same as adding the quadratic function of footnote 8 to the objective and relaxing (13).",
+        "K footnote 8",
+        "all",
+        penalty_in_floats(printed=True),
+        penalty(printed=True),
+        replace(USED, points=1),
+        note="What is added is to be maximised, so it has the wrong sign, and below c - epsilon it is not 0. True: K.Fn8.true.",
+    ),
+    Statement(
+        "K.Fn8.true",
+        "(57) is the same as relaxing (13) and subtracting ([sum_m x_mi d_mr - c_ir + epsilon]^+)^2 / (2 epsilon^2).",
+        "true instead of K footnote 8",
+        "all",
+        penalty_in_floats(printed=False),
+        penalty(printed=False),
+        replace(USED, points=1),
+        proof="Its derivative by x_ni is [...]^+ d_nr / epsilon^2 = lambda_ir d_nr, so that of the objective is g' / gamma - "
+        "sum_r lambda_ir d_nr = -f_ni, which is (55) while x_ni > 0.",
+    ),
     # ---- 6
     Statement(
         "K.6.2.utilisation",
@@ -871,6 +993,15 @@ statements = [
         _projection_exactly,
         USED,
         note="Assumption 2 asks for such users. One server, one full resource, d = (1, 1), user 2 not eligible: v = (1/2, -1/2).",
+    ),
+    printed_claim(
+        "K.6.3.proportional",
+        "The resources of the first two classes of Fig. 4 are almost in proportion to those of the whole cluster.",
+        "K 6.3",
+        CLUSTER,
+        _almost_proportional,
+        note="With the counts 8, 68, 33 and 11 of P Fig. 5, which has the same classes and 120 servers too; K prints none. "
+        "Read as: nearer to it than the other classes, by less than a tenth.",
     ),
     *(_experiment(*claim) for claim in EXPERIMENTS),
 ]

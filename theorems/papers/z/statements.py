@@ -7,7 +7,7 @@ the utilities f of section VI. Where the print differs from the definition, stat
 Z.P2 and Z.V.NB.CE count the iterations of two interior-point codes; what confirms are the Newton steps of a third, whose answer
 is proved in rationals (newton_steps.py).
 
-60 statements in all; `place` says where each claim stands.
+61 statements in all; `place` says where each claim stands.
 """
 
 from collections.abc import Sequence
@@ -80,6 +80,12 @@ HELPING = Case(
 
 REPEATING = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
 """User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other."""
+
+INSIDE = Case(
+    Instance([[[1, 0, 0], [0, 1, 0]], [[1, 0, 0]], [[0, 0, 1]]], [[2, 1, 1]]),
+    points=((F(1), F(0), F(1), F(1)),),
+)
+"""Everybody runs one task, users 1 and 2 on resource 1; user 1 could move to resource 2."""
 
 PROP8 = Case(example("zarchy-prop8").instance)
 
@@ -257,6 +263,24 @@ def _most(h: Holdings, n: int, floors: Any) -> Any:
     only[n] = 1 if not h.exact else F(1)
     slack = 1 if h.exact else 1 - 1e-9
     return maximum_worth(h, only, floors * slack)
+
+
+def _inside_one_allocation(case: Case, answer: Answer) -> Verdict:
+    """The test of iteration 1 inside the case's point Y: who gains nothing from what Y leaves is placed for good."""
+    h = holdings_of(answer(case.reported))
+    own, (bundles,) = _bundles(case, h.exact)
+    u, least, same = _utilities(own, bundles), min(h.tasks), 0 if h.exact else 1e-9
+    if any(abs(v - least) > same * g for v, g in zip(u, h.alone, strict=True)):
+        raise NotApplicable("the point is not an allocation of iteration 1")
+    left = np.maximum(h.pools - bundles.sum(axis=0), 0)
+    more = [h.utilities(n, bundles[n : n + 1] + left)[0] for n in range(h.instance.N)]
+    placed = [n for n, v in enumerate(more) if v - least <= same * h.alone[n]]
+    gaps = [((h.tasks[n] - least) / h.alone[n], n) for n in placed]
+    if not gaps:
+        return verdict_of(h, "leximin", -1, "nobody is placed in iteration 1")
+    gap, n = max(gaps)
+    words = f"user {h.instance.users[n]!r} is placed at {least} tasks, and is lexicographically max-min fair with {h.tasks[n]}"
+    return verdict_of(h, "leximin", gap, words)
 
 
 STEPS = 100
@@ -721,6 +745,17 @@ statements = [
         "Z III-A",
         Case(example("zarchy-rounds").instance),
         printed_numbers(_rounds),
+    ),
+    Statement(
+        "Z.III.procedure.inside",
+        "Users who cannot have more inside the one Y of iteration 1, where others keep their bundles, have a_1 for good.",
+        "Z III-A, read for the Y that was computed",
+        "all",
+        **_without_cell("lmmf", _inside_one_allocation),
+        hypotheses=replace(ONE_POOL, points=1),
+        printed=INSIDE,
+        note='A reading of "his utility in Y cannot be increased". It depends on Y, which is not unique: somebody with two ways '
+        "may move. Where others keep their utilities, and not their bundles, it is Z.P3.",
     ),
     Statement(
         "Z.III.procedure",
