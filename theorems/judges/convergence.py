@@ -99,7 +99,10 @@ def _worth(y: Sequence[Fraction], worth: Sequence[Fraction]) -> Fraction:
 
 
 def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> tuple[Fraction, Fraction]:
-    """Rationals around g'(z) / gamma; alpha, A and B as the decimals that were asked for."""
+    """Rationals around g'(z) / gamma, equal for whole alpha; alpha, A and B as the decimals that were asked for."""
+    if alpha.is_integer():
+        value = part * ((Fraction(str(A)) / z) ** int(alpha) + Fraction(str(B)) / z)
+        return value, value
     from flint import ctx
 
     with ctx.workprec(256):

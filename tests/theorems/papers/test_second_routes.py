@@ -505,10 +505,17 @@ def test_an_iteration_that_rests_elsewhere_is_seen(monkeypatch):
 
 def test_along_an_edge_tasks_rise_together():
     """Between the two equilibria of K.3.4.ties everything is one: the solutions are a polytope, not isolated points."""
-    (x, y), game = TWO.points, printed_formulas
+    x, y = TWO.points
     for part in (F(1, 3), F(1, 2)):
         between = tuple(a + part * (b - a) for a, b in zip(x, y, strict=True))
-        assert game._gain(TWO, between) == 0
+        assert convergence.gain_left(TWO.instance, between, TWO.parameters) == (0, 0)
     assert exact_arcs(TWO.instance).tasks(y) == (F(12, 5), F(12, 5))
     one_end = (*x[:1], *y[1:2], *x[2:])
-    assert game._gain(TWO, one_end) > 0, "one server alone leaves the ratio"
+    assert convergence.gain_left(TWO.instance, one_end, TWO.parameters)[0] > 0, "one server alone leaves the ratio"
+
+
+def test_the_induction_of_p_fails_where_somebody_may_use_one_server_alone():
+    claim = STATEMENTS["P.E41"]
+    assert claim.confirm(claim.printed).margin == pytest.approx(1 / 3 - 5 / 24)
+    everywhere = claim.printed.instance.replace(eligible=[[0, 1], [1, 1], [1, 1]])
+    assert claim.confirm(Case(everywhere)).holds

@@ -12,7 +12,7 @@ derivative of ([e_ir]^+)^2 / (2 epsilon^2) by x_ni is lambda_ir d_nr: it has to 
 Tried by difference quotients in floating point, confirmed by formulas, or by quotients with a step of 2^-200, in rationals.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +25,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
+from fairalloc.theorems.judges.convergence import gain_left
 
 __all__ = [
     "one_equilibrium",
@@ -145,27 +145,12 @@ def one_equilibrium(case: Case) -> Verdict:
     first, second = (arcs.tasks(x) for x in case.points)
     if not (all(first) and all(second)):
         raise NotApplicable("a user has no task")
-    gain = max(_gain(case, x) for x in case.points)
+    gain = max(gain_left(case.instance, x, case.parameters)[1] for x in case.points)
     far = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
     both = far > 0 and gain <= 0
     texts = " and ".join(f"({', '.join(map(str, tasks))})" for tasks in (first, second))
     words = f"the tasks {texts} are {'' if both else 'not '}two equilibria"
     return Verdict("uniqueness", not both, float(far) if both else -1.0, words, "vertices in rationals")
-
-
-def _gain(case: Case, x: Sequence[Fraction]) -> Fraction:
-    """The largest left side of (16) with g' = z^-alpha, over servers and vertices."""
-    arcs, alpha = exact_arcs(case.instance), int(case.parameters["alpha"])
-    tasks, units = arcs.tasks(x), unit(case.instance, arcs)
-    worth = [
-        (one / tasks[n]) ** alpha * max(part for _, part in load)
-        for n, one, load in zip(arcs.user, units, arcs.load, strict=True)
-    ]
-    return max(
-        sum(((v - x[a]) * worth[a] for v, a in zip(corner, here, strict=True)), F(0))
-        for here in arcs_of_servers(case.instance)
-        for corner in vertices(case.instance, here)
-    )
 
 
 def one_equilibrium_in_floats(case: Case) -> Verdict:

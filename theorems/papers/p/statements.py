@@ -131,6 +131,29 @@ def _fig4(case: Case) -> Sequence[Row]:
     ]
 
 
+EXCHANGE = Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]]))
+"""User 1, who is n_0, and user 3 may use server 2 alone, user 2 both."""
+
+
+def _induction(case: Case) -> Verdict:
+    """P (40)-(41): n_0 = user 1 gives its third of server 1 for a quarter of server 2, which it gets from user 2.
+
+    By (40) both gain. A part 1/2 of what is left for users 2 and 3 is what sharing incentive among these two promises each.
+    """
+    instance, part, given = case.instance, F(1, 3), F(1, 4)
+    gamma = [[monopoly(instance, n, i) * int(instance.placement[n, i]) for i in range(2)] for n in range(3)]
+    ratio = [gamma[0][1] / gamma[1][1], gamma[0][0] / gamma[1][0]]
+    gains = given * gamma[0][1], part * gamma[1][0] - given * gamma[1][1]
+    assert ratio[0] > ratio[1], "(40)"
+    assert min(gains) > 0, "both run more"
+    left = [F(1), 1 - part - given]
+    alone = [sum(own) for own in gamma]
+    promised = [sum(c * g for c, g in zip(left, gamma[n], strict=True)) / 2 / alone[n] for n in (1, 2)]
+    worst = min(promised)
+    words = f"of what is left users 2 and 3 are promised {promised[0]} and {promised[1]} of what they run alone, not {part}"
+    return Verdict("sharing incentive", worst >= part, float(part - worst), words, "rational arithmetic")
+
+
 # ---- V --------------------------------------------------------------------------------------------------------------
 
 TABLE3 = (("80", "340", "82.5", "55"), ("40", "170", "41.25", "41.25"), ("0", "0", "82.5", "27.5"), ("0", "0", "27.5", "27.5"))
@@ -376,6 +399,15 @@ statements = [
             proof=PS_DSF_PROOFS.get(BF if name == SRF else name, ""),
         )
         for name in (PO, SRF, BF, EF, SP, SI)
+    ),
+    printed_claim(
+        "P.E41",
+        "After user n_0 has exchanged its part with another user, sharing incentive among the others gives each of them (41).",
+        "P (40) and (41), the induction in the proof of Theorem 2, at a case of ours",
+        EXCHANGE,
+        _induction,
+        note="(41) needs that what n_0 leaves is worth as much to each of the others as before, but it is to those it exchanges "
+        "with alone. The theorem does not need the induction: P.T2.sharing has a proof for any number of users.",
     ),
     Statement(
         "P.T2.envy.letter",
