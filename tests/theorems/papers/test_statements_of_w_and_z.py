@@ -76,7 +76,7 @@ def test_every_cell_of_the_tables_has_a_statement(name):
 
 def test_statements_of_w_and_z_are_registered():
     assert STATEMENTS.keys() == {name for name, item in all_statements().items() if item.paper in "WZ"}
-    assert (len(claims_w.statements), len(claims_z.statements)) == (61, 61)
+    assert (len(claims_w.statements), len(claims_z.statements)) == (64, 61)
 
 
 def test_leximin_sees_the_smallest_unfairness():
@@ -177,3 +177,14 @@ def test_who_is_placed_depends_on_the_allocation_that_is_tested():
     assert claim.trial(claims_z.INSIDE).holds is False
     moved = replace(claims_z.INSIDE, points=((F(0), F(1), F(1), F(1)),))
     assert claim.confirm(moved).holds, "user 1 on resource 2: user 2 can have more"
+
+
+def test_formulas_of_w():
+    one, half = (Case(Instance([[d, "1/2"]], [[1, 1]]), points=((F(1),),)) for d in (1, "1/2"))
+    for case, right in ((one, True), (half, False)):
+        assert STATEMENTS["W.L1.step"].trial(case).holds is STATEMENTS["W.L1.step"].confirm(case).holds is right
+        assert STATEMENTS["W.E2"].trial(case).holds
+        assert STATEMENTS["W.E2"].confirm(case).holds
+    three = Case(Instance([[1], [1]], [[1], [1], [1]]))
+    for name, right in (("W.E6.printed", False), ("W.E6", True)):
+        assert STATEMENTS[name].trial(three).holds is STATEMENTS[name].confirm(three).holds is right

@@ -149,19 +149,67 @@ def _lemma1_floats(case: Case) -> Verdict:
     return Verdict("lemma", worst <= 0, worst, "", "floating point")
 
 
-def _programs(case: Case, exact: bool) -> Verdict:
-    """The values of (5), which lets shares differ, and of (6), which equalises them."""
+def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[Fraction]]]:
+    """For each user with tasks on the one server: tasks, A_ir in parts of the pool, and D_ir."""
+    (pool,), arcs = case.instance.exact.capacities, case.instance.arcs
+    made = []
+    for n, x in zip(arcs.user.tolist(), case.points[0], strict=True):
+        D = [d / c for d, c in zip(case.instance.exact.demands[n][0], pool, strict=True)]
+        made += [(x, [x * v for v in D], D)] if x else []
+    if not made:
+        raise NotApplicable("nobody runs a task")
+    return made
+
+
+def _share_2(case: Case) -> Verdict:
+    """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*."""
+    worst = max(
+        abs(min(a / v for a, v in zip(A, D, strict=True)) * max(D) - min(a * max(D) / v for a, v in zip(A, D, strict=True)))
+        for _, A, D in _bundles_of_tasks(case)
+    )
+    return Verdict("formula", worst == 0, float(worst), f"the two sides of (2) differ by {worst}", "rational arithmetic")
+
+
+def _share_2_floats(case: Case) -> Verdict:
+    """The share is that of the dominant resource in the bundle."""
+    worst = -1.0
+    for _, A, D in _bundles_of_tasks(case):
+        a, v = np.array(A, dtype=float), np.array(D, dtype=float)
+        worst = max(worst, float(abs(a[v.argmax()] - (a / (v / v.max())).min()) / a.max()) - 1e-9)
+    return Verdict("formula", worst <= 0, worst, f"(2) is off by {worst:.3g}", "floating point")
+
+
+def _tasks_of_share(case: Case) -> Verdict:
+    """N_il = g_il D_ir* as the appendix prints it, for A_il = g_il d_i."""
+    worst = max(abs(x - max(A) * max(D)) / x for x, A, D in _bundles_of_tasks(case))
+    return Verdict(
+        "formula", worst == 0, float(worst), f"g D* is off the number of tasks by {worst}, relative", "rational arithmetic"
+    )
+
+
+def _tasks_of_share_floats(case: Case) -> Verdict:
+    """The same, with the tasks that the bundle holds."""
+    worst = -1.0
+    for _, A, D in _bundles_of_tasks(case):
+        a, v = np.array(A, dtype=float), np.array(D, dtype=float)
+        g, tasks = (a / (v / v.max())).min(), (a / v).min()
+        worst = max(worst, float(abs(g * v.max() / tasks - 1)) - 1e-9)
+    return Verdict("formula", worst <= 0, worst, f"g D* is off the number of tasks by {worst:.3g}, relative", "floating point")
+
+
+def _programs(case: Case, exact: bool, servers: bool = True) -> Verdict:
+    """The values of (5), which lets shares differ, and of (6), which equalises them; `servers` = over l in S, not in U."""
     instance = case.instance
     share = np.array(global_dominant_share(instance), dtype=object)
     h = certified(instance, "drfh-lp") if exact else holdings_of(solve(instance, "drfh-lp"))
     g5 = (h.array(share) * h.tasks / h.weights).min()
-    g6 = _equalised(h, h.array(share) / h.weights)
+    g6 = _equalised(h, h.array(share) / h.weights, instance.K if servers else instance.N)
     gap = abs(g5 - g6) / g5
     return verdict_of(h, "equivalence", gap, f"(5) has the value {g5} and (6) {g6}")
 
 
-def _equalised(h: Any, rate: Any) -> Any:
-    """Max g with sum_l g_il = g for all users, as (6) is printed: written with two inequalities, shares are per task."""
+def _equalised(h: Any, rate: Any, summed: int) -> Any:
+    """Max g with sum_l g_il = g for all users over the first `summed` servers, by two inequalities; shares are per task."""
     instance, arcs = h.instance, h.instance.arcs
     size = len(arcs) + 1
     rows: list[Any] = []
@@ -180,7 +228,7 @@ def _equalised(h: Any, rate: Any) -> Any:
             at_most(own, h.demand[own, r] / rate[arcs.user[own]], h.pools[i, r])
     for n in range(instance.N):
         for sign in (1, -1):
-            at_most(h.own(n), sign * scale, 0 * scale, -sign)
+            at_most([a for a in h.own(n) if arcs.server[a] < summed], sign * scale, 0 * scale, -sign)
         if np.isfinite(instance.max_tasks[n]):
             at_most(h.own(n), scale, rate[n] * h.limits[n])
     cost = h.zeros(size)
@@ -729,6 +777,37 @@ statements = [
         proof="both say that A_r / D_r is the same for all r: what is above the least can be taken away, what is at it cannot; "
         "and then G_il = min_r A_r / d_r = g_il",
         note="the capacity of the case's server is A_il",
+    ),
+    Statement(
+        "W.L1.step",
+        "Where A_il = g_il d_i, A_ilr / D_ir = g_il D_ir*, so N_il(A_il) = g_il D_ir*.",
+        "W appendix, proof of Lemma 1",
+        "all",
+        _tasks_of_share_floats,
+        _tasks_of_share,
+        Hypotheses(one_server=True, everywhere=True, positive=True, points=1),
+        note="d_ir = D_ir / D_ir*, so both are g_il / D_ir*. The proof needs only that A_ilr / D_ir is the same for all r.",
+    ),
+    Statement(
+        "W.E2",
+        "The amount of the global dominant resource is N_il D_ir* = min_r A_ilr / d_ir.",
+        "W (2)",
+        "all",
+        _share_2_floats,
+        _share_2,
+        Hypotheses(one_server=True, everywhere=True, positive=True, points=1),
+        proof="N_il = min_r A_ilr / D_ir, and D_ir* / D_ir = 1 / d_ir. Of a non-wasteful bundle it is A_ilr* too, for d_ir* = 1.",
+    ),
+    Statement(
+        "W.E6.printed",
+        "(6) with the sum of g_il over l in U, as it is printed, has the value of (5).",
+        "W (6), and alike (8)",
+        "all",
+        lambda case: _programs(case, False, servers=False),
+        lambda case: _programs(case, True, servers=False),
+        replace(BASIC, equal_weights=False),
+        note="U are the users; the sum is over the servers S. Read for the servers with the numbers of users; where there are "
+        "more servers than users, the value is lower. With l in S it is W.E6.",
     ),
     Statement(
         "W.E6",
