@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tolerances import AMPLE, DIFFERENCES, ROUNDING, SHARES
 
-from fairalloc.models import FairallocError, Instance
+from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
@@ -25,6 +25,7 @@ from fairalloc.theorems.papers.k import lemma_3, printed_formulas, problem_1, pr
 from fairalloc.theorems.papers.k import statements as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1, endless_rounds
+from fairalloc.theorems.papers.p import statements as claims_p
 from fairalloc.theorems.papers.w import statements as claims_w
 from fairalloc.theorems.papers.z import newton_steps
 from fairalloc.theorems.papers.z import statements as claims_z
@@ -519,3 +520,12 @@ def test_the_induction_of_p_fails_where_somebody_may_use_one_server_alone():
     assert claim.confirm(claim.printed).margin == pytest.approx(1 / 3 - 5 / 24)
     everywhere = claim.printed.instance.replace(eligible=[[0, 1], [1, 1], [1, 1]])
     assert claim.confirm(Case(everywhere)).holds
+
+
+def test_a_server_that_goes_to_the_wrong_user_is_seen():
+    """User 1 needs twice as much of server 1."""
+    case = Case(Instance([[1, 1], [1, 1]], [[1, 2], [2, 4]], demands_on={(0, 0): [[2, 2]]}))
+    right, wrong = ((F(0), F(2), F(1), F(0)), (F(1, 2), F(0), F(0), F(2)))
+    for x, holds in ((right, True), (wrong, False)):
+        made = Allocation(case.instance, np.array([float(v) for v in x]), x_exact=x)
+        assert claims_p._one_ratio(case, lambda _, made=made: made).holds is holds

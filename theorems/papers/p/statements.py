@@ -22,7 +22,15 @@ from fairalloc.models.published import example
 from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import Row, about_mechanism, as_one_pool, certified, printed_numbers
+from fairalloc.theorems.judges.common import (
+    Row,
+    about_mechanism,
+    as_one_pool,
+    certified,
+    holdings_of,
+    printed_numbers,
+    verdict_of,
+)
 from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
@@ -129,6 +137,22 @@ def _fig4(case: Case) -> Sequence[Row]:
         ("x_23", "0.8", x[1, 2]),
         ("part of channel 2 that user 1 has", "1/2", x[0, 1] / F("0.6")),
     ]
+
+
+def _one_ratio(case: Case, answer: Answer) -> Verdict:
+    """Where user n is served, gamma_n / gamma_m is at least what it is where user m is, of two users who may use both servers."""
+    h = holdings_of(answer(case.reported))
+    if h.instance.N != 2:
+        raise NotApplicable("about two users")
+    arcs = h.instance.arcs
+    of = [{int(arcs.server[a]): a for a in np.flatnonzero(arcs.user == n)} for n in (0, 1)]
+    ratio = {i: h.gamma[of[0][i]] / h.gamma[of[1][i]] for i in of[0] if i in of[1]}
+    part = [{i: h.x[own[i]] / h.gamma[own[i]] for i in ratio} for own in of]
+    gaps = [min(part[0][j], part[1][k], 1 - ratio[j] / ratio[k]) for j in ratio for k in ratio]
+    if not gaps:
+        raise NotApplicable("no server is open to both users")
+    words = f"a server goes to the user who runs relatively less there, by {float(max(gaps)):.3g}"
+    return verdict_of(h, "exchange", max(gaps), words)
 
 
 EXCHANGE = Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]]))
@@ -399,6 +423,19 @@ statements = [
             proof=PS_DSF_PROOFS.get(BF if name == SRF else name, ""),
         )
         for name in (PO, SRF, BF, EF, SP, SI)
+    ),
+    Statement(
+        "P.E36",
+        "Two users with one bottleneck at each server share servers of one gamma_n / gamma_m at most; of the others each goes "
+        "to the user who runs relatively more there.",
+        "P (35) to (37), two users in the proof of Theorem 2",
+        "all",
+        hypotheses=replace(ANY, server_bottleneck=True),
+        proof="If n is served at j, z_nj <= z_mj, for m has its bottleneck there, which n uses: gamma_nj / gamma_mj >= (x_n / "
+        "phi_n) (phi_m / x_m). If m is served at k, gamma_nk / gamma_mk <= the same.",
+        note="Which is (35); (36) and (37) add up what each has, where ties count as one server. That two users with one "
+        "bottleneck are the worst case, which P assumes, is not shown; P.T2.sharing does not need it. The induction: P.E41.",
+        **about_ps_dsf(_one_ratio),
     ),
     printed_claim(
         "P.E41",
