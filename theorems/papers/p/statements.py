@@ -155,6 +155,13 @@ def _one_ratio(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "exchange", max(gaps), words)
 
 
+def _sharing_of_two(case: Case, answer: Answer) -> Verdict:
+    """Sharing incentive, of two users."""
+    if case.instance.N != 2:
+        raise NotApplicable("about two users")
+    return property_judge(SI)(case, answer)
+
+
 EXCHANGE = Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]]))
 """User 1, who is n_0, and user 3 may use server 2 alone, user 2 both."""
 
@@ -436,6 +443,20 @@ statements = [
         note="Which is (35); (36) and (37) add up what each has, where ties count as one server. That two users with one "
         "bottleneck are the worst case, which P assumes, is not shown; P.T2.sharing does not need it. The induction: P.E41.",
         **about_ps_dsf(_one_ratio),
+    ),
+    Statement(
+        "P.E39",
+        "Of two users with one bottleneck at each server each has its part of what it runs alone.",
+        "P (38) and (39), two users in the proof of Theorem 2",
+        "all",
+        hypotheses=replace(ANY, server_bottleneck=True),
+        proof="Let j_0 be the servers they share, or one at which the order of P.E36 turns, a the part of it that m has, S_m "
+        "the sum of gamma_m / gamma_mj0 over the servers that are m's alone, S_n that of n's. (35) with a_n >= 1 - a gives a "
+        "(phi_m + phi_n) >= phi_m (1 + S_n) - phi_n S_m, which is (38). So x_m (phi_m + phi_n) = (a + S_m) (phi_m + phi_n) "
+        "gamma_mj0 >= phi_m (1 + S_m + S_n) gamma_mj0, and gamma_mj0 gamma_nj / gamma_nj0 >= gamma_mj for n's servers: this is "
+        "phi_m times all that m runs alone.",
+        note="As printed, for P's worst case; the general statement is P.T2.sharing.",
+        **about_ps_dsf(_sharing_of_two),
     ),
     printed_claim(
         "P.E41",
