@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from links import plain
@@ -99,6 +101,7 @@ def _page(item: Statement, known: WitnessRecord) -> str:
     parts.append(f"{plain(item.place)}. Status: {_said(item, known)}.\n")
     parts.append("\n".join(f"- {line}" for line in _about(item)) + "\n")
     parts += [f"## Proof\n\n{_linking(str(item.proof))}\n{_shared(item)}"] * bool(item.proof)
+    parts += [f"## Errata\n\n{_errata(item)}\n"] * bool(_errata(item))
     parts += [f"## Note\n\n{_linking(item.note)}\n"] * bool(item.note)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{plain(run)}\n"] * bool(run)
@@ -106,6 +109,21 @@ def _page(item: Statement, known: WitnessRecord) -> str:
     parts.append(f"## Run it again\n\n```sh\nfairalloc theorems verify --id {item.id}\n```\n")
     parts.append(f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n")
     return "\n".join(parts)
+
+
+@cache
+def _headings() -> dict[str, str]:
+    """The headings of the errata and the anchors that they have there."""
+    lines = (Path(__file__).parents[1] / "ERRATA.md").read_text(encoding="utf-8").splitlines()
+    titles = [line[4:] for line in lines if line.startswith("### ")]
+    return {title: re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def _errata(item: Statement) -> str:
+    """Links to the errata whose heading names the statement."""
+    named = re.compile(rf"[`\[]{re.escape(item.id)}[`\],]")
+    links = [f"[{plain(title)}](/ERRATA.md#{anchor})" for title, anchor in _headings().items() if named.search(title)]
+    return ", ".join(links)
 
 
 def _shared(item: Statement) -> str:

@@ -44,7 +44,7 @@ the proof of Lemma 4 needs Assumption 1, which is about the point of termination
 
 **Convergence.** This is descent on a nonconvex function without scaling of the variables, and it zigzags between resources that
 become full one after the other: linear convergence at best. On generated instances with 8 users and 3 servers two in three
-reach 1e-6 in max_iterations for alpha <= 2, on larger ones fewer do; see docs/DESIGN-NOTES.md. Finite alpha only; for large
+reach 1e-6 in max_iterations for alpha <= 2, on larger ones fewer do; see docs/GAME-METHODS.md. Finite alpha only; for large
 alpha f spans too many orders of magnitude.
 """
 
