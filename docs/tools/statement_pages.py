@@ -15,6 +15,7 @@ from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
 from fairalloc.theorems.judges.experiments import run_of
+from fairalloc.theorems.machine.record import machine_line, recorded
 from fairalloc.theorems.matrix import comparison, evidence, matrix
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
@@ -101,14 +102,26 @@ def _page(item: Statement, known: WitnessRecord) -> str:
     parts.append(f"{plain(item.place)}. Status: {_said(item, known)}.\n")
     parts.append("\n".join(f"- {line}" for line in _about(item)) + "\n")
     parts += [f"## Proof\n\n{_linking(str(item.proof))}\n{_shared(item)}"] * bool(item.proof)
+    parts += [_by_machine(item)] * bool(recorded().get(item.id))
     parts += [f"## Errata\n\n{_errata(item)}\n"] * bool(_errata(item))
     parts += [f"## Note\n\n{_linking(item.note)}\n"] * bool(item.note)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{plain(run)}\n"] * bool(run)
     parts += [_witness(witness) for witness in known.witnesses if witness["statement"] == item.id]
-    parts.append(f"## Run it again\n\n```sh\nfairalloc theorems verify --id {item.id}\n```\n")
+    commands = [f"fairalloc theorems show {item.id}    # what is known", f"fairalloc theorems verify --id {item.id}"]
+    commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
+    parts.append("\n".join(["## Run it again\n", "```sh", *commands, "```", ""]))
     parts.append(f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n")
     return "\n".join(parts)
+
+
+def _by_machine(item: Statement) -> str:
+    """What z3 said of all instances of a size, with the case where there is one."""
+    lines = ["## Proof by machine\n", "For all instances of the size, in exact arithmetic (users, servers, resources).\n"]
+    for kept in recorded().get(item.id, ()):
+        lines.append(f"- {plain(machine_line(kept))}")
+        lines += [f"\n```python\n{_code(parse_case(kept['case']).code())}\n```\n"] if "case" in kept else []
+    return "\n".join([*lines, ""])
 
 
 @cache
@@ -167,10 +180,15 @@ def _witness(witness: Mapping[str, Any]) -> str:
     without = witness["without"].replace("_", " ")
     title = f"Violated without the hypothesis “{without}”" if without else "Witness"
     sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
-    case = parse_case(witness["case"]).code()
+    code = _code(parse_case(witness["case"]).code())
+    return f"## {title}\n\n{plain(sentence)} ({plain(method)}).\n\n```python\n{code}\n```\n"
+
+
+def _code(case: str) -> str:
+    """The code of a case with what it imports."""
     names = [name for name in ("Case", "Instance", "Misreport") if f"{name}(" in case]
-    imports = "from fractions import Fraction\n\n" * ("Fraction(" in case) + f"from fairalloc import {', '.join(names)}\n\n"
-    return f"## {title}\n\n{plain(sentence)} ({plain(method)}).\n\n```python\n{imports}case = {case}\n```\n"
+    imports = "from fractions import Fraction\n\n" * ("Fraction(" in case)
+    return f"{imports}from fairalloc import {', '.join(names)}\n\ncase = {case}"
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

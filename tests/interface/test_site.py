@@ -6,10 +6,12 @@ The site itself is built by `make docs`, which looks at every page and in which 
 import importlib.util
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.registry import all_statements
 
 ROOT = Path(__file__).parents[2]
@@ -76,17 +78,32 @@ def test_docstrings_become_markup():
     ]
 
 
+@cache
+def pages_of_statements():
+    return {name: page for name, page in tool("statement_pages").statement_pages() if name.startswith("statements/")}
+
+
 def test_every_statement_has_a_page_with_its_claim_and_proof():
-    pages = dict(tool("statement_pages").statement_pages())
+    pages = pages_of_statements()
     for item in all_statements().values():
         page = pages[f"statements/{item.id}.md"]
         assert links.plain(item.text) in page
-        assert ("## Proof" in page) == bool(item.proof)
+        assert ("## Proof\n" in page) == bool(item.proof)
         assert f"[{item.id}](/statements/{item.id}.md)" in pages["statements/index.md"]
 
 
 def test_links_between_pages_of_statements_lead_somewhere():
-    pages = dict(tool("statement_pages").statement_pages())
+    pages = pages_of_statements()
     led = {link for page in pages.values() for link in re.findall(r"\(/(statements/[^)]*)\)", page)}
     assert led <= pages.keys()
     assert len(led) >= len(all_statements())
+
+
+def test_the_code_of_every_witness_rebuilds_its_case():
+    codes = {name: re.findall(r"```python\n(.*?)\n```", page, re.DOTALL) for name, page in pages_of_statements().items()}
+    found = [code for name in codes for code in codes[name]]
+    assert len(found) >= len(packaged().witnesses) > 100
+    for code in found:
+        scope = {}
+        exec(code, scope)
+        assert scope["case"].document()["instance"]["users"]
