@@ -543,6 +543,8 @@ VALUES = ((1, 2, 3), (3, 1, 2), (2, 3, 1))
 
 def _valued(instance: Instance, different: bool) -> Instance:
     """The instance with demands d / p_n . d, of which n runs f_n(c) tasks where its tasks take c."""
+    if instance.exact.demands_on:
+        raise NotApplicable("Z has one pool, on which nobody has demands of its own")
     rows = []
     for n, demands in enumerate(instance.exact.demands):
         p = VALUES[n % len(VALUES) if different else 0]
