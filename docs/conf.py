@@ -38,6 +38,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "header_links_before_dropdown": 8,
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import fairalloc as fa
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.registry import all_statements
 
@@ -76,6 +77,11 @@ def test_docstrings_become_markup():
         "``x``",
         "    tasks of users",
     ]
+
+
+def test_every_public_name_is_on_one_page_of_the_reference():
+    grouped = [name for _, names in tool("reference_pages").GROUPS.values() for name in names.split()]
+    assert sorted(grouped) == sorted(fa.__all__)
 
 
 @cache
