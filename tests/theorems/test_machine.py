@@ -111,7 +111,7 @@ def test_every_pattern_is_in_one_class():
 
 
 def test_a_resource_that_everybody_demands_keeps_its_place():
-    assert all(0 in own for pattern in patterns((2, 1, 2), 1, resource=True) for own in pattern.demanded)
+    assert all(0 in own for pattern in patterns((2, 1, 2), 1, common=True) for own in pattern.demanded)
 
 
 def test_reports_that_cannot_pay_are_left_out():

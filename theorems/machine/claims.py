@@ -6,31 +6,55 @@ claimed. A hypothesis that the formulas do not cover, such as limits, is refused
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, combinations, product
+from typing import Any
 
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.machine.game import GameFormulas
 from fairalloc.theorems.machine.leximin import LeximinFormulas, layers
+from fairalloc.theorems.machine.market import MarketFormulas
 from fairalloc.theorems.machine.patterns import InstancePattern, Size, patterns, report_patterns
 from fairalloc.theorems.machine.reals import Question, Term
+from fairalloc.theorems.machine.requests import RequestFormulas
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 __all__ = ["Questions", "questions", "smallest_size"]
 
 Questions = Iterator[Question]
+Assumptions = dict[str, list[Term]]
+Violation = list[Term] | tuple[list[Term], list[Term]]
+"""Formulas, with or without lemmas."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How a claim is asked: the questions for a size under hypotheses, and what they cover beyond the size."""
+    """How a claim is asked.
+
+    Attributes
+    ----------
+    make : the questions for a size under hypotheses
+    covers : what they cover beyond the size
+    variants, limits : whether they cover users with two demand vectors, and limits
+    users : the only number of users that the claim is about, 0 = any
+    """
 
     make: Callable[[Hypotheses, Size], Questions]
     covers: str = ""
+    variants: bool = False
+    limits: bool = False
+    users: int = 0
 
 
 def smallest_size(item: Statement) -> Size:
     """The size that a claim is tried at: 2x2x2, or 3x1x2 where there is one server, with one resource where it says so."""
-    users, servers = (3, 1) if item.hypotheses.one_server else (2, 2)
-    return users, servers, 1 if item.hypotheses.one_resource else 2
+    kind, h = _kind(item), item.hypotheses
+    users, servers = (3, 1) if h.one_server else (2, 2)
+    return (kind.users if kind and kind.users else users), servers, 1 if h.one_resource else 2
+
+
+def _kind(item: Statement) -> Kind | None:
+    about = item.mechanism != "alpha-pf-vds" or item.id in AT_LEAST_ONE
+    return BY_ID.get(item.id) or (BY_PROPERTY.get((item.mechanism, item.property)) if about else None)
 
 
 def questions(item: Statement, size: Size) -> tuple[Questions, str]:
@@ -40,77 +64,119 @@ def questions(item: Statement, size: Size) -> tuple[Questions, str]:
     ------
     NotApplicable : there are no formulas for the statement, or not for this size
     """
-    about = item.mechanism != "alpha-pf-vds" or item.id in WITHIN_EVERY_ALPHA
-    kind = BY_ID.get(item.id) or (BY_PROPERTY.get((item.mechanism, item.property)) if about else None)
-    reason = "" if kind else "there are no formulas for it"
-    h = item.hypotheses
+    kind, reason = _kind(item), ""
     if item.quantifier not in ("all", "some"):
         reason = "it is about no set of instances"
-    elif not (h.one_variant and h.same_demands and h.unlimited):
-        reason = reason or "the formulas are for one demand vector a user and no limits"
-    elif size[0] < max(2, h.users):
-        reason = reason or f"it is about at least {max(2, h.users)} users"
-    elif (h.one_server and size[1] > 1) or (h.one_resource and size[2] > 1):
-        reason = reason or "it is about one server" + " and one resource" * h.one_resource
+    elif kind is None:
+        reason = "there are no formulas for it"
+    else:
+        reason = _unfit(item.hypotheses, kind, size)
     if reason or kind is None:
         raise NotApplicable(f"statement {item.id!r} cannot be proved by machine at {size[0]}x{size[1]}x{size[2]}: {reason}")
-    return kind.make(h, size), kind.covers
+    return kind.make(item.hypotheses, size), kind.covers
+
+
+def _unfit(h: Hypotheses, kind: Kind, size: Size) -> str:
+    if not (h.one_variant or kind.variants) or not (h.unlimited or kind.limits) or not h.same_demands:
+        return "the formulas are for one demand vector a user and no limits"
+    if size[0] < max(2, h.users) or (kind.users and size[0] != kind.users):
+        return f"it is about {kind.users or f'at least {max(2, h.users)}'} users"
+    if (h.one_server and size[1] > 1) or (h.one_resource and size[2] > 1):
+        return "it is about one server" + " and one resource" * h.one_resource
+    return ""
 
 
 def _patterns(h: Hypotheses, size: Size, named: int) -> Iterator[InstancePattern]:
-    return patterns(size, named, h.positive, h.everywhere, h.bottleneck or h.one_resource)
+    return patterns(size, named, h.positive, h.everywhere, common=h.bottleneck or h.one_resource)
+
+
+def _question(name: Any, assumed: Assumptions, violation: Violation, **more: Any) -> Question:
+    """Of a violation with or without lemmas."""
+    formulas, lemmas = violation if isinstance(violation, tuple) else (violation, [])
+    return Question(str(name), assumed, formulas, [*more.pop("lemmas", ()), *lemmas], **more)
 
 
 # ---- PS-DSF and the game ------------------------------------------------------------------------------------------------
 
+GameViolation = Callable[[GameFormulas], list[Term]]
 
-def _ps_dsf(violation: Callable[[GameFormulas], list[Term]], named: int) -> Kind:
+
+def _ps_dsf(violation: GameViolation, named: int) -> Kind:
     """Of PS-DSF; the violation keeps the first `named` users apart."""
-    return Kind(lambda h, size: _game(h, size, violation, named, equilibrium=False))
+    return Kind(lambda h, size: _game(h, size, violation, named))
 
 
-def _equilibrium(violation: Callable[[GameFormulas], list[Term]], named: int) -> Kind:
-    return Kind(lambda h, size: _game(h, size, violation, named, equilibrium=True), EVERY_ALPHA)
+def _equilibria(violation: GameViolation, named: int, rising: bool = True) -> Kind:
+    """Of every finite alpha >= 1, or > 0, and of infinity."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        return chain(_game(h, size, violation, named, "rising" if rising else "any"), _game(h, size, violation, named))
+
+    return Kind(make, EVERY_ALPHA if rising else "every alpha_i > 0 and all A_i, B_i >= 0 of (22), and alpha = inf")
 
 
-EVERY_ALPHA = "every alpha_i >= 1 and all A_i, B_i >= 0 of (22)"
+EVERY_ALPHA = "every alpha_i >= 1 and all A_i, B_i >= 0 of (22), and alpha = inf"
 
 
-def _game(h: Hypotheses, size: Size, violation: Callable[[GameFormulas], list[Term]], named: int, equilibrium: bool) -> Questions:
-    for pattern in _patterns(h, size, named):
+def _game(h: Hypotheses, size: Size, violation: GameViolation, named: int, utility: str = "") -> Questions:
+    """Of PS-DSF, or of the game where the utility is "rising" (alpha >= 1) or "any"."""
+    here = violation is GameFormulas.unfair_at_server
+    common = (h.bottleneck or h.one_resource) and not here
+    for pattern in patterns(size, named, h.positive, h.everywhere, fixed=int(here), common=common, server=here):
+        if here and any(0 not in pattern.demanded[n] for n in pattern.at(0)):
+            continue
         model = GameFormulas(pattern, size[1], size[2])
         assumed = model.instance()
         lemmas: list[Term] = []
-        if equilibrium:
-            assumed["equilibrium"], lemmas = model.equilibrium()
+        if utility:
+            assumed["equilibrium"], lemmas = model.equilibrium(utility == "rising")
         else:
             assumed["bottlenecks"] = model.ps_dsf()
-        if h.bottleneck or h.one_resource:
+        if common:
             assumed["one dominant resource"] = model.one_dominant()
+        if here:
+            assumed["dominant at server 1"] = model.server_dominant()
         same, data = model.same_demands()
-        yield Question(str(pattern), assumed, violation(model), lemmas, refine=same, data=data, shape=pattern)
+        name = f"{pattern}, {'alpha finite' if utility else 'PS-DSF'}"
+        yield _question(name, assumed, violation(model), lemmas=lemmas, refine=same, data=data, shape=pattern)
 
 
 # ---- drf, drfh, tsf ---------------------------------------------------------------------------------------------------
 
+LeximinViolation = Callable[[LeximinFormulas], Violation]
 
-def _lexicographic(kind: str, violation: Callable[[LeximinFormulas], list[Term]], named: int) -> Kind:
+
+def _lexicographic(kind: str, violation: LeximinViolation, named: int) -> Kind:
     """At answers described by prices, or by bottlenecks with one server."""
     return Kind(lambda h, size: _leximin(h, size, kind, violation, named))
 
 
-def _leximin(h: Hypotheses, size: Size, kind: str, violation: Callable[[LeximinFormulas], list[Term]], named: int) -> Questions:
+def _leximin(h: Hypotheses, size: Size, kind: str, violation: LeximinViolation, named: int) -> Questions:
+    if violation is LeximinFormulas.envy:
+        yield from _monotone_shares(h, size, kind)
     for pattern in _patterns(h, size, named):
         model = LeximinFormulas(pattern, size[1], size[2])
-        assumed = _assumed(h, model, kind)
-        refuting = violation(model)
-        for order in layers(size[0]) if size[1] > 1 else [None]:
-            name = str(pattern) if order is None else f"{pattern}, shares rising by {order}"
-            answer = model.bottlenecks() if order is None else [*model.ordered(order), *model.priced(order)]
-            yield Question(name, assumed | {"lexicographic": answer}, refuting, data=model.numbers(), shape=pattern)
+        yield from _answers(_assumed(h, model, kind), model, violation(model), bottlenecks=size[1] == 1)
 
 
-def _assumed(h: Hypotheses, model: LeximinFormulas, kind: str) -> dict[str, list[Term]]:
+def _answers(assumed: Assumptions, model: LeximinFormulas, violation: Violation, bottlenecks: bool) -> Questions:
+    """The question at an answer described by bottlenecks, or by prices in each order of the layers."""
+    orders = [None] if bottlenecks else list(layers(len(model.pattern.servers)))
+    for order in orders:
+        name = str(model.pattern) if order is None else f"{model.pattern}, shares rising by {order}"
+        answer = model.bottlenecks() if order is None else [*model.ordered(order), *model.priced(order)]
+        yield _question(name, assumed | {"lexicographic": answer}, violation, data=model.numbers(), shape=model.pattern)
+
+
+def _monotone_shares(h: Hypotheses, size: Size, kind: str) -> Questions:
+    for pattern in _patterns(h, size, 2):
+        model = LeximinFormulas(pattern, size[1], size[2])
+        if set(pattern.demanded[0]) <= set(pattern.demanded[1]):
+            assumed = model.data() | {"shares": model.shares(kind)}
+            yield _question(f"{pattern}: a larger demand has a larger share", assumed, model.smaller_share())
+
+
+def _assumed(h: Hypotheses, model: LeximinFormulas, kind: str) -> Assumptions:
     assumed = model.data() | {"shares": model.shares(kind), "feasible": model.feasible()}
     assumed |= {"equal weights": model.equal_weights()} if h.equal_weights else {}
     return assumed | ({"identical servers": model.identical_servers()} if h.identical_servers else {})
@@ -121,31 +187,132 @@ def _pareto(kind: str) -> Kind:
         for pattern in _patterns(h, size, 1):
             model = LeximinFormulas(pattern, size[1], size[2])
             better, definition = model.dominated()
-            yield Question(str(pattern), _assumed(h, model, kind) | {"lexicographic": definition}, better)
+            yield _question(pattern, _assumed(h, model, kind) | {"lexicographic": definition}, better)
 
     return Kind(make)
 
 
-def _misreports(kind: str) -> Kind:
+def _task_sharing() -> Kind:
+    """Of tsf: by the definition at equal parts of every server where everybody may use them, else by prices."""
+
     def make(h: Hypotheses, size: Size) -> Questions:
         for pattern in _patterns(h, size, 1):
-            for report in report_patterns(pattern, size, h.everywhere, h.positive):
-                model = LeximinFormulas(pattern, size[1], size[2])
-                reported = LeximinFormulas(report, size[1], size[2], model)
-                name = f"{pattern}; reported {report}"
-                asked = _assumed(h, model, kind) | _reported(reported, kind)
-                yield Question(f"{name}: a larger demand has a larger share", asked, model.larger_share(reported))
-                gain, definition = model.gain(reported)
-                answers = {"feasible report": reported.feasible(), "lexicographic": definition}
-                yield Question(name, asked | answers, gain)
+            model = LeximinFormulas(pattern, size[1], size[2])
+            assumed = _assumed(h, model, "tsf")
+            if all(len(own) == size[1] for own in pattern.servers):
+                yield _question(f"{pattern}: alone", model.data() | {"shares": model.shares("tsf")}, model.more_than_alone())
+                short, definition = model.no_task_sharing()
+                yield _question(pattern, {"weights": model.data()["weights"], "lexicographic": definition}, short)
+            else:
+                yield from _answers(assumed, model, model.no_sharing(), bottlenecks=False)
 
     return Kind(make)
 
 
-def _reported(reported: LeximinFormulas, kind: str) -> dict[str, list[Term]]:
-    data = reported.data()
-    return {"report": [*data["demands"], *data["capacities"], *reported.shares(kind)]}
+def _misreports(kind: str, liars: int = 1, strictly: bool = True) -> Kind:
+    """Of coalitions of one user, and of more up to `liars`."""
 
+    def make(h: Hypotheses, size: Size) -> Questions:
+        for members in range(1, liars + 1):
+            for pattern in patterns(size, members, h.positive, h.everywhere):
+                for report in report_patterns(pattern, size, members, h.everywhere, h.positive):
+                    yield from _gains(h, kind, pattern, report, size, members, strictly)
+
+    return Kind(make)
+
+
+def _gains(
+    h: Hypotheses,
+    kind: str,
+    pattern: InstancePattern,
+    report: InstancePattern,
+    size: Size,
+    members: int,
+    strictly: bool,
+) -> Questions:
+    model = LeximinFormulas(pattern, size[1], size[2])
+    reported = LeximinFormulas(report, size[1], size[2], model, members)
+    data = reported.data()
+    assumed = _assumed(h, model, kind)
+    assumed |= {"report": [*data["demands"], *data["capacities"], *reported.shares(kind)]}
+    name = f"{pattern}; reported {report}"
+    yield _question(f"{name}: a larger demand has a larger share", assumed, model.larger_share(reported))
+    gain, definition = model.gain(reported, strictly)
+    yield _question(name, assumed | {"feasible report": reported.feasible(), "lexicographic": definition}, gain)
+
+
+def _leaving(kind: str) -> Kind:
+    """Population monotonicity where all shares are equal, as `_lexicographic(kind, unequal, 2)` proves: one round."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        yield from _leximin(h, size, kind, LeximinFormulas.unequal, 2)
+        for pattern in _patterns(h, size, size[0]):
+            model = LeximinFormulas(pattern, size[1], size[2])
+            rest = InstancePattern(pattern.servers[:-1], pattern.demanded[:-1])
+            fewer = LeximinFormulas(rest, size[1], size[2], model)
+            loses, definition = model.loses(fewer)
+            equal = [part.tasks[n] == part.tasks[0] for part in (model, fewer) for n in part.pattern.users]
+            assumed = _assumed(h, model, kind) | {"feasible without": fewer.feasible(), "one round": equal}
+            yield _question(pattern, assumed | {"lexicographic": definition}, loses)
+
+    return Kind(make)
+
+
+def _one_server(kind: str) -> Kind:
+    """That the definition and the bottlenecks of one server, which are those of PS-DSF and DRF, are the same."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        for pattern in _patterns(h, size, 1):
+            model = LeximinFormulas(pattern, size[1], size[2])
+            assumed = _assumed(h, model, kind)
+            yield _question(pattern, assumed | {"bottlenecks": model.bottlenecks()}, model.raised())
+            yield from _answers(assumed, model, model.without_bottleneck(), bottlenecks=False)
+
+    return Kind(make)
+
+
+# ---- nb and njc ------------------------------------------------------------------------------------------------------
+
+
+def _bargaining(violation: Callable[[MarketFormulas], Violation]) -> Kind:
+    """At every set of priced resources; users have two demand vectors where several are allowed."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        pools = list(product(range(size[1]), range(size[2])))
+        for priced in (part for count in range(1, len(pools) + 1) for part in combinations(pools, count)):
+            model = MarketFormulas(size[0], 1 if h.one_variant else 2, size[1], size[2], priced)
+            assumed = model.instance() | {"prices": model.prices()}
+            yield _question(f"prices of {[(i + 1, r + 1) for i, r in priced]}", assumed, violation(model))
+
+    return Kind(make, "at most two demand vectors a user", variants=True)
+
+
+def _complaints(violation: Callable[[RequestFormulas], list[Term]], named: int, common: bool = False, users: int = 0) -> Kind:
+    """Of every njc allocation."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        for pattern in patterns(size, named, h.positive, h.everywhere, common=common):
+            model = RequestFormulas(pattern, size[2])
+            assumed = model.instance() | {"no complaints": model.fair(model.x)}
+            assumed |= {"common dominant resource": model.common()} if common else {}
+            yield _question(pattern, assumed, violation(model), data=model.numbers(), shape=pattern)
+
+    return Kind(make, limits=True, users=users)
+
+
+def _systems(violation: Callable[[RequestFormulas], tuple[list[Term], list[Term]]], named: int, fixed: int) -> Kind:
+    """Of a changed system of D 5 and D 5.1; of a resource that keeps its place where `fixed` is 1."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        for pattern in patterns(size, named, h.positive, h.everywhere, fixed=fixed):
+            model = RequestFormulas(pattern, size[2])
+            assumed, refuting = violation(model)
+            yield _question(pattern, model.instance() | {"system": assumed}, refuting)
+
+    return Kind(make, limits=True)
+
+
+# ---- the tables --------------------------------------------------------------------------------------------------------
 
 BY_PROPERTY: dict[tuple[str, str], Kind] = {
     ("ps-dsf", "sharing-incentive"): _ps_dsf(GameFormulas.no_sharing, 1),
@@ -153,27 +320,59 @@ BY_PROPERTY: dict[tuple[str, str], Kind] = {
     ("ps-dsf", "pareto"): _ps_dsf(GameFormulas.dominated, 1),
     ("ps-dsf", "bottleneck-fairness"): _ps_dsf(GameFormulas.unfair, 1),
     ("ps-dsf", "single-resource-fairness"): _ps_dsf(GameFormulas.unfair, 1),
-    ("alpha-pf-vds", "sharing-incentive"): _equilibrium(GameFormulas.no_sharing, 1),
-    ("alpha-pf-vds", "envy-freeness"): _equilibrium(GameFormulas.envy, 2),
+    ("alpha-pf-vds", "sharing-incentive"): _equilibria(GameFormulas.no_sharing, 1),
+    ("alpha-pf-vds", "envy-freeness"): _equilibria(GameFormulas.envy, 2),
+    ("nb", "sharing-incentive"): _bargaining(MarketFormulas.no_sharing),
+    ("nb", "envy-freeness"): _bargaining(MarketFormulas.envy),
+    ("nb", "pareto"): _bargaining(MarketFormulas.dominated),
+    ("nb", "equal-split"): _bargaining(MarketFormulas.not_split),
+    ("njc", "pareto"): _complaints(RequestFormulas.dominated, 1),
+    ("njc", "sharing-incentive"): _complaints(RequestFormulas.no_sharing, 1),
+    ("njc", "envy-freeness"): _complaints(RequestFormulas.envy, 2),
 }
-for _mechanism, _kind in (("drf", "drfh"), ("drfh", "drfh"), ("tsf", "tsf")):
+for _mechanism, _share in (("drf", "drfh"), ("drfh", "drfh"), ("tsf", "tsf")):
     BY_PROPERTY |= {
-        (_mechanism, "sharing-incentive"): _lexicographic(_kind, LeximinFormulas.no_sharing, 1),
-        (_mechanism, "envy-freeness"): _lexicographic(_kind, LeximinFormulas.envy, 2),
-        (_mechanism, "pareto"): _pareto(_kind),
-        (_mechanism, "strategyproofness"): _misreports(_kind),
+        (_mechanism, "sharing-incentive"): _lexicographic(_share, LeximinFormulas.no_sharing, 1),
+        (_mechanism, "envy-freeness"): _lexicographic(_share, LeximinFormulas.envy, 2),
+        (_mechanism, "pareto"): _pareto(_share),
+        (_mechanism, "strategyproofness"): _misreports(_share),
+        (_mechanism, "group-strategyproofness"): _misreports(_share, 2),
+        (_mechanism, "strict-group-strategyproofness"): _misreports(_share, 2, strictly=False),
+        (_mechanism, "one-round"): _lexicographic(_share, LeximinFormulas.unequal, 2),
+        (_mechanism, "single-server-reduction"): _one_server(_share),
     }
+BY_PROPERTY["tsf", "sharing-incentive"] = _task_sharing()
 
-BY_ID: dict[str, Kind] = {"K.E58": _ps_dsf(GameFormulas.not_least_served, 1)}
+BY_ID: dict[str, Kind] = {
+    "K.E58": _ps_dsf(GameFormulas.not_least_served, 1),
+    "K.T2.proportional": _bargaining(MarketFormulas.not_proportional),
+    "K.T3.pareto": _bargaining(MarketFormulas.dominated),
+    "K.3.4.mixed.one": _bargaining(MarketFormulas.not_proportional),
+    "K.C1": _equilibria(GameFormulas.unfair_at_server, 1, rising=False),
+    "K.3.3.max-min": _equilibria(GameFormulas.unfair_at_server, 1, rising=False),
+    "K.3.3.bottleneck": _equilibria(GameFormulas.unfair, 1, rising=False),
+    "K.2.2.tsf.one-server": _one_server("tsf"),
+    "P.II-B.cdrf.one-server": _one_server("tsf"),
+    "K.2.3.one-server": _one_server("drfh"),
+    "P.III-B.reduction": _one_server("drfh"),
+    "W.P9": _leaving("drfh"),
+    "W.S3.4.drf.population-monotonicity": _leaving("drfh"),
+    "D.S3.small": _complaints(RequestFormulas.modest_cut, 1),
+    "D.S3.no-scarcity": _complaints(RequestFormulas.cut_without_scarcity, 1),
+    "D.S3.cut-back": _complaints(RequestFormulas.wrongly_cut, 1),
+    "D.S4.only-bottleneck": _complaints(RequestFormulas.other_bottleneck, 1, common=True),
+    "D.S4.same-dominant.true": _complaints(RequestFormulas.unlike_entitlement, 1, common=True),
+    "D.S5.dummies": _systems(RequestFormulas.dummies, 0, 0),
+    "D.S5.1.ignored": _systems(RequestFormulas.ignored, 0, 1),
+    "D.S5.1.dominated": _systems(RequestFormulas.left_out, 0, 1),
+    "D.S5.1.satisfied": _systems(RequestFormulas.removed, 1, 0),
+    "D.S5.1.room": _complaints(RequestFormulas.no_room, 2),
+    "D.S5.2.boundary": _complaints(RequestFormulas.inside, 0),
+    "D.S5.3.unique": _complaints(RequestFormulas.another, 1, users=2),
+}
 """Statements whose property has no name, or whose parameters are not those of BY_PROPERTY."""
 
-WITHIN_EVERY_ALPHA = {
-    "K.T3.envy",
-    "K.T3.sharing",
-    "K.3.4.mixed.sharing",
-    "K.3.4.mixed.envy",
-    "K.C2.sharing",
-    "K.C2.envy",
-    "K.E41",
-}
+AT_LEAST_ONE = frozenset(
+    ("K.T3.envy", "K.T3.sharing", "K.3.4.mixed.sharing", "K.3.4.mixed.envy", "K.C2.sharing", "K.C2.envy", "K.E41")
+)
 """The statements of the game that are about alpha >= 1 alone."""

@@ -61,12 +61,13 @@ class GameFormulas:
         }
 
     def same_demands(self) -> tuple[list[Term], dict[tuple[str, int, int], Term]]:
-        """That demands are the same on every server, and the demands and capacities by ("d", n, r) and ("c", i, r)."""
+        """That demands are the same on every server, and the numbers: ("d", n, r), ("c", i, r), ("x", n, i), ("phi", n, 0)."""
         d = {(n, r): real(f"d{n, r}") for n in self.pattern.users for r in self.pattern.demanded[n]}
         c = {(i, r): real(f"c{i, r}") for i in self.servers for r in self.resources}
         formulas = [v > 0 for v in (*d.values(), *c.values())]
         formulas += [self.w[n, i, r] * c[i, r] == d[n, r] * self.g[n, i] for n, i, r in self.w]
         numbers = {("d", *key): v for key, v in d.items()} | {("c", *key): v for key, v in c.items()}
+        numbers |= {("x", n, i): self.y[n, i] * self.g[n, i] for n, i in self.pattern.arcs}
         return formulas, numbers | {("phi", n, 0): phi for n, phi in enumerate(self.phi)}
 
     def ps_dsf(self) -> list[Term]:
@@ -88,8 +89,10 @@ class GameFormulas:
             for n, i in self.pattern.arcs
         ]
 
-    def equilibrium(self) -> tuple[list[Term], list[Term]]:
-        """The game for every f as above, and lemmas: products of the conditions, and what they add up to."""
+    def equilibrium(self, rising: bool = True) -> tuple[list[Term], list[Term]]:
+        """The game for every f as above, or with rising=False for every increasing f: all alpha > 0. And lemmas: products of the
+        conditions, and what they add up to.
+        """
         h, k = ({a: real(f"{name}{a}") for a in self.pattern.arcs} for name in "hk")
         price = {(i, r): real(f"lambda{i, r}") for i in self.servers for r in self.resources}
         scale = [real(f"s{i}") for i in self.servers]
@@ -101,17 +104,19 @@ class GameFormulas:
         for a in self.pattern.arcs:
             formulas += [self.g[a] == scale[a[1]] * h[a], h[a] > 0, k[a] > 0, k[a] <= cost[a]]
             formulas += [z3.Or(self.y[a] == 0, k[a] == cost[a])]
-            formulas += [z3.If(h[a] >= 1, k[a] >= h[a], k[a] <= h[a])]
+            formulas += [z3.If(h[a] >= 1, k[a] >= h[a], k[a] <= h[a])] if rising else []
         for i in self.servers:
             for n, m in permutations(self.pattern.at(i), 2):
                 a, b = (n, i), (m, i)
-                formulas.append(z3.Implies(h[a] <= h[b], z3.And(k[a] <= k[b], k[a] * h[b] <= k[b] * h[a])))
+                formulas += [z3.Implies(h[a] < h[b], k[a] < k[b]), z3.Implies(h[a] == h[b], k[a] == k[b])]
+                formulas += [z3.Implies(h[a] <= h[b], k[a] * h[b] <= k[b] * h[a])] if rising else []
         lemmas = [cost[a] <= 1 for a in self.pattern.arcs]  # w <= 1 and prices add up to 1
-        lemmas += [h[a] <= 1 for a in self.pattern.arcs]  # k <= cost <= 1, and k >= h where h >= 1
-        lemmas += [k[a] <= h[a] for a in self.pattern.arcs]
         for i in filter(self.pattern.at, self.servers):
             spent = total(k[n, i] * self.y[n, i] for n in self.pattern.at(i))
-            lemmas += [spent == 1, total(h[n, i] * self.y[n, i] for n in self.pattern.at(i)) >= spent]
+            lemmas += [spent == 1]
+            lemmas += [total(h[n, i] * self.y[n, i] for n in self.pattern.at(i)) >= spent] if rising else []
+        if rising:  # k <= cost <= 1, and k >= h where h >= 1
+            lemmas += [z3.And(h[a] <= 1, k[a] <= h[a]) for a in self.pattern.arcs]
         return formulas, lemmas
 
     # ---- what would refute a property
@@ -158,6 +163,17 @@ class GameFormulas:
                 *(z3.And(self.y[m, i] > 0, amount[m] > amount[0]) for i in self.pattern.servers[0] for m in self.pattern.at(i)),
             )
         ]
+
+    def server_dominant(self) -> list[Term]:
+        """Everybody who may use server 1 dominantly requests resource 1 there (K 3.3)."""
+        return [self.w[n, 0, 0] == 1 for n in self.pattern.at(0)]
+
+    def unfair_at_server(self) -> list[Term]:
+        """User 1 could have more of resource 1 at server 1: it is not full, or somebody there has a larger share."""
+        if 0 not in self.pattern.servers[0]:
+            return [z3.BoolVal(False)]
+        above = [z3.And(self.y[m, 0] > 0, self.g[m, 0] < self.g[0, 0]) for m in self.pattern.at(0)]
+        return [z3.Or(self.load[0, 0] < 1, *above)]
 
     def _amounts(self) -> tuple[list[Term], list[Term]]:
         return [real(f"C{i}") for i in self.servers], [real(f"D{n}") for n in self.pattern.users]

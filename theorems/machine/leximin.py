@@ -41,13 +41,26 @@ def layers(users: int) -> Iterator[Layers]:
 
 
 class LeximinFormulas:
-    """The unknowns of an answer, for one pattern; `truth` shares capacities, weights and the demands of all but user 1."""
+    """The unknowns of an answer, for one pattern.
 
-    def __init__(self, pattern: InstancePattern, servers: int, resources: int, truth: "LeximinFormulas | None" = None) -> None:
+    Parameters
+    ----------
+    pattern : who may use what and demands what
+    servers, resources : how many
+    truth : an answer with the same capacities, weights, and demands of all users but the first `liars`
+    liars : how many users report other demands than in `truth`
+    """
+
+    def __init__(
+        self, pattern: InstancePattern, servers: int, resources: int, truth: "LeximinFormulas | None" = None, liars: int = 0
+    ) -> None:
         self.pattern, self.servers, self.resources = pattern, range(servers), range(resources)
         tag = "" if truth is None else "'"
+        self.liars = liars
         own = {(n, r): real(f"a{tag}{n, r}") for n in pattern.users for r in pattern.demanded[n]}
-        self.a: dict[tuple[int, int], Term] = own if truth is None else own | {key: v for key, v in truth.a.items() if key[0] > 0}
+        self.a: dict[tuple[int, int], Term] = (
+            own if truth is None else own | {key: v for key, v in truth.a.items() if key[0] in range(liars, len(pattern.servers))}
+        )
         self.c = {(i, r): real(f"c{i, r}") for i in self.servers for r in self.resources}
         self.phi = [real(f"phi{n}") for n in pattern.users]
         self.x = {a: real(f"x{tag}{a}") for a in pattern.arcs}
@@ -95,10 +108,14 @@ class LeximinFormulas:
             formulas += [z3.And(*(v <= self.phi[n] for v in own)), z3.Or(*(v == self.phi[n] for v in own))]
         return formulas
 
+    def _alone(self, n: int) -> list[Term]:
+        """m_n, for each server."""
+        return [real(f"m{self.tag if n < self.liars else ''}{n, i}") for i in self.servers]
+
     def _task_shares(self) -> list[Term]:
         formulas = []
         for n in self.pattern.users:
-            alone = [real(f"m{self.tag if n == 0 else ''}{n, i}") for i in self.servers]
+            alone = self._alone(n)
             formulas.append(self.phi[n] * total(alone) == 1)
             for i, m in enumerate(alone):
                 bounds = [(m * self.a[n, r], self.c[i, r]) for r in self.pattern.demanded[n]]
@@ -143,14 +160,12 @@ class LeximinFormulas:
 
     def exchange(self, other: Mapping[tuple[int, int], Term]) -> list[Term]:
         """K Def 1 at another feasible allocation: it raises no x_n without lowering some x_m <= x_n."""
-        tasks = [total(other[n, i] for i in self.servers if (n, i) in other) for n in self.pattern.users]
-        return [
-            z3.Implies(
-                tasks[n] > self.tasks[n],
-                z3.Or(*(z3.And(tasks[m] < self.tasks[m], self.tasks[m] <= self.tasks[n]) for m in self.pattern.users if m != n)),
-            )
-            for n in self.pattern.users
-        ]
+        return self._exchange([total(other[n, i] for i in self.servers if (n, i) in other) for n in self.pattern.users])
+
+    def _exchange(self, tasks: Sequence[Term]) -> list[Term]:
+        users = self.pattern.users
+        lowered = [[z3.And(tasks[m] < self.tasks[m], self.tasks[m] <= self.tasks[n]) for m in users if m != n] for n in users]
+        return [z3.Implies(tasks[n] > self.tasks[n], z3.Or(*lowered[n])) for n in users]
 
     def bottlenecks(self) -> list[Term]:
         """The definition for one server."""
@@ -169,14 +184,24 @@ class LeximinFormulas:
 
     # ---- what would refute a property
 
-    def envy(self) -> list[Term]:
-        """User 1 could run more with what user 2 has where user 1 may run: t a_1r <= a_2r, t X phi_1 / phi_2 > x_1."""
+    def envy(self) -> tuple[list[Term], list[Term]]:
+        """User 1 could run more with what user 2 has where user 1 may run: t a_1r <= a_2r, t X phi_1 / phi_2 > x_1.
+
+        Lemma: t phi_1 <= phi_2, the larger demand has the larger share (`larger_share`).
+        """
         if not set(self.pattern.demanded[0]) <= set(self.pattern.demanded[1]):
-            return [z3.BoolVal(False)]
+            return [z3.BoolVal(False)], []
         t = real("t")
         got = total(self.x[1, i] for i in self.pattern.servers[1] if i in self.pattern.servers[0])
         fits = [t * self.a[0, r] <= self.a[1, r] for r in self.pattern.demanded[0]]
-        return [t > 0, *fits, t * got * self.phi[0] > self.tasks[0] * self.phi[1]]
+        formulas = [t > 0, *fits, t * got * self.phi[0] > self.tasks[0] * self.phi[1]]
+        return formulas, [t * self.phi[0] <= self.phi[1], t * self.phi[0] * got <= self.phi[1] * got]
+
+    def smaller_share(self) -> list[Term]:
+        """That user 2 demands t times as much as user 1, or more, and has less than t times its share: what `envy` excludes."""
+        t = real("t")
+        fits = [t * self.a[0, r] <= self.a[1, r] for r in self.pattern.demanded[0] if (1, r) in self.a]
+        return [t > 0, *fits, t * self.phi[0] > self.phi[1]]
 
     def dominated(self) -> tuple[list[Term], list[Term]]:
         """Another allocation gives user 1 more and nobody less; and the definition there."""
@@ -187,32 +212,83 @@ class LeximinFormulas:
         formulas += [tasks[0] > self.tasks[0], *(u >= own for u, own in zip(tasks[1:], self.tasks[1:], strict=True))]
         return formulas, self.exchange(better)
 
-    def no_sharing(self) -> list[Term]:
+    def no_sharing(self) -> tuple[list[Term], list[Term]]:
         """User 1 could run more with its part of every server where it may run."""
         alone = {i: real(f"alone{i}") for i in self.pattern.servers[0]}
         fits = [alone[i] * self.a[0, r] <= self.c[i, r] for i in alone for r in self.pattern.demanded[0]]
-        return [*(v >= 0 for v in alone.values()), *fits, total(alone.values()) * self.phi[0] > self.tasks[0] * total(self.phi)]
+        short = total(alone.values()) * self.phi[0] > self.tasks[0] * total(self.phi)
+        return [*(v >= 0 for v in alone.values()), *fits, short], []
 
-    def gain(self, reported: "LeximinFormulas") -> tuple[list[Term], list[Term]]:
-        """User 1 runs more true tasks, u_i on server i, with what it is given for a report.
+    def more_than_alone(self) -> list[Term]:
+        """Of tsf: user 1 runs alone, with all servers, more than 1 / phi_1 tasks; what `no_task_sharing` takes for impossible."""
+        alone = [real(f"alone{i}") for i in self.pattern.servers[0]]
+        return [*self.no_sharing()[0][:-1], total(alone) * self.phi[0] > 1]
 
-        Lemmas: they are no more than the reported ones (`larger_share` asks whether that can be false), and the definition at
-        bundles of the other answer: some users have theirs there, user 1 its u_i or nothing, the rest nothing. That is feasible.
+    def no_task_sharing(self) -> tuple[list[Term], list[Term]]:
+        """User 1 has less than its part of what it runs alone, phi_1 / sum phi of at most 1 / phi_1 tasks (`more_than_alone`).
+
+        And the definition where everybody has its part of every server and may run there: 1 / sum phi tasks for all.
         """
-        useful = [i for i in reported.pattern.servers[0] if i in self.pattern.servers[0]]
-        u = {(0, i): real(f"u{i}") for i in useful}
+        alone, equal, weights = real("alone"), real("equal"), total(self.phi)
+        short = [alone * self.phi[0] <= 1, alone * self.phi[0] > self.tasks[0] * weights, equal * weights == 1]
+        return short, [z3.Implies(self.tasks[0] >= equal, self.tasks[0] * weights >= 1), *self._exchange([equal] * len(self.phi))]
+
+    def gain(self, reported: "LeximinFormulas", strictly: bool = True) -> tuple[list[Term], list[Term]]:
+        """The users who misreport run more true tasks, u_ni on server i, with what they are given.
+
+        Lemmas: these are no more than the reported ones (`larger_share`), and the definition at bundles of the other answer: some
+        users have theirs there, who misreports its u_n or nothing, the rest nothing. That is feasible.
+
+        Parameters
+        ----------
+        reported : the answer to the report
+        strictly : whether all of them gain, or one gains and nobody of them loses
+
+        Returns
+        -------
+        the formulas and the lemmas
+        """
+        liars = range(reported.liars)
+        useful = [(n, i) for n in liars for i in reported.pattern.servers[n] if i in self.pattern.servers[n]]
+        u = {a: real(f"u{a}") for a in useful}
         fits = [
-            v * self.a[0, r] <= reported.x[0, i] * reported.a[0, r] for (_, i), v in u.items() for r in self.pattern.demanded[0]
+            v * self.a[n, r] <= reported.x[n, i] * reported.a[n, r] for (n, i), v in u.items() for r in self.pattern.demanded[n]
         ]
-        formulas = [*(v >= 0 for v in u.values()), *fits, total(u.values()) > self.tasks[0]]
-        lemmas = [v <= reported.x[0, i] for (_, i), v in u.items()]
-        for kept in product((False, True), repeat=len(self.pattern.servers) - 1):
-            others = {n for n, own in enumerate(kept, 1) if own}
+        runs = [total(v for a, v in u.items() if a[0] == n) for n in liars]
+        more = [runs[n] > self.tasks[n] if strictly or n == 0 else runs[n] >= self.tasks[n] for n in liars]
+        lemmas = [v <= reported.x[a] for a, v in u.items()]
+        for kept in product((False, True), repeat=len(self.pattern.servers) - len(liars)):
+            others = {n for n, own in enumerate(kept, len(liars)) if own}
             lemmas += self.exchange(u | {a: v for a, v in reported.x.items() if a[0] in others})
             lemmas += reported.exchange({a: v for a, v in self.x.items() if a[0] in others})
-        return formulas, lemmas
+        return [*(v >= 0 for v in u.values()), *fits, *more], lemmas
 
     def larger_share(self, reported: "LeximinFormulas") -> list[Term]:
         """That a bundle for less than one reported task is enough for a true one: what `gain` takes for impossible."""
-        t = real("t")
-        return [t > 1, *(t * self.a[0, r] <= reported.a[0, r] for r in self.pattern.demanded[0])]
+        t = [real(f"t{n}") for n in range(reported.liars)]
+        enough = [
+            z3.And(t[n] > 1, *(t[n] * self.a[n, r] <= reported.a[n, r] for r in self.pattern.demanded[n]))
+            for n in range(reported.liars)
+        ]
+        return [z3.Or(*enough)]
+
+    def loses(self, fewer: "LeximinFormulas") -> tuple[list[Term], list[Term]]:
+        """User 1 has less without the last user (W 3.3); and the definition there at what the others had, which is feasible."""
+        rest = {a: v for a, v in self.x.items() if a[0] in fewer.pattern.users}
+        return [fewer.tasks[0] < self.tasks[0]], fewer.exchange(rest)
+
+    def unequal(self) -> list[Term]:
+        """User 1 has another share than user 2 (W (6))."""
+        return [self.tasks[0] != self.tasks[1]]
+
+    def without_bottleneck(self) -> list[Term]:
+        """With one server: user 1 has no bottleneck."""
+        return [z3.Not(self.bottlenecks()[0])]
+
+    def raised(self) -> list[Term]:
+        """Another allocation raises x_1 and lowers no x_m <= x_1, against K Def 1."""
+        better = {a: real(f"better{a}") for a in self.pattern.arcs}
+        tasks = [total(better[n, i] for i in self.pattern.servers[n]) for n in self.pattern.users]
+        within = [self._load(i, r, better) <= self.c[i, r] for i in self.servers for r in self.resources]
+        kept = [z3.Or(self.tasks[m] > self.tasks[0], tasks[m] >= self.tasks[m]) for m in self.pattern.users[1:]]
+        return [*(v >= 0 for v in better.values()), *within, tasks[0] > self.tasks[0], *kept]

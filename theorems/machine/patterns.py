@@ -49,7 +49,13 @@ def subsets(count: int) -> list[tuple[int, ...]]:
 
 
 def patterns(
-    size: Size, named: int, positive: bool = False, everywhere: bool = False, resource: bool = False
+    size: Size,
+    named: int,
+    positive: bool = False,
+    everywhere: bool = False,
+    fixed: int = 0,
+    common: bool = False,
+    server: bool = False,
 ) -> Iterator[InstancePattern]:
     """One pattern of each class.
 
@@ -59,7 +65,9 @@ def patterns(
     named : the first users keep their places, one by one; the others may be exchanged
     positive : everybody demands every resource
     everywhere : everybody may run on every server
-    resource : resource 1 keeps its place, and everybody demands it
+    fixed : the first resources keep their places, one by one
+    common : resource 1 keeps its place, and everybody demands it
+    server : server 1 keeps its place
 
     Returns
     -------
@@ -68,22 +76,22 @@ def patterns(
     users, servers, resources = size
     places = [tuple(range(servers))] if everywhere else subsets(servers)
     wants = [tuple(range(resources))] if positive else subsets(resources)
-    wants = [part for part in wants if 0 in part or not resource]
+    wants = [part for part in wants if 0 in part or not common]
     seen: set[InstancePattern] = set()
     for own in product(places, repeat=users):
         for demanded in product(wants, repeat=users):
             pattern = InstancePattern(own, demanded)
             if pattern not in seen:
-                seen |= set(_equals(pattern, size, named, int(resource)))
+                seen |= set(_equals(pattern, size, named, max(fixed, int(common)), int(server)))
                 yield pattern
 
 
-def _equals(pattern: InstancePattern, size: Size, named: int, fixed: int) -> Iterator[InstancePattern]:
+def _equals(pattern: InstancePattern, size: Size, named: int, fixed: int, kept: int) -> Iterator[InstancePattern]:
     users, servers, resources = size
     for rest, of_servers, of_resources in product(
-        permutations(range(named, users)), permutations(range(servers)), permutations(range(fixed, resources))
+        permutations(range(named, users)), permutations(range(kept, servers)), permutations(range(fixed, resources))
     ):
-        of_resources = (*range(fixed), *of_resources)
+        of_resources, of_servers = (*range(fixed), *of_resources), (*range(kept), *of_servers)
         order = (*range(named), *rest)
         yield InstancePattern(
             tuple(tuple(sorted(of_servers[i] for i in pattern.servers[n])) for n in order),
@@ -92,22 +100,27 @@ def _equals(pattern: InstancePattern, size: Size, named: int, fixed: int) -> Ite
 
 
 def report_patterns(
-    truth: InstancePattern, size: Size, everywhere: bool = False, positive: bool = False
+    truth: InstancePattern, size: Size, liars: int = 1, everywhere: bool = False, positive: bool = False
 ) -> Iterator[InstancePattern]:
-    """What user 1 may report in place of the truth and gain by: it must report what it demands, and a server where it may run.
+    """What users may report in place of the truth and gain by: each must report what it demands, and a server where it may run.
 
     Parameters
     ----------
     truth : the true pattern
     size : users, servers, resources
+    liars : how many users, the first ones, misreport together
     everywhere, positive : whether reports satisfy these, too
 
     Returns
     -------
     the patterns as reported
     """
-    places = [truth.servers[0]] if everywhere else subsets(size[1])
     wants = [tuple(range(size[2]))] if positive else subsets(size[2])
-    for own, demanded in product(places, wants):
-        if set(own) & set(truth.servers[0]) and set(truth.demanded[0]) <= set(demanded):
-            yield InstancePattern((own, *truth.servers[1:]), (demanded, *truth.demanded[1:]))
+    choices = []
+    for n in range(liars):
+        places = [truth.servers[n]] if everywhere else subsets(size[1])
+        useful = [own for own in places if set(own) & set(truth.servers[n])]
+        choices.append(product(useful, [demanded for demanded in wants if set(truth.demanded[n]) <= set(demanded)]))
+    for reports in product(*choices):
+        servers, demanded = zip(*reports, strict=True)
+        yield InstancePattern((*servers, *truth.servers[liars:]), (*demanded, *truth.demanded[liars:]))

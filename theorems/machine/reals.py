@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise NotInstalled("proofs by machine need the solver z3: pip install 'fairalloc[smt]'") from error
 
-__all__ = ["Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
+__all__ = ["Outcome", "Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
 
 Term = Any
 """A formula or a number of z3, which has no types."""
@@ -170,4 +170,4 @@ def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
         command.invoke(solver, parser.getSymbolManager())
     result = solver.checkSat()
     outcome: Outcome = "unsat" if result.isUnsat() else "sat" if result.isSat() else "unknown"
-    return outcome, f"cvc5 {solver.getVersion()}"
+    return outcome, f"cvc5 {cvc5.__version__}"
