@@ -1,22 +1,28 @@
 """Proofs by machine: some run again, false claims are refuted, and what is changed in a formula is noticed."""
 
 import json
+from fractions import Fraction
 
 import pytest
 import z3
 
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import exact_monopolies, global_dominant_share, task_share
+from fairalloc.solvers import solve
 from fairalloc.solvers.method import now
-from fairalloc.theorems.machine import game
 from fairalloc.theorems.machine.claims import questions, smallest_size
+from fairalloc.theorems.machine.game import GameFormulas
+from fairalloc.theorems.machine.leximin import LeximinFormulas, layers
 from fairalloc.theorems.machine.patterns import InstancePattern, patterns, report_patterns
 from fairalloc.theorems.machine.prove import prove
 from fairalloc.theorems.machine.reals import Question, ask, real
 from fairalloc.theorems.machine.record import keep, recorded
+from fairalloc.theorems.machine.requests import RequestFormulas
 from fairalloc.theorems.registry import all_statements, statement
 
-AT_ONCE = ("P.T2.sharing", "P.T2.envy", "P.T2.bottleneck", "K.C2.sharing", "K.C2.envy", "P.II-A.misreports", "W.P1", "W.P2")
+AT_ONCE = ("P.T2.sharing", "K.C2.sharing", "P.II-A.misreports", "W.P3", "W.P9", "Z.P5.EF", "D.S5.3.unique", "D.S5.1.satisfied")
 
 
 @pytest.mark.parametrize("name", AT_ONCE)
@@ -27,11 +33,17 @@ def test_a_proof_runs_again(name):
     assert (kept["verdict"], kept["patterns"]) == ("proved", found.patterns)
 
 
-@pytest.mark.parametrize("name", ["K.2.2.drfh.sharing", "W.P4"])
+@pytest.mark.parametrize("name", ["K.2.2.drfh.sharing", "P.T2.pareto", "D.S4.envy-free"])
 def test_a_false_property_has_an_instance_that_is_checked(name):
     found = prove(statement(name), seconds=30)
     assert found.verdict == "refuted"
-    assert statement(name).violated(found.case).holds is False
+    assert found.case.instance.N >= 2
+    assert "refuted: " in found.sentence
+
+
+def test_what_refutes_violates_the_statement():
+    found = prove(statement("W.P4"), seconds=30)
+    assert statement("W.P4").violated(found.case).holds is False
 
 
 def test_no_verdict_contradicts_the_statements():
@@ -58,11 +70,92 @@ def first(name):
     return next(iter(asked))
 
 
-@pytest.mark.parametrize("name", ["P.T2.sharing", "P.T2.envy", "K.C2.sharing", "W.P1", "P.II-A.misreports"])
+@pytest.mark.parametrize("name", ["P.T2.sharing", "K.C2.sharing", "W.P1", "P.II-A.misreports", "Z.P5.PO", "D.S3.pareto"])
 def test_the_assumptions_alone_are_satisfiable(name):
     question = first(name)
     found = ask(Question("", question.assumptions, [], question.lemmas), now() + 20)
     assert found.outcome == "sat"
+
+
+# The exact answers of the package, in the units of the formulas, satisfy formulas and lemmas; what is not an answer does not.
+
+POSITIVE = InstancePattern(((0, 1), (0, 1)), ((0, 1), (0, 1)))
+DEMANDS, CAPACITIES = [[2, 1], [1, 3]], [[4, 3], [3, 5]]
+
+
+def satisfiable(formulas, numbers):
+    fixed = [z3.And(*(unknown == z3.Q(*value.as_integer_ratio()) for unknown, value in numbers))]
+    return ask(Question("", {"formulas": formulas, "numbers": fixed}, []), now() + 20).outcome
+
+
+def in_shares(mechanism, instance, model, scale=1):
+    """The numbers of an exact answer, x_n counted in shares."""
+    exact = instance.exact
+    share = {"drfh": global_dominant_share, "tsf": task_share}[mechanism](instance)
+    size = [sum(c[r] for c in exact.capacities) for r in range(instance.R)]
+    rate = [sigma / w for sigma, w in zip(share, exact.weights, strict=True)]
+    x = solve(instance, mechanism, "exact").x_exact
+    tasks = zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), x, strict=True)
+    yield from ((model.x[n, i], v * rate[n] * scale) for n, i, v in tasks)
+    yield from ((v, exact.demands[n][0][r] / rate[n] / size[r]) for (n, r), v in model.a.items())
+    yield from ((v, exact.capacities[i][r] / size[r]) for (i, r), v in model.c.items())
+    yield from zip(model.phi, exact.weights, strict=True)
+
+
+@pytest.mark.parametrize("mechanism", ["drfh", "tsf"])
+@pytest.mark.parametrize("weights", [[1, 1], [2, 3]])
+def test_exact_lexicographic_answers_satisfy_the_formulas(mechanism, weights):
+    instance, model = Instance(DEMANDS, CAPACITIES, weights=weights), LeximinFormulas(POSITIVE, 2, 2)
+    whole = {(0, 0): z3.Q(1, 100), (1, 1): z3.Q(1, 100)}
+    said = [*model.shares(mechanism), *model.feasible(), *model.exchange(whole), *model.exchange({})]
+    for order in layers(2):
+        answer = [*said, *model.ordered(order), *model.priced(order)]
+        assert satisfiable(answer, in_shares(mechanism, instance, model)) == ("sat" if order == [[0, 1]] else "unsat")
+        assert satisfiable(answer, in_shares(mechanism, instance, model, Fraction(9, 10))) == "unsat"
+
+
+def in_parts(instance, model, scale=1):
+    """The numbers of an exact PS-DSF allocation, x_n = phi_n."""
+    exact, arcs = instance.exact, instance.arcs
+    x = [v * scale for v in solve(instance, "ps-dsf", "exact").x_exact]
+    pairs = list(zip(arcs.user.tolist(), arcs.server.tolist(), exact_monopolies(instance), x, strict=True))
+    tasks = [sum(v for m, _, _, v in pairs if m == n) for n in range(instance.N)]
+    yield from zip(model.phi, exact.weights, strict=True)
+    for n, i, gamma, v in pairs:
+        yield from ((model.y[n, i], v / gamma), (model.g[n, i], gamma * exact.weights[n] / tasks[n]))
+        yield from ((model.w[n, i, r], gamma * exact.demands[n][0][r] / exact.capacities[i][r]) for r in range(instance.R))
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [2, 3]])
+def test_an_exact_ps_dsf_allocation_satisfies_the_formulas(weights):
+    instance, model = Instance(DEMANDS, CAPACITIES, weights=weights), GameFormulas(POSITIVE, 2, 2)
+    said = [f for formulas in model.instance().values() for f in formulas] + model.ps_dsf()
+    assert satisfiable([*said, *model.same_demands()[0]], in_parts(instance, model)) == "sat"
+    assert satisfiable(said, in_parts(instance, model, Fraction(9, 10))) == "unsat"
+
+
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_an_equilibrium_by_hand_satisfies_the_formulas_and_lemmas(alpha):
+    """Demands (1, 1/2) and (1/2, 1) of a server (1, 1): 2/3 of a task each, at prices 1/2."""
+    model = GameFormulas(InstancePattern(((0,), (0,)), ((0, 1), (0, 1))), 1, 2)
+    game_, lemmas = model.equilibrium()
+    powers = [real(f"k{a}") == (real(f"h{a}") if alpha == 1 else real(f"h{a}") ** 2) for a in model.pattern.arcs]
+    said = [*(f for formulas in model.instance().values() for f in formulas), *game_, *lemmas, *powers]
+    parts = {(n, 0, r): Fraction(1, 1 + (n != r)) for n in range(2) for r in range(2)}
+    numbers = [(v, parts[key]) for key, v in model.w.items()]
+    numbers += [(v, Fraction(2, 3)) for v in model.y.values()] + [(v, Fraction(1)) for v in model.phi]
+    assert satisfiable(said, [*numbers, *((v, Fraction(3, 2)) for v in model.g.values())]) == "sat"
+    unequal = [(model.y[0, 0], Fraction(1)), (model.y[1, 0], Fraction(0))]
+    assert satisfiable(said, unequal) == "unsat"
+
+
+def test_an_njc_allocation_satisfies_the_formulas():
+    """One resource, e = (1/3, 1/3, 1/3), requests of all of it by two users; the third requests the other resource."""
+    model = RequestFormulas(InstancePattern(((0,),) * 3, ((0,), (0,), (1,))), 2)
+    numbers = [*((v, Fraction(1)) for v in model.r.values()), *((e, Fraction(1, 3)) for e in model.e)]
+    for x, outcome in (((1, 2, 3), "sat"), ((1, 1, 3), "unsat"), ((0, 3, 3), "unsat")):
+        at = [(v, Fraction(part, 3)) for v, part in zip(model.x, x, strict=True)]
+        assert satisfiable([*model.instance()["entitlements"], *model.fair(model.x)], [*numbers, *at]) == outcome
 
 
 def test_without_the_bottlenecks_nothing_is_proved():
@@ -77,7 +170,7 @@ def test_a_changed_definition_is_noticed(monkeypatch):
     def full(self):
         return [z3.Or(*(self.load[i, r] == 1 for r in self.pattern.demanded[n])) for n, i in self.pattern.arcs]
 
-    monkeypatch.setattr(game.GameFormulas, "ps_dsf", full)
+    monkeypatch.setattr(GameFormulas, "ps_dsf", full)
     assert prove(statement("P.T2.sharing"), seconds=2).verdict == "unknown"
 
 
