@@ -3,6 +3,7 @@
 A formula that latex2mathml does not understand is an error of the build.
 """
 
+import re
 from html import unescape
 from typing import Any
 from xml.etree import ElementTree
@@ -23,6 +24,7 @@ def mathml(latex: str, display: str, where: Any = None) -> str:
     """The formula as an element `math`; a warning that names the place where it cannot be read."""
     for words, known in WORDS.items():
         latex = latex.replace(words, known)
+    latex = re.sub(r"\\tag\{([^}]*)\}", r"\\qquad \\text{(\1)}", latex)
     try:
         root = convert_to_element(latex.strip(), display=display)
     except Exception as fault:  # latex2mathml has no common class of its errors
