@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from links import led_to_pages
+from links import led_to_pages, led_to_statements
 from reference_pages import reference_pages
 from statement_pages import of_a_mechanism, of_a_paper, statement_pages
 from tutorials import tutorial_pages
 
 from fairalloc.formulations import MECHANISMS
-from fairalloc.theorems.registry import PAPERS
+from fairalloc.theorems.registry import PAPERS, all_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_PAGES = {"STATEMENTS.md"}
@@ -27,6 +27,7 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
         if file.name not in NO_PAGES:
             text = file.read_text(encoding="utf-8")
             text = led_to_pages(text) if file.parent == ROOT / "docs" else text + _ending(file)
+            text = led_to_statements(text, all_statements())
             yield str(file.relative_to(ROOT / "docs")), text
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         yield name.lower(), led_to_pages((ROOT / name).read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """Links that are right in the repository, as links between pages of the site."""
 
 import re
+from collections.abc import Collection
 
 PAGES = {
     "README.md": "/index.md",
@@ -26,6 +27,19 @@ def led_to_pages(text: str) -> str:
     parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
     local = r"\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)"
     parts[::2] = (re.sub(local, led, part) for part in parts[::2])
+    return "".join(parts)
+
+
+def led_to_statements(text: str, ids: Collection[str]) -> str:
+    """The Markdown text with ids of statements, in backticks or brackets, as links to their pages; code stays as it is."""
+
+    def led(match: re.Match[str]) -> str:
+        name = match["quoted"] or match["bracketed"]
+        return f"[{name}](/statements/{name}.md)" if name in ids else match[0]
+
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
+    named = r"`(?P<quoted>[A-Z]\.[\w.-]+)`|\[(?P<bracketed>[A-Z]\.[\w.-]+)\](?!\()"
+    parts[::2] = (re.sub(named, led, part) for part in parts[::2])
     return "".join(parts)
 
 

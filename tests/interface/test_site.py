@@ -66,6 +66,12 @@ def test_links_of_the_repository_lead_to_pages():
     assert links.led_to_pages("```python\nx[a](b.md)\n```\n") == "```python\nx[a](b.md)\n```\n"
 
 
+def test_ids_of_statements_lead_to_their_pages():
+    text = "### A claim [K.T3], and `K.T9`\n\n```python\na[K.T3]\n```\n"
+    assert links.led_to_statements(text, {"K.T3"}) == text.replace("claim [K.T3]", "claim [K.T3](/statements/K.T3.md)")
+    assert links.led_to_statements("(`K.T3`) [K.T3](there)", {"K.T3"}) == "([K.T3](/statements/K.T3.md)) [K.T3](there)"
+
+
 def test_docstrings_become_markup():
     text = "Rise, as `x_n` <= M_n:\n\n    max g\n\n- one\n  thing\n\nParameters\n----------\nx : tasks\n    of users\n"
     assert [line for line in docstrings.restructured(text.splitlines()) if line] == [
