@@ -1,13 +1,15 @@
 """Proofs by machine: some run again, false claims are refuted, and what is changed in a formula is noticed."""
 
 import json
+import sys
 from fractions import Fraction
+from importlib import import_module
 
 import pytest
 import z3
 
 from fairalloc.cli import main
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_monopolies, global_dominant_share, task_share
 from fairalloc.solvers import solve
@@ -60,6 +62,20 @@ def test_at_least_forty_universal_claims_are_proved():
     proved = [item for items in recorded().values() for item in items if item["verdict"] == "proved"]
     large = {item["statement"] for item in proved if tuple(item["size"]) in ((2, 2, 2), (3, 1, 2), (3, 2, 2))}
     assert len(large) >= 40
+
+
+def test_a_second_solver_is_asked():
+    pytest.importorskip("cvc5")
+    found = prove(statement("W.P2"), seconds=30, judge=True)
+    assert found.verdict == "proved"
+    assert [name.split()[0] for name in found.solvers] == ["z3", "cvc5"]
+
+
+def test_without_z3_one_sentence_says_what_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    monkeypatch.delitem(sys.modules, "fairalloc.theorems.machine.reals")
+    with pytest.raises(NotInstalled, match=r"pip install 'fairalloc\[smt\]'"):
+        import_module("fairalloc.theorems.machine.reals")
 
 
 # ---- checkers fail where something is wrong -----------------------------------------------------------------------------

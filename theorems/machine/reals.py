@@ -72,7 +72,7 @@ def real(name: str) -> Term:
 
 def total(terms: Iterable[Term]) -> Term:
     """The sum; 0 of nothing."""
-    return z3.Sum([z3.RealVal(0), *terms])
+    return z3.Sum(z3.RealVal(0), *terms)
 
 
 def dot(a: Iterable[Term], b: Iterable[Term]) -> Term:
@@ -160,7 +160,8 @@ def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
     except ImportError as error:
         raise NotInstalled("a second judge needs the solver cvc5: pip install cvc5") from error
     asked = z3.Solver()
-    asked.add(*(f for formulas in question.assumptions.values() for f in formulas), *question.lemmas, *question.violation)
+    formulas = [f for part in question.assumptions.values() for f in part] + [*question.lemmas, *question.violation]
+    asked.add(*(z3.simplify(f) for f in formulas))  # without sums of one term, which cvc5 does not read
     solver = cvc5.Solver()
     solver.setLogic("QF_NRA")
     solver.setOption("tlimit-per", str(max(1, int(1000 * seconds))))
