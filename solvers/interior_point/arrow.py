@@ -79,8 +79,8 @@ class InteriorPointOptions(AlgorithmOptions):
     guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
-    harmless : what rows may lack after a step, as a part of the error, before that is done earlier: what is left there shortens
-        all steps that follow
+    harmless : what rows may lack after a step, as a part of the error, before all is done in double precision: what is left there
+        shortens all steps that follow
     refinements : the most steps of conjugate gradients in a solve
     apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
     away : the part of a start of one's own that is mixed into the tasks of the round before
@@ -334,6 +334,7 @@ class Arrow(ABC):
     paired : (A + K R + 2 N,) which primal and dual numbers are both positive
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
+    single : whether systems are in single precision
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 
@@ -347,6 +348,7 @@ class Arrow(ABC):
 
     loads: Loads
     plan: Plan
+    single: bool
 
     def __init__(self, instance: Instance, tasks: Floats) -> None:
         arcs = instance.arcs
@@ -438,7 +440,7 @@ class Arrow(ABC):
         better : gets each point whose error is smaller than those before
         """
         self.options = options = limits.own(InteriorPointOptions)
-        self.pairs = _compact(self.paired)
+        self.pairs, self.single = _compact(self.paired), self.plain
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -510,14 +512,16 @@ class Arrow(ABC):
         return now.after(step, *self._lengths(now, step, self.options.back))  # 5
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
-        """The system and the predictor, in double precision where single precision has too few digits."""
-        if self.plain and error > self.options.close:
+        """The system and the predictor, in double precision from where single precision has too few digits once."""
+        self.single = self.single and error > self.options.close
+        if self.single:
             with suppress(np.linalg.LinAlgError):
                 system = ArrowSystem(self, now, refined=False)
                 affine = system.step(now, lack, self.towards(now))
                 x, s, _, _ = self.split(affine.primal)
                 if np.abs(self.loads.rows(x) + s - lack.rows).max() <= self.options.harmless * error:
                     return system, affine
+            self.single = False
         system = ArrowSystem(self, now, refined=True)
         return system, system.step(now, lack, self.towards(now))
 

@@ -12,14 +12,13 @@ What is wanted is the solution p. Three ways, of which `Plan.of` chooses by size
 """
 
 from collections.abc import Callable
-from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyr, dsyrk, ssyrk
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -48,7 +47,7 @@ class Arrowhead(NamedTuple):
     s : (K R,) S
     rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
     guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
-    single : whether the product of "rows" may be formed in single precision, which is twice as fast
+    single : whether the matrix of "rows" may be formed and factorised in single precision, which is twice as fast
     """
 
     theta: Floats
@@ -103,18 +102,19 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
     blocks = loads.blocks(head.own, head.twins)
     scaled = head.theta / loads.of_users(np.sqrt(head.shaft))
+    kind = np.float32 if head.single else np.float64
+    syrk, syr = get_blas_funcs(("syrk", "syr"), dtype=kind)
     if isinstance(loads, ArcLoads) and SCATTERED * _pairs(loads.counts) <= loads.N * loads.K**2:
         coupling = loads.sparse_coupling(scaled)
-        matrix = -(coupling.T @ coupling).toarray(order="F")
+        matrix = -(coupling.T @ coupling).astype(kind).toarray(order="F")
     else:
-        coupling = loads.coupling(scaled, np.float32 if head.single else np.float64)
-        matrix = np.asfortranarray((ssyrk if head.single else dsyrk)(-1.0, coupling.T, lower=1), float)
+        matrix = syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)
     here = np.arange(loads.K)
     matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
     if head.rho:
         along = loads.rows(head.theta * loads.of_users(head.border / head.shaft))
-        matrix = dsyr(0.5 * head.rho, along, a=matrix, lower=1, overwrite_a=1)
-    diagonal = matrix.diagonal().copy()
+        matrix = syr(0.5 * head.rho, along, a=matrix, lower=1, overwrite_a=1)
+    diagonal = matrix.diagonal().astype(float)
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
@@ -123,20 +123,16 @@ def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
     return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
 
 
-def _cholesky(matrix: Floats, pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:
-    """By the least of the guards with which the matrix is positive definite in floating point."""
+def _cholesky(matrix: NDArray[np.floating[Any]], pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:
+    """In the precision of the matrix, by the least of the guards with which it is positive definite there."""
+    potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=matrix.dtype)
     diagonal = np.diag_indices(len(matrix))
     for guard in guards:
         matrix[diagonal] = pivots(guard)
-        factor, failed = dpotrf(matrix, lower=1)
+        factor, failed = potrf(matrix, lower=1)
         if not failed:
-            return partial(_backwards, factor)
+            return lambda right: potrs(factor, right, lower=1)[0].astype(float)
     raise np.linalg.LinAlgError
-
-
-def _backwards(factor: Floats, right: Floats) -> Floats:
-    answer: Floats = dpotrs(factor, right, lower=1)[0]
-    return answer
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
