@@ -76,6 +76,7 @@ class InteriorPointOptions(AlgorithmOptions):
     max_rows : rows up to which a dense system is formed, of servers times resources or of users
     max_resources : up to which blocks of resources times resources are
     back : the part of the way to the boundary that a step goes
+    careful, far : the same where the error is above `far`: next to the boundary the steps that follow can be too short
     guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
@@ -100,6 +101,8 @@ class InteriorPointOptions(AlgorithmOptions):
     max_rows: int = 6000
     max_resources: int = 64
     back: float = 0.9999
+    careful: float = 0.99
+    far: float = 0.1
     guards: tuple[float, ...] = (1e-16, 1e-14, 1e-12, 1e-10)
     close: float = 1e-3
     harmless: float = 1e-3
@@ -509,7 +512,8 @@ class Arrow(ABC):
         wanted = max(float(reached**3 / mu**2), self.floor(now) / count)
         correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
-        return now.after(step, *self._lengths(now, step, self.options.back))  # 5
+        back = self.options.careful if error > self.options.far else self.options.back
+        return now.after(step, *self._lengths(now, step, back))  # 5
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor, in double precision from where single precision has too few digits once."""

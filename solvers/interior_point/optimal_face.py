@@ -33,7 +33,7 @@ class FaceGuess(NamedTuple):
 
 
 def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
-    """The point of the face that `now` shows; None where a user's limit counts.
+    """The point of the face that `now` shows; None where a user's limit counts, or it shows a user without an arc.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
         return None
     guess = _guess(arrow, now)  # 1
     (x, s, t, r), dual = arrow.split(now.primal), now.dual
+    if not arrow.totals(guess.arcs.astype(float)).all():
+        return None
     free = np.concatenate([guess.arcs, guess.rows, guess.users, np.zeros(len(r), bool)])
     weights = np.concatenate([x**2, np.full(len(s) + len(t), NEVER), r])
     ratio = np.where(free, weights, 0.0)

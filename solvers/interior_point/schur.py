@@ -148,6 +148,8 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
     here = np.arange(loads.R)
     blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, head.guards[-1]).reshape(-1, loads.R)
     matrix = sp.csc_array(off + sp.block_diag(blocks, format="csc"))
+    if not np.isfinite(matrix.data).all():  # SuperLU would write beyond its memory
+        raise np.linalg.LinAlgError
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError as error:

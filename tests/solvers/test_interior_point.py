@@ -19,7 +19,7 @@ from fairalloc.solvers.interior_point.arrow import ArrowSystem, InteriorPointOpt
 from fairalloc.solvers.interior_point.loads import ArcLoads, GridLoads, MaskedLoads, twins
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.optimal_face import projected
-from fairalloc.solvers.interior_point.schur import plan_for
+from fairalloc.solvers.interior_point.schur import Arrowhead, factorised, plan_for
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -190,6 +190,10 @@ def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch)
     found = projected(arrow, now, lack)
     assert arrow.error(found, arrow.residuals(found)) <= ROUNDING
     monkeypatch.setattr(optimal_face, "IN_DOUBT", 1e-9)
+    assert projected(arrow, now, lack) is None, "a user has no arc"
+    monkeypatch.undo()
+    right = optimal_face._guess(arrow, now)
+    monkeypatch.setattr(optimal_face, "_guess", lambda *_: right._replace(rows=~right.rows))
     wrong = projected(arrow, now, lack)
     assert arrow.error(wrong, arrow.residuals(wrong)) > arrow.error(now, lack)
 
@@ -205,6 +209,16 @@ def test_after_a_small_change_few_iterations_are_needed(name, most):
     warm, cold = (solve(changed, name, METHOD, warm_start=s) for s in (start, None))
     np.testing.assert_allclose(warm.tasks, cold.tasks, rtol=SHARES)
     assert warm.iterations <= most < cold.iterations / 2
+
+
+def test_a_sparse_matrix_that_is_no_numbers_is_refused():
+    """Where users have the sum 0 the matrix is nan, and SuperLU would write beyond its memory."""
+    arrow, _, _ = posed(generators.sparse(60, 60, 2, 1), "drfh")
+    ratio = arrow.loads.of_users(np.arange(60.0))
+    zeros, ones = np.zeros(60), np.ones(len(arrow.loads))
+    head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(120), 0.0, zeros, (1e-16, 1e-10), False)
+    with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
+        factorised(arrow.loads, head, "sparse rows")
 
 
 def test_plans_follow_sizes():
