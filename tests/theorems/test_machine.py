@@ -78,6 +78,13 @@ def test_without_z3_one_sentence_says_what_installs_it(monkeypatch):
         import_module("fairalloc.theorems.machine.reals")
 
 
+def test_what_is_covered_is_what_was_asked():
+    assert questions(statement("Z.P5.PO"), (3, 1, 2))[1] == "at most two demand vectors a user"
+    assert questions(statement("K.T3.pareto"), (2, 2, 2))[1] == ""
+    for name, items in recorded().items():
+        assert all(questions(statement(name), tuple(item["size"]))[1] == item.get("covers", "") for item in items)
+
+
 # ---- checkers fail where something is wrong -----------------------------------------------------------------------------
 
 

@@ -73,7 +73,8 @@ def questions(item: Statement, size: Size) -> tuple[Questions, str]:
         reason = _unfit(item.hypotheses, kind, size)
     if reason or kind is None:
         raise NotApplicable(f"statement {item.id!r} cannot be proved by machine at {size[0]}x{size[1]}x{size[2]}: {reason}")
-    return kind.make(item.hypotheses, size), kind.covers
+    covers = "" if kind.variants and item.hypotheses.one_variant else kind.covers
+    return kind.make(item.hypotheses, size), covers
 
 
 def _unfit(h: Hypotheses, kind: Kind, size: Size) -> str:
