@@ -76,7 +76,8 @@ class InteriorPointOptions(AlgorithmOptions):
     max_rows : rows up to which a dense system is formed, of servers times resources or of users
     max_resources : up to which blocks of resources times resources are
     back : the part of the way to the boundary that a step goes
-    careful, far : the same where the error is above `far`: next to the boundary the steps that follow can be too short
+    careful : the same where the error is above `far`: next to the boundary the steps that follow can be too short
+    far : the error above which steps are `careful`
     guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are

@@ -213,10 +213,10 @@ def test_after_a_small_change_few_iterations_are_needed(name, most):
 
 def test_a_sparse_matrix_that_is_no_numbers_is_refused():
     """Where users have the sum 0 the matrix is nan, and SuperLU would write beyond its memory."""
-    arrow, _, _ = posed(generators.sparse(60, 60, 2, 1), "drfh")
-    ratio = arrow.loads.of_users(np.arange(60.0))
-    zeros, ones = np.zeros(60), np.ones(len(arrow.loads))
-    head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(120), 0.0, zeros, (1e-16, 1e-10), False)
+    arrow, _, _ = posed(generators.sparse(300, 300, 2, 1), "drfh")
+    ratio = arrow.loads.of_users(np.arange(1.0, 301.0))
+    zeros, ones = np.zeros(300), np.ones(len(arrow.loads))
+    head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, (1e-16, 1e-10), False)
     with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
         factorised(arrow.loads, head, "sparse rows")
 
