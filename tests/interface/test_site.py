@@ -72,6 +72,12 @@ def test_ids_of_statements_lead_to_their_pages():
     assert links.led_to_statements("(`K.T3`) [K.T3](there)", {"K.T3"}) == "([K.T3](/statements/K.T3.md)) [K.T3](there)"
 
 
+def test_pictures_of_the_pages_are_there():
+    docs = ROOT / "docs"
+    shown = {match for page in docs.glob("*.md") for match in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text())}
+    assert shown == {f"figures/{file.name}" for file in (docs / "figures").iterdir()}
+
+
 def test_docstrings_become_markup():
     text = "Rise, as `x_n` <= M_n:\n\n    max g\n\n- one\n  thing\n\nParameters\n----------\nx : tasks\n    of users\n"
     assert [line for line in docstrings.restructured(text.splitlines()) if line] == [
