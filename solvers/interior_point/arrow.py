@@ -78,6 +78,7 @@ class InteriorPointOptions(AlgorithmOptions):
     back : the part of the way to the boundary that a step goes
     careful : the same where the error is above `far`: next to the boundary the steps that follow can be too short
     far : the error above which steps are `careful`
+    worse : how many times its error a point may have after such a step; else the predictor alone is taken, nine tenths of the way
     guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
         the least with which that succeeds; where rows are equations, which others may imply, without the first
     close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
@@ -104,6 +105,7 @@ class InteriorPointOptions(AlgorithmOptions):
     back: float = 0.9999
     careful: float = 0.99
     far: float = 0.1
+    worse: float = 10.0
     guards: tuple[float, ...] = (1e-16, 1e-14, 1e-12, 1e-10)
     close: float = 1e-3
     harmless: float = 1e-3
@@ -514,7 +516,10 @@ class Arrow(ABC):
         correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         back = self.options.careful if error > self.options.far else self.options.back
-        return now.after(step, *self._lengths(now, step, back))  # 5
+        found = now.after(step, *self._lengths(now, step, back))  # 5
+        if error <= self.options.far or self.error(found, self.residuals(found)) <= self.options.worse * error:
+            return found
+        return now.after(affine, *self._lengths(now, affine, 0.9))
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor, in double precision from where single precision has too few digits once."""
