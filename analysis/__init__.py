@@ -7,7 +7,7 @@
 | market.py | prices, spending and equilibrium of nb |
 | tradeoff.py | utilisation against fairness over alpha |
 | sensitivity.py | how tasks move with capacities |
-| solution_set.py | all njc allocations of an instance |
+| solution_set.py, equilibrium_set.py | all njc allocations of an instance, all ps-dsf allocations |
 | feasible_set.py | the task totals that the servers allow few users |
 | plots/ | figures |
 | explanations/ | why an allocation is what it is, in sentences |
@@ -19,6 +19,7 @@ if not __name__.startswith("fairalloc."):
 
 from fairalloc.analysis import plots
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
+from fairalloc.analysis.equilibrium_set import EquilibriumSet, ps_dsf_set
 from fairalloc.analysis.explanations import Explanation, Sentence, explain
 from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
@@ -30,6 +31,7 @@ __all__ = [
     "MECHANISM_PROPERTIES",
     "PROPERTIES",
     "Certificate",
+    "EquilibriumSet",
     "Explanation",
     "Failure",
     "Misreport",
@@ -44,6 +46,7 @@ __all__ = [
     "explain",
     "parse_certificate",
     "plots",
+    "ps_dsf_set",
     "sensitivity",
     "solution_set",
 ]
