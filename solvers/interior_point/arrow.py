@@ -456,11 +456,10 @@ class Arrow(ABC):
                 if since >= options.waits(least):
                     break
                 try:
-                    now = self._next(now, lack, error)
+                    now, lack, error = self._next(now, lack, error)
                 except np.linalg.LinAlgError:
                     break
-                lack = self.residuals(now)  # 1
-                error, iteration, since = self.error(now, lack), iteration + 1, since + 1
+                iteration, since = iteration + 1, since + 1
                 found, least_here = now, error
                 if error <= near:
                     near = options.nearer * error
@@ -505,8 +504,8 @@ class Arrow(ABC):
             g=1.0 - float(y @ self.raised) if self.raised.any() else 0.0,
         )
 
-    def _next(self, now: PrimalDual, lack: Residuals, error: float) -> PrimalDual:
-        """One iteration."""
+    def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:
+        """One iteration: the point, what the equations lack there, and its error."""
         system, affine = self._predicted(now, lack, error)  # 2, 3
         ahead = self._lengths(now, affine, 1.0)
         tried = now.after(affine, *ahead)
@@ -516,10 +515,14 @@ class Arrow(ABC):
         correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
         step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
         back = self.options.careful if error > self.options.far else self.options.back
-        found = now.after(step, *self._lengths(now, step, back))  # 5
-        if error <= self.options.far or self.error(found, self.residuals(found)) <= self.options.worse * error:
+        found = self._with_error(now.after(step, *self._lengths(now, step, back)))  # 5
+        if error <= self.options.far or found[2] <= self.options.worse * error:
             return found
-        return now.after(affine, *self._lengths(now, affine, 0.9))
+        return self._with_error(now.after(affine, *self._lengths(now, affine, 0.9)))
+
+    def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
+        lack = self.residuals(point)  # 1
+        return point, lack, self.error(point, lack)
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor, in double precision from where single precision has too few digits once."""
