@@ -30,6 +30,7 @@ from fairalloc.analysis.solution_set import LinearRow, polytope_vertices
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
+from fairalloc.solvers.exact.ps_dsf import unit
 
 __all__ = ["EquilibriumSet", "ps_dsf_set"]
 
@@ -110,8 +111,7 @@ def ps_dsf_set(instance: Instance) -> EquilibriumSet:
         raise NotApplicable(f"the instance has {len(arcs.user)} arcs, but all PS-DSF allocations are found for at most {LARGEST}")
     if not instance.single_variant or any(limit is not None for limit in arcs.limits):
         raise NotApplicable("all PS-DSF allocations are found for users with one variant and no limit on their tasks")
-    gamma = exact_monopolies(instance)
-    shares = tuple(instance.exact.weights[n] * one for n, one in zip(arcs.user, gamma, strict=True))
+    gamma, shares = exact_monopolies(instance), unit(instance, arcs)
     found = {vertices for choice in product(*_choices(instance, arcs)) if (vertices := _vertices(arcs, gamma, shares, choice))}
     kept = [one for one in found if not any(set(one) < set(other) for other in found)]
     return EquilibriumSet(instance, tuple(sorted(kept)))

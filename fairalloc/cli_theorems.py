@@ -107,14 +107,16 @@ def _prove(options: argparse.Namespace) -> int:
     """Each statement with a limit of its own; exit code 1 where one is not proved."""
     from fairalloc.theorems.machine.prove import prove
 
+    asked = _asked(options)
+    size = None if options.size is None else _size(options.size)
+    seconds, judge = _seconds(options.budget), options.judge is not None
     verdicts = []
-    for item in _asked(options).values():
-        size = None if options.size is None else _size(options.size)
-        verdicts.append(prove(item, size, _seconds(options.budget), core=options.core, judge=options.judge is not None))
+    for item in asked.values():
+        verdict = prove(item, size, seconds, core=options.core, judge=judge)
+        verdicts.append(verdict)
         if options.format != "json":
-            kept = document(verdicts[-1])
-            emit(f"{item.id}: {item.text}\n  {machine_line(kept)}\n")
-            emit("" if verdicts[-1].case is None else f"{verdicts[-1].case.code()}\n")
+            emit(f"{item.id}: {item.text}\n  {machine_line(document(verdict))}\n")
+            emit("" if verdict.case is None else f"{verdict.case.code()}\n")
     if options.format == "json":
         emit(json.dumps([document(verdict) for verdict in verdicts], indent=1) + "\n")
     if options.keep is not None:

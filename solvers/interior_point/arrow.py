@@ -13,7 +13,8 @@ Both programs have tasks x_a on arcs in the users' units, t_n for the utility of
    sum of raised y = 1.
 4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
    (Mehrotra 1992).
-5. Go `back` of the way to the boundary, primal and dual each; end where the error no longer decreases, otherwise go to 1.
+5. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
+   `worse` times as large, go along the predictor alone. End where the error no longer decreases, otherwise go to 1.
 
 The unknowns on arcs, dx = c / d - theta dd with theta = x / d, leave a system in p and l = y - z, an arrow with diagonal shaft:
 
