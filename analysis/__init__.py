@@ -7,7 +7,7 @@
 | market.py | prices, spending and equilibrium of nb |
 | tradeoff.py | utilisation against fairness over alpha |
 | sensitivity.py | how tasks move with capacities |
-| solution_set.py, equilibrium_set.py | all njc allocations of an instance, all ps-dsf allocations |
+| solution_sets/ | all answers of ps-dsf, ps-dsf-tdm, alpha-pf-vds and njc on an instance |
 | feasible_set.py | the task totals that the servers allow few users |
 | plots/ | figures |
 | explanations/ | why an allocation is what it is, in sentences |
@@ -19,19 +19,18 @@ if not __name__.startswith("fairalloc."):
 
 from fairalloc.analysis import plots
 from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
-from fairalloc.analysis.equilibrium_set import EquilibriumSet, ps_dsf_set
 from fairalloc.analysis.explanations import Explanation, Sentence, explain
 from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
-from fairalloc.analysis.solution_set import SolutionSet, solution_set
+from fairalloc.analysis.solution_sets import Best, SolutionSet, solution_set
 from fairalloc.analysis.verdict import Verdict
 
 __all__ = [
     "BASIC",
     "MECHANISM_PROPERTIES",
     "PROPERTIES",
+    "Best",
     "Certificate",
-    "EquilibriumSet",
     "Explanation",
     "Failure",
     "Misreport",
@@ -46,7 +45,6 @@ __all__ = [
     "explain",
     "parse_certificate",
     "plots",
-    "ps_dsf_set",
     "sensitivity",
     "solution_set",
 ]

@@ -60,7 +60,7 @@ entitlement of everything has l_i = 1, and a dominated resource may be full with
 **Selection.** NJC allocations are not unique for N > 2. Without `objective` each method gives one: njc-market, njc-ode and the
 general solvers the market's, njc-enumeration and njc-milp the first they find. With `objective` they give the best by
 
-    utilisation   the mean over resources of the used part       sum      sum_i x_i
+    utilisation   the mean of the used parts of what there is    sum      sum_i x_i
     min           min_i x_i                                      closest  - sum_i |x_i - target_i / q_i|, `target` in tasks
 
 **Residual.** The largest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
@@ -324,7 +324,7 @@ class NoJustifiedComplaints(Mechanism):
 
         unit = np.array([float(q) for q in requests(instance).unit])
         if self.objective == "utilisation":
-            return cp.Maximize((instance.arcs.load.sum(axis=0) / instance.R) @ x)
+            return cp.Maximize((instance.arcs.load.sum(axis=0) / np.count_nonzero(instance.capacities)) @ x)
         if self.objective == "sum":
             return cp.Maximize((1.0 / unit) @ x)
         if self.objective == "min":
@@ -380,7 +380,7 @@ class NoJustifiedComplaints(Mechanism):
 
         unit = {n: float(q) for n, q in zip(instance.users, requests(instance).unit, strict=True)}
         if self.objective == "utilisation":
-            worth = sp.csr_array(instance.arcs.load.sum(axis=0)[None] / instance.R)
+            worth = sp.csr_array(instance.arcs.load.sum(axis=0)[None] / np.count_nonzero(instance.capacities))
             (value,) = linear_rows(worth, list(x.values()))
         elif self.objective == "sum":
             value = sum(x[n] / unit[n] for n in x)
@@ -405,7 +405,8 @@ class NoJustifiedComplaints(Mechanism):
         domain = allocation.instance
         d = requests(domain)
         x = allocation.tasks / np.array([float(q) for q in d.unit])
-        result = {"utilisation": float(allocation.load.mean()), "sum": float(x.sum()), "min": float(x.min())}
+        used = float(allocation.load[domain.capacities > 0].mean())
+        result = {"utilisation": used, "sum": float(x.sum()), "min": float(x.min())}
         wish = [float(v) for v in self.wish(d)]
         return result | ({"distance": float(np.abs(x - wish).sum())} if wish else {})
 

@@ -37,7 +37,8 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from scipy.integrate import solve_ivp
 
 import fairalloc as fa
-from fairalloc.analysis.solution_set import polytopes, solution_set
+from fairalloc.analysis import solution_set
+from fairalloc.analysis.solution_sets.njc import polytopes
 from fairalloc.formulations.njc import requests
 from fairalloc.solvers.njc.ode import trajectory
 
@@ -179,7 +180,7 @@ title = ax.set_title("Fig. 4: a level set of f rounds off the corners")
 # %%
 fig5 = fa.example("dolev-fig5").instance
 ratios = [(F(k, 10), 1 - F(k, 10)) for k in range(1, 10)]
-along = {e: solution_set(fig5.replace(weights=e)).vertices[0] for e in ratios}
+along = {e: solution_set(fig5.replace(weights=e), "njc").vertices[0] for e in ratios}
 for (e_1, e_2), x in along.items():
     print(f"e = ({e_1}, {e_2})  x = ({x[0]}, {x[1]})")
 
@@ -291,7 +292,7 @@ print(np.round(ends, 6).tolist())
 # $x = (z, 1 - z, 1 - z)$ with $0.5 \le z \le 0.7$ is fair. The trajectory ends at $z = 1/2$.
 
 # %%
-solutions = solution_set(segment)
+solutions = solution_set(segment, "njc")
 print(solutions)
 
 # %%
@@ -318,7 +319,7 @@ for name, x in chosen.items():
 
 # %%
 circle = fa.example("dolev-circle").instance
-all_fair = solution_set(circle)
+all_fair = solution_set(circle, "njc")
 print(all_fair)
 
 # %% [markdown]
@@ -365,7 +366,7 @@ print("utilisation:", *best, "  closest to (1, 0, 0, 0):", *wish)
 
 # %%
 true, reported = (fa.Instance([first, [1, 2]], [[100, 100]]) for first in ([16, 1], [16, 8]))
-((before, _),), ((after, _),) = solution_set(true).vertices, solution_set(reported).vertices
+((before, _),), ((after, _),) = solution_set(true, "njc").vertices, solution_set(reported, "njc").vertices
 print("user 1 runs", before, "tasks, and", after, "after the misreport")
 
 # %% [markdown]
@@ -376,9 +377,9 @@ print("user 1 runs", before, "tasks, and", after, "after the misreport")
 
 # %%
 three = fa.Instance([[1], [1], [1]], [[1]], max_tasks=[None, "1/4", None])
-print(solution_set(three))
+print(solution_set(three, "njc"))
 uneven = (F(1, 3), F(1, 4), F(5, 12))
-print("fair:", solution_set(three).contains(uneven))
+print("fair:", solution_set(three, "njc").contains(uneven))
 print(fa.check(fa.Allocation(three, [float(value) for value in uneven], x_exact=uneven), "envy-freeness").sentence)
 
 # %% [markdown]
@@ -387,7 +388,7 @@ print(fa.check(fa.Allocation(three, [float(value) for value in uneven], x_exact=
 
 # %%
 little = fa.Instance([["1/10"], [1], [1]], [[1]], max_tasks=[1, 1, 1])
-print("NJC, corners:", *[f"({', '.join(map(str, v))})" for v in solution_set(little).vertices])
+print("NJC, corners:", *[f"({', '.join(map(str, v))})" for v in solution_set(little, "njc").vertices])
 print("DRF:         ", f"({', '.join(map(str, fa.solve(little, 'drf', 'exact').tasks_exact))})")
 
 # %% [markdown]
@@ -404,7 +405,7 @@ assert complaints(fig2, drf.tasks_exact) == [3]
 assert used == {2: [F(3, 4), F(3, 4)], 3: [F(7, 10), F(11, 15)], 10: [F(7, 12), F(25, 36)]}
 assert complaints(greedy, (F(1), F(2, 3), F(0))) == [2, 3]
 assert complaints(greedy, (F(3, 4), F(1), F(0))) == [3]
-assert solution_set(greedy).vertices == ((F(31, 32), F(5, 8), F(1, 8)), (F(59, 60), F(3, 5), F(2, 15)))
+assert solution_set(greedy, "njc").vertices == ((F(31, 32), F(5, 8), F(1, 8)), (F(59, 60), F(3, 5), F(2, 15)))
 assert found == {(1,): [(F(3, 4), F(3, 4))]}
 assert over == F(13, 12)
 assert along[F(2, 5), F(3, 5)] == (F(3, 5), F(9, 10))
@@ -419,6 +420,6 @@ assert chosen["sum"] != chosen["min"] == (F(59, 60), F(3, 5), F(2, 15))
 assert (len(all_fair.pieces), all_fair.dimension, best) == (6, 2, (F(1, 3),) * 4)
 assert wish == (F(1, 2), F(1, 4), F(1, 4), F(1, 4))
 assert (before, after) == (F(100, 31), F(25, 6))
-assert solution_set(three).contains(uneven)
-assert solution_set(little).vertices == ((1, F(1, 3), F(17, 30)), (1, F(17, 30), F(1, 3)))
+assert solution_set(three, "njc").contains(uneven)
+assert solution_set(little, "njc").vertices == ((1, F(1, 3), F(17, 30)), (1, F(17, 30), F(1, 3)))
 assert fa.solve(little, "drf", "exact").tasks_exact == (1, F(9, 20), F(9, 20))

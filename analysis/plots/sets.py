@@ -1,7 +1,7 @@
 """Sets of two or three users' tasks: what is feasible, and D's level sets, trajectory and NJC allocations (D Figs. 3 to 6).
 
-Everything drawn is computed: the feasible set by feasible_set.py, the solutions by the exact vertices of solution_set.py, the
-trajectory by solvers/njc/ode.py, level sets from (D 5).
+Everything drawn is computed: the feasible set by feasible_set.py, the solutions by the exact vertices of solution_sets/njc.py,
+the trajectory by solvers/njc/ode.py, level sets from (D 5).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from fairalloc.analysis.feasible_set import feasible_vertices
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.solution_set import solution_set as all_solutions
+from fairalloc.analysis.solution_sets import solution_set as all_answers
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
@@ -114,7 +114,7 @@ def solution_set(
         handles.append(_solutions(ax, home, d))
         names.append("no justified complaints")
     for entitlement in entitlements:
-        for point in all_solutions(home.replace(weights=entitlement)).vertices:
+        for point in all_answers(home.replace(weights=entitlement), "njc").vertices:
             ax.plot(*np.array([[0.0] * home.N, as_floats(point) / unit]).T, color="0.6", linewidth=1, marker=".")
     _coordinates(ax, [f"granted to {user}" for user in home.users], np.ones(home.N))
     style.legend(ax, handles, names)
@@ -243,7 +243,7 @@ def _solutions(ax: Any, home: Instance, d: Requests) -> Any:
     """Every piece: a point, a segment, or the outline of a polygon."""
     look = {"color": "k", "linewidth": 3, "marker": "o", "markersize": 5, "zorder": 4, "label": "no justified complaints"}
     handles = []
-    for piece in all_solutions(home).pieces:
+    for piece in all_answers(home, "njc").pieces:
         points = np.array([as_floats(vertex) for vertex in piece.vertices]) / as_floats(d.unit)
         outline = _around(points) if piece.dimension == 2 else points
         handles += ax.plot(*np.vstack([outline, outline[:1]]).T, **look)

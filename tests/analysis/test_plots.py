@@ -13,9 +13,9 @@ from tolerances import EXACT, ROUNDING
 import fairalloc as fa
 from fairalloc.analysis.feasible_set import feasible_vertices
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.solution_set import polytope_vertices
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff
 from fairalloc.models import generators
+from fairalloc.models.polytopes import polytope_vertices
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="pip install fairalloc[plots]")
 

@@ -24,7 +24,7 @@ def seen():
         "verdict": fa.check(ANSWER, "pareto"),
         "certificate": fa.certify(WANG, "drfh"),
         "market": fa.market(pool, fa.solve(pool, "nb")),
-        "solutions": solution_set(fa.example("dolev-fig3").instance),
+        "solutions": solution_set(fa.example("dolev-fig3").instance, "njc"),
     }
 
 

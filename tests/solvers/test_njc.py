@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from pyomo.contrib.solver.common.factory import SolverFactory
 from tolerances import BARGAINING, EXACT, LEVELSET, RESIDUAL, ROUNDING, SHARES, TRAJECTORY
 
-from fairalloc.analysis import Failure, certify, check, parse_certificate
-from fairalloc.analysis.solution_set import polytope_vertices, solution_set
+from fairalloc.analysis import Failure, certify, check, parse_certificate, solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.njc import OBJECTIVES, requests
@@ -31,6 +30,7 @@ from fairalloc.models import (
     generators,
 )
 from fairalloc.models.jsonio import allocation_document
+from fairalloc.models.polytopes import polytope_vertices
 from fairalloc.models.published import example
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits, Stopped
@@ -114,14 +114,14 @@ def test_the_greedy_steps_of_d_3():
 @given(st.integers(0, 10_000), st.randoms())
 def test_the_residual_is_zero_exactly_at_fair_points(seed, random):
     """Against the definition in rationals, at random combinations of the vertices of pieces and beside them."""
-    found = solution_set(sized(seed, 4))
+    found = solution_set(sized(seed, 4), "njc")
     piece = random.choice(found.pieces)
     parts = [random.randint(0, 3) for _ in piece.vertices]
     parts[0] += 1
     inside = [
         sum(p * v[n] for p, v in zip(parts, piece.vertices, strict=True)) / Fraction(sum(parts)) for n in range(found.instance.N)
     ]
-    d = found.requests
+    d = requests(found.instance)
     assert d.fair([u / q for u, q in zip(inside, d.unit, strict=True)])
     assert NJC.residual(Allocation(found.instance, [float(u) for u in inside])) <= EXACT
     n, change = random.randrange(found.instance.N), Fraction(random.choice([-1, 1]), 50)
@@ -218,7 +218,7 @@ def test_nobody_can_be_justified_where_all_ask_for_little():
     np.testing.assert_allclose([v.value for v in model.x.values()], 1, rtol=EXACT)
     for method in METHODS:
         assert solve(little, "njc", method).tasks_exact == tasks(1, 1)
-    assert solution_set(little).vertices == (tasks(1, 1),)
+    assert solution_set(little, "njc").vertices == (tasks(1, 1),)
 
 
 def test_edit_the_milp():
@@ -292,7 +292,7 @@ def test_enumeration_milp_and_vertices_agree_on_the_best_utilisation(part):
             assert exactly_fair(allocation)
             d = requests(allocation.instance)
             values.add(sum(d.loads([u / q for u, q in zip(allocation.x_exact, d.unit, strict=True)])) / d.R)
-        assert values == {solution_set(instance).best("utilisation")}, instance.name
+        assert values == {solution_set(instance, "njc").best("utilisation").value}, instance.name
 
 
 @pytest.mark.parametrize("objective", ["sum", "min", "closest"])
@@ -310,7 +310,7 @@ def test_the_other_objectives_agree(objective):
                 min(x) if objective == "min" else sum(abs(a - b) for a, b in zip(x, wish, strict=True)) if wish else sum(x)
             )
         assert values[0] == values[1], instance.name
-        assert objective != "sum" or values[0] == solution_set(instance).best("sum")
+        assert objective != "sum" or values[0] == solution_set(instance, "njc").best("sum").value
 
 
 @pytest.mark.parametrize("seed", range(3000, 3030))
@@ -487,7 +487,7 @@ def test_the_trace_is_the_trajectory():
 
 
 def test_the_segment_of_d_5_5():
-    found = solution_set(example("dolev-segment").instance)
+    found = solution_set(example("dolev-segment").instance, "njc")
     (piece,) = found.pieces
     assert piece.vertices == (tasks("1/2", "1/2", "1/2"), tasks("7/10", "3/10", "3/10"))
     assert (piece.bottlenecks, piece.dimension) == ((0, 1), 1)
@@ -499,7 +499,7 @@ def test_the_segment_of_d_5_5():
 
 def test_the_circle_of_d_5_5():
     """D prints the centre and six isolated points; they lie in six triangles that meet in the centre."""
-    found = solution_set(example("dolev-circle").instance)
+    found = solution_set(example("dolev-circle").instance, "njc")
     centre, quarter, half = tasks(*["1/3"] * 4), Fraction(1, 4), Fraction(1, 2)
     peaks = [tuple(half if k == n else quarter for k in range(4)) for n in range(4)]
     triangles = {tuple(sorted([centre, a, b])) for a, b in combinations(peaks, 2)}
@@ -511,23 +511,23 @@ def test_the_circle_of_d_5_5():
         assert found.contains(point)
     not_isolated = tasks("1/4", "1/4", "3/10", "9/20")
     assert found.contains(not_isolated)
-    assert found.requests.fair(not_isolated)
-    assert found.best("utilisation") == 1, "the centre fills all four, as D says"
+    assert requests(found.instance).fair(not_isolated)
+    assert found.best("utilisation").value == 1, "the centre fills all four, as D says"
 
 
 def test_the_greedy_example_of_d_3():
-    found = solution_set(example("dolev-greedy").instance)
+    found = solution_set(example("dolev-greedy").instance, "njc")
     assert found.vertices == (tasks("31/32", "5/8", "1/8"), tasks("59/60", "3/5", "2/15"))
     assert found.dimension == 1
     for method in METHODS:
         assert found.contains(end := solve(found.instance, "njc", method).x_exact), method
-        assert found.requests.bottlenecks(end) >= {1, 2}
+        assert requests(found.instance).bottlenecks(end) >= {1, 2}
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_two_users_have_one_solution(seed):
     """D 5.3."""
-    assert solution_set(generators.njc(2, 1, 1 + seed % 8, seed)).is_single
+    assert solution_set(generators.njc(2, 1, 1 + seed % 8, seed), "njc").is_single
 
 
 @settings(max_examples=12, deadline=None)
@@ -535,8 +535,8 @@ def test_two_users_have_one_solution(seed):
 def test_the_set_is_the_definition_on_a_grid(seed):
     """Every point of a grid that the family's fractions hit often: in the set iff fair by the definition."""
     instance = generators.njc(3, 1, 1 + seed % 4, seed)
-    found = solution_set(instance)
-    d, steps = found.requests, 8
+    found = solution_set(instance, "njc")
+    d, steps = requests(found.instance), 8
     for point in product(range(steps + 1), repeat=3):
         x = [Fraction(v, steps) for v in point]
         assert found.contains(d.tasks(x)) == d.fair(x)
@@ -545,14 +545,14 @@ def test_the_set_is_the_definition_on_a_grid(seed):
 @pytest.mark.parametrize("seed", [11, 19, 38, 47])
 def test_pieces_are_what_they_say(seed):
     """Rows, vertices, dimension and bottlenecks of a piece fit, none is within another, and up to 8 x 8 is not too much."""
-    found = solution_set(generators.njc(8, 1, 8, seed))
+    found = solution_set(generators.njc(8, 1, 8, seed), "njc")
     for k, piece in enumerate(found.pieces):
         assert all(piece.contains(v) for v in piece.vertices)
         assert len(piece.vertices) > piece.dimension
         middle = [sum(column) / len(piece.vertices) for column in zip(*piece.vertices, strict=True)]
-        x = [u / q for u, q in zip(middle, found.requests.unit, strict=True)]
-        assert found.requests.fair(x)
-        assert set(piece.bottlenecks) <= found.requests.bottlenecks(x)
+        x = [u / q for u, q in zip(middle, requests(found.instance).unit, strict=True)]
+        assert requests(found.instance).fair(x)
+        assert set(piece.bottlenecks) <= requests(found.instance).bottlenecks(x)
         for other in found.pieces[:k] + found.pieces[k + 1 :]:
             assert not all(other.contains(v) for v in piece.vertices)
     for method in METHODS:
@@ -561,7 +561,7 @@ def test_pieces_are_what_they_say(seed):
 
 def test_the_set_does_not_depend_on_names_and_units():
     instance = generators.njc(4, 1, 4, 13)
-    base = set(solution_set(instance).vertices)
+    base = set(solution_set(instance, "njc").vertices)
     order = [2, 0, 3, 1]
     exact = instance.exact
     turned = Instance(
@@ -570,14 +570,14 @@ def test_the_set_does_not_depend_on_names_and_units():
         weights=[7 * exact.weights[n] for n in order],
         max_tasks=[exact.max_tasks[n] for n in order],
     )
-    assert {tuple(v[order.index(n)] for n in range(4)) for v in solution_set(turned).vertices} == base
+    assert {tuple(v[order.index(n)] for n in range(4)) for v in solution_set(turned, "njc").vertices} == base
     units = [Fraction(3, 7), Fraction(1, 10**6), Fraction(5), Fraction(10**6)]
     other = instance.replace(
         demands=[[d * u for d, u in zip(row[0], units, strict=True)] for row in exact.demands],
         capacities=[[c * u / 3 for c, u in zip(exact.capacities[0], units, strict=True)]],
         counts=[3],
     )
-    assert set(solution_set(other).vertices) == base
+    assert set(solution_set(other, "njc").vertices) == base
 
 
 def test_vertices_of_a_cut_cube():
@@ -590,7 +590,7 @@ def test_vertices_of_a_cut_cube():
 
 def test_too_large_for_all_solutions():
     with pytest.raises(NotApplicable, match="the instance has 11 users and 2 resources, but all solutions take at most 10"):
-        solution_set(generators.njc(11, 1, 2))
+        solution_set(generators.njc(11, 1, 2), "njc")
 
 
 # ---- D 4 and 5.1 ----------------------------------------------------------------------------------------------------
@@ -613,16 +613,16 @@ def test_utilisation_either_way():
 def test_one_dominant_resource_is_drf_for_users_who_ask_for_their_entitlement():
     """D 4 says so for all users; a user who asks for less leaves the others a choice."""
     instance = Instance([[1, "1/2"], ["3/4", "1/4"], ["1/2", "1/2"]], [[1, 1]], max_tasks=[1, 1, 1], weights=[1, 2, 1])
-    assert solution_set(instance).vertices == (solve(instance, "drf", "exact").x_exact,)
+    assert solution_set(instance, "njc").vertices == (solve(instance, "drf", "exact").x_exact,)
     little = Instance([["1/10"], [1], [1]], [[1]], max_tasks=[1, 1, 1])
-    assert solution_set(little).vertices == (tasks(1, "1/3", "17/30"), tasks(1, "17/30", "1/3"))
+    assert solution_set(little, "njc").vertices == (tasks(1, "1/3", "17/30"), tasks(1, "17/30", "1/3"))
     assert solve(little, "drf", "exact").x_exact == tasks(1, "9/20", "9/20")
 
 
 def test_njc_does_not_imply_envy_freeness():
     """D 4 says it does: user 1 would rather have what user 2 has, of the only resource both use."""
     twins = Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]], max_tasks=[1, 1, 1])
-    assert solution_set(twins).contains(tasks("1/3", "2/3", 1))
+    assert solution_set(twins, "njc").contains(tasks("1/3", "2/3", 1))
 
 
 @pytest.mark.parametrize("seed", range(0, 160, 5))
@@ -632,7 +632,7 @@ def test_users_who_ask_for_less_than_their_entitlement_get_it(seed):
     d = requests(domain)
     little = [n for n, part in enumerate(d.parts) if max(part.values()) < d.entitlement[n]]
     others = [n for n in range(domain.N) if n not in little]
-    found = solution_set(domain)
+    found = solution_set(domain, "njc")
     assert all(v[n] == d.unit[n] for v in found.vertices for n in little)
     left = [1 - load for load in d.loads([ONE if n in little else ZERO for n in range(domain.N)])]
     if not little or not others:
@@ -643,7 +643,7 @@ def test_users_who_ask_for_less_than_their_entitlement_get_it(seed):
         weights=[d.entitlement[n] for n in others],
         max_tasks=[1] * len(others),
     )
-    for v in solution_set(rest).vertices:
+    for v in solution_set(rest, "njc").vertices:
         x = dict(zip(others, v, strict=True)) | dict.fromkeys(little, ONE)
         assert d.fair([x[n] for n in range(domain.N)])
 
@@ -659,7 +659,7 @@ def test_dominated_resources_may_be_removed(seed):
     rows = [[part.get(j, ZERO) for j in range(4)] for part in full.values()]
     both = Instance(rows, [[1] * 4], weights=d.entitlement, max_tasks=[1] * 4)
     without = Instance([row[:3] for row in rows], [[1] * 3], weights=d.entitlement, max_tasks=[1] * 4)
-    assert all(solution_set(both).contains(v) for v in solution_set(without).vertices)
+    assert all(solution_set(both, "njc").contains(v) for v in solution_set(without, "njc").vertices)
 
 
 # ---- certificates ---------------------------------------------------------------------------------------------------

@@ -13,26 +13,24 @@ Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an
 
 1. At each server by itself, list S and r up to what they demand of x there: rows that must be full, arcs that are closed, and
    pairs (m, n) with z_mi <= z_ni. Leave out a choice whose full row nobody in S demands, and one that demands more than another.
-2. For one choice at every server, compute the vertices of the polytope with 0 <= x_a <= gamma_a (solution_set.py).
+2. For one choice at every server, compute the vertices of the polytope with 0 <= x_a <= gamma_a (models/polytopes.py).
 3. Leave out polytopes all of whose vertices are in another one.
 
 Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so there are at most LARGEST arcs.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from fairalloc.analysis.solution_set import LinearRow, polytope_vertices
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
+from fairalloc.models.polytopes import LinearRow, Piece, outermost, polytope_vertices, value_at
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.ps_dsf import unit
 
-__all__ = ["EquilibriumSet", "ps_dsf_set"]
+__all__ = ["LARGEST", "ps_dsf_pieces", "too_large"]
 
 LARGEST = 6
 """Arcs."""
@@ -50,71 +48,33 @@ class ServerChoice(NamedTuple):
         return self.full >= other.full and self.closed >= other.closed and self.below >= other.below
 
 
-@dataclass(frozen=True)
-class EquilibriumSet:
-    """All PS-DSF allocations of an instance.
-
-    Attributes
-    ----------
-    instance : the one they are of
-    polytopes : the vertices of each polytope, as tasks (A,) on the arcs of `instance.arcs`
-    """
-
-    instance: Instance
-    polytopes: tuple[tuple[Rationals, ...], ...]
-
-    @cached_property
-    def vertices(self) -> tuple[Rationals, ...]:
-        """(A,) all vertices, each once."""
-        return tuple(sorted({v for polytope in self.polytopes for v in polytope}))
-
-    @cached_property
-    def totals(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """(N,) the least and the most tasks that each user has; both are attained, at vertices."""
-        arcs = exact_arcs(self.instance)
-        columns = zip(*map(arcs.tasks, self.vertices), strict=True)
-        return tuple((min(column), max(column)) for column in columns)
-
-    @property
-    def is_single(self) -> bool:
-        """Whether every user has the same tasks in all of them."""
-        return all(least == most for least, most in self.totals)
-
-    def best(self, objective: str) -> tuple[Fraction, Rationals]:
-        """The largest value of an objective, "utilisation" (mean load of the capacities) or "tasks" (their sum), and where.
-
-        Both are linear, so they are attained at a vertex.
-        """
-        if objective not in ("utilisation", "tasks"):
-            raise InstanceError(f"objective is {objective!r}, but it must be utilisation or tasks, which are linear")
-        arcs = exact_arcs(self.instance)
-        there = sum(c > 0 for row in self.instance.exact.capacities for c in row)
-
-        def value(x: Rationals) -> Fraction:
-            return sum(x, Fraction(0)) if objective == "tasks" else sum(arcs.loads(x), Fraction(0)) / there
-
-        at = max(self.vertices, key=value)
-        return value(at), at
+def too_large(instance: Instance) -> str:
+    """One sentence on why all PS-DSF allocations of an instance cannot be listed, "" where they can."""
+    if (arcs := len(instance.arcs)) > LARGEST:
+        return f"the instance has {arcs} arcs, but all PS-DSF allocations are found for at most {LARGEST}"
+    if not instance.single_variant or any(limit is not None for limit in instance.exact.max_tasks):
+        return "all PS-DSF allocations are found for users with one variant and no limit on their tasks"
+    return ""
 
 
-def ps_dsf_set(instance: Instance) -> EquilibriumSet:
-    """All PS-DSF allocations of an instance of up to LARGEST arcs; NotApplicable for larger ones, variants and limits.
+def ps_dsf_pieces(instance: Instance) -> tuple[Piece, ...]:
+    """All PS-DSF allocations of an instance of up to LARGEST arcs as a union of polytopes; NotApplicable for other ones.
 
     Examples
     --------
-    >>> found = ps_dsf_set(Instance([[1, 1], [1, 1]], [[1, 1], [1, 1]], name="twins"))
-    >>> [(str(least), str(most)) for least, most in found.totals]
-    [('1', '1'), ('1', '1')]
+    >>> [[str(v) for v in x] for x in ps_dsf_pieces(Instance([[1, 1], [1, 1]], [[1, 1]]))[0].vertices]
+    [['1/2', '1/2']]
     """
+    if reason := too_large(instance):
+        raise NotApplicable(reason)
     arcs = exact_arcs(instance)
-    if len(arcs.user) > LARGEST:
-        raise NotApplicable(f"the instance has {len(arcs.user)} arcs, but all PS-DSF allocations are found for at most {LARGEST}")
-    if not instance.single_variant or any(limit is not None for limit in arcs.limits):
-        raise NotApplicable("all PS-DSF allocations are found for users with one variant and no limit on their tasks")
     gamma, shares = exact_monopolies(instance), unit(instance, arcs)
-    found = {vertices for choice in product(*_choices(instance, arcs)) if (vertices := _vertices(arcs, gamma, shares, choice))}
-    kept = [one for one in found if not any(set(one) < set(other) for other in found)]
-    return EquilibriumSet(instance, tuple(sorted(kept)))
+    found: dict[tuple[Rationals, ...], Piece] = {}
+    for choice in product(*_choices(instance, arcs)):
+        piece = _piece(arcs, gamma, shares, choice)
+        found.setdefault(piece.vertices, piece)
+    found.pop((), None)
+    return outermost(found.values())
 
 
 def _choices(instance: Instance, arcs: ExactArcs) -> Iterator[list[ServerChoice]]:
@@ -136,19 +96,24 @@ def _at_server(arcs: ExactArcs, here: Sequence[int]) -> Iterator[ServerChoice]:
                 yield ServerChoice(frozenset(chosen), frozenset(here) - frozenset(used), frozenset(pairs))
 
 
-def _vertices(arcs: ExactArcs, gamma: Rationals, shares: Rationals, choice: Sequence[ServerChoice]) -> tuple[Rationals, ...]:
-    """Step 2."""
+def _piece(arcs: ExactArcs, gamma: Rationals, shares: Rationals, choice: Sequence[ServerChoice]) -> Piece:
+    """Step 2; without vertices where the polytope is empty."""
     closed = frozenset().union(*(one.closed for one in choice))
     full = frozenset().union(*(one.full for one in choice))
-    high = [Fraction(0) if a in closed else most for a, most in enumerate(gamma)]
+    zero, one = Fraction(0), Fraction(1)
+    high = [zero if a in closed else most for a, most in enumerate(gamma)]
     loads: list[dict[int, Fraction]] = [{} for _ in range(arcs.rows)]
     for a, load in enumerate(arcs.load):
-        for row, part in load if a not in closed else ():
+        for row, part in load:
             loads[row][a] = part
-    equations = [(loads[row], Fraction(1)) for row in sorted(full)]
-    under = [(load, Fraction(1)) for row, load in enumerate(loads) if load and row not in full]
-    order = [_order(arcs, shares, m, n) for m, n in sorted(frozenset().union(*(one.below for one in choice)))]
-    return tuple(sorted(polytope_vertices([Fraction(0)] * len(gamma), high, equations, [*under, *order])))
+    equations = [(loads[row], one) for row in sorted(full)]
+    others: list[LinearRow] = [(load, one) for row, load in enumerate(loads) if load and row not in full]
+    others += [_order(arcs, shares, m, n) for m, n in sorted(frozenset().union(*(part.below for part in choice)))]
+    vertices = tuple(sorted(polytope_vertices([zero] * len(gamma), high, equations, others)))
+    always = [row for row, load in enumerate(loads) if load and all(value_at((load, one), x) == 1 for x in vertices)]
+    empty = [({a: one}, zero) for a in sorted(closed)]
+    signs = [({a: -one}, zero) for a in range(len(gamma)) if a not in closed]
+    return Piece(tuple(always), (*equations, *empty), (*others, *signs), vertices)
 
 
 def _order(arcs: ExactArcs, shares: Rationals, m: int, n: int) -> LinearRow:

@@ -1,0 +1,74 @@
+"""`solution_set`: all answers of a mechanism on an instance, or one sentence on why they cannot be listed."""
+
+from typing import Any
+
+from fairalloc.analysis.solution_sets.answers import SolutionSet
+from fairalloc.analysis.solution_sets.game import equilibrium_pieces
+from fairalloc.analysis.solution_sets.njc import njc_pieces
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
+from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces
+
+__all__ = ["solution_set"]
+
+LISTED = "ps-dsf, ps-dsf-tdm, alpha-pf-vds and njc"
+
+UNIQUE = ("nb", "fds")
+"""Strictly concave in everybody's tasks."""
+
+
+def solution_set(instance: Instance, mechanism: str | Mechanism, /, **parameters: Any) -> SolutionSet:
+    """All answers that a mechanism allows on a small instance, exactly: a union of polytopes in rationals.
+
+    Parameters
+    ----------
+    instance : up to 6 arcs for ps-dsf and ps-dsf-tdm, up to 10 users and 10 resources in one pool for njc
+    mechanism : "ps-dsf", "ps-dsf-tdm", "njc", or "alpha-pf-vds" where its equilibria are rational (solution_sets/game.py); an id,
+        or the mechanism itself
+    parameters : of the mechanism, such as alpha
+
+    Returns
+    -------
+    the set, with ranges of everybody's tasks, best answers and a test of membership
+
+    Raises
+    ------
+    NotApplicable : the answers of this mechanism on this instance cannot be listed; the sentence says why
+
+    Examples
+    --------
+    >>> found = solution_set(Instance([[2, 1], [1, 2]], [[6, 6], [6, 6]], name="two"), "ps-dsf")
+    >>> [(str(least), str(most)) for least, most in found.totals]
+    [('3', '4'), ('3', '4')]
+    >>> str(found.best("tasks").value)
+    '8'
+    >>> print(solution_set(Instance([[1, 1], [0, 1], [1, 0]], [[1, 1]], weights=[5, 3, 2], name="three"), "njc"))
+    three: 1 piece(s), dimension 1
+    segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
+    """
+    item = find_mechanism(mechanism).configure(**parameters)
+    if getattr(item, "objective", None) is not None:
+        raise NotApplicable(
+            f"the objective of {item.id} chooses one of its answers: ask the set without an objective for its best"
+        )
+    if isinstance(item, NoJustifiedComplaints):
+        home = item.domain(instance)
+        return SolutionSet(item.id, home, home, njc_pieces(home))
+    if isinstance(item, PsDsf | TimeShared):
+        domain = item.domain(instance)
+        return SolutionSet(item.id, item.home(instance), domain, ps_dsf_pieces(domain))
+    if isinstance(item, AlphaPfVds):
+        return SolutionSet(item.id, instance, instance, equilibrium_pieces(item, instance))
+    raise NotApplicable(_why_not(item))
+
+
+def _why_not(item: Mechanism) -> str:
+    if item.several_rounds or item.id in UNIQUE:
+        return f"every answer of {item.id} gives each user the same tasks, so there is no set to choose from: solve it once"
+    return f"the answers of {item.id} are not listed: solution_set is for {LISTED}"
