@@ -26,7 +26,7 @@ from fairalloc.theorems.judges.own import judges
 from fairalloc.theorems.machine.record import document, keep, machine_line
 from fairalloc.theorems.matrix import write_matrix
 from fairalloc.theorems.own_matrix import matrix
-from fairalloc.theorems.pages import statement_text
+from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement, Status
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
@@ -35,7 +35,7 @@ __all__ = ["add_commands"]
 
 STORE = Path("results/theorems.sqlite")
 
-VIOLATED = ("refuted", "violated in floating point")
+VIOLATED = (Status.REFUTED, Status.IN_FLOATS)
 """Where a claim of one's own has this status, the exit code is 1."""
 
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
@@ -134,7 +134,7 @@ def _size(text: str) -> tuple[int, int, int]:
 def _show_known(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     for item in _asked(options).values():
-        emit(printable(statement_text(item, packaged()) + "\n"))
+        emit(printable(statement_page(item, packaged()) + "\n"))
     return 0
 
 
@@ -260,10 +260,8 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     rows = []
     for paper in [paper for paper in (*PAPERS, "own") if any(statements[name].paper == paper for name in findings)]:
         status = {name: finding.status for name, finding in findings.items() if statements[name].paper == paper}
-        words: tuple[Status, ...] = ("proved", "held", "refuted", "violated in floating point", "not decided")
-        rows.append([paper, *(str(list(status.values()).count(word)) for word in words)])
-    columns = ["paper", "proved", "confirmed or not refuted", "refuted", "in floating point", "not decided"]
-    return Grid("Statements by paper", columns, rows, right=range(1, 6))
+        rows.append([paper, *(str(list(status.values()).count(word)) for word in Status)])
+    return Grid("Statements by paper", ["paper", *Status], rows, right=range(1, 1 + len(Status)))
 
 
 def _overview(findings: Mapping[str, Finding]) -> Grid:

@@ -238,7 +238,7 @@ print("pivots of Y:", [j + 1 for j in pivots(equal, unequal)], " LMMF is", *fa.s
 # %% [markdown]
 # Both cases were found by the toolkit's search for counterexamples, and are on record. What is true: a larger pivot makes
 # $\langle Y' \rangle$ larger ("if"), and if *all* pivots of $Y$ have more in $Y'$, then $Y$ is not LMMF. Z's Theorem 1 is
-# true all the same; docs/STATEMENTS.md has another proof.
+# true all the same; `fairalloc theorems show Z.T1` has another proof.
 
 # %%
 statements = {name: item for name, item in all_statements().items() if name.startswith("Z.")}

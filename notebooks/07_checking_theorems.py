@@ -116,12 +116,12 @@ print(lmmf.check(quarter).sentence)
 
 # %%
 positive = fa.claim("more capacity hurts nobody", "lmmf", loss_from_growth, hypotheses="one server, positive")
-held = positive.search(seconds=60, trials=100)
-print(held)
+unrefuted = positive.search(seconds=60, trials=100)
+print(unrefuted)
 
 # %% [markdown]
-# "Held" is not "proved". Here a proof takes two lines. With one server and positive demands everybody demands the resource that
-# is full first, so nobody rises after it, and all $x_n / \varphi_n$ are equal to
+# "Not refuted" is not "proved". Here a proof takes two lines. With one server and positive demands everybody demands the resource
+# that is full first, so nobody rises after it, and all $x_n / \varphi_n$ are equal to
 #
 # $$g = \min_r \frac{c_r}{\sum_n \varphi_n d_{n,r}},$$
 #
@@ -234,7 +234,7 @@ assert in_use(after) == [1, 1]
 assert verdict.holds is False
 assert abs(verdict.margin - 1 / 6) < 1e-12
 assert lmmf.check(quarter).margin == 1 / 4
-assert held.status == "held"
+assert unrefuted.status == "not refuted"
 assert caught.status == "refuted"
 assert lying.check(truth).holds is False
 assert caught.verdict.holds is False

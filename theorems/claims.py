@@ -227,8 +227,8 @@ class ClaimResult:
 
     @property
     def status(self) -> Status:
-        """One of "refuted" (confirmed in rationals), "violated in floating point" (no rational answer exists), "held" (not
-        refuted, or for `holds="some"`: a violation was confirmed) and "not decided".
+        """One of "refuted" (confirmed in rationals), "proved" (for `holds="some"`: a violation was confirmed in rationals),
+        "not refuted", "not decided: violated in floating point" (where no rational answer exists) and "not decided".
         """
         return self.finding.status
 
@@ -253,9 +253,9 @@ class ClaimResult:
         found, searched = self.finding, self.finding.searched
         how = f"seed {searched['seed']}{', interrupted' * self.interrupted}"
         if self.case is not None:
-            words = {"held": "confirmed in rationals", "refuted": "refuted in rationals"}
+            words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
             return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"
-        if self.status == "held":
+        if self.status == Status.NOT_REFUTED:
             return f"{self.claim.text}: {found.sentence}, which is no proof ({how})"
         why = f"; the last draft was rejected: {searched['because']}" * bool(searched.get("because"))
         return f"{self.claim.text}: not decided. {found.sentence}{why} ({how})"

@@ -22,7 +22,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.printed import PRINTED, PrintedTable
-from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.statement import Finding, Statement, Status
 
 __all__ = ["comparison", "evidence", "matrix", "matrix_page", "write_matrix"]
 
@@ -41,16 +41,16 @@ class Evidence:
     @property
     def violated(self) -> bool | None:
         """Whether the property is violated; None = not decided."""
-        if self.finding.status == "not decided":
+        if self.finding.status == Status.NOT_DECIDED:
             return None
         if self.in_floats:
             return True
-        return self.finding.status != "proved" and (self.finding.status == "held") == self.statement.wants_violation
+        return (self.finding.status == Status.REFUTED) != self.statement.wants_violation
 
     @property
     def in_floats(self) -> bool:
         """Whether a violation is known in floating point alone."""
-        return self.finding.status == "violated in floating point"
+        return self.finding.status == Status.IN_FLOATS
 
     @property
     def mark(self) -> str:
@@ -59,7 +59,7 @@ class Evidence:
             return "?"
         if self.violated:
             return IN_FLOATS if self.in_floats else "✗"
-        if self.statement.proof:
+        if self.finding.status in (Status.PROVED, Status.BY_MACHINE):
             return "✓"
         return f"✓? {self.finding.trials:,}"
 
@@ -199,7 +199,7 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
     if violated:
         return f"{mark} printed, {'DISAGREES' if printed else 'agrees'}: violated"
     trials = max(e.finding.trials for e in decided)
-    proof = "proved" if any(e.statement.proof for e in decided) else f"not refuted in {trials:,} cases"
+    proof = "proved" if any(e.mark == "✓" for e in decided) else f"not refuted in {trials:,} cases"
     return f"{mark} printed, {'agrees' if printed else 'not confirmed'}: {proof}"
 
 

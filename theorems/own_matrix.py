@@ -15,7 +15,7 @@ from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.matrix import matrix as matrix_grid
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.statement import Finding, Statement, Status
 
 __all__ = ["Matrix", "matrix"]
 
@@ -92,7 +92,7 @@ def matrix(
         for given, name in asked:
             chosen |= _about(item, given, name, hypotheses)
     record = packaged()
-    known = {key: found for key, one in chosen.items() if not one.own and (found := on_record(one, record)) is not None}
+    known = {key: found for key, one in chosen.items() if (found := on_record(one, record)).status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
     findings = {**known, **verify(left, seconds, seed, 1, trials=trials)}
     grid = matrix_grid(chosen, findings, [item.id for item in items], [name for _, name in asked])

@@ -1,97 +1,124 @@
-"""docs/STATEMENTS.md: every statement with its page, its hypotheses and what is known, from the package alone."""
+"""What is known of a statement, as a page of Markdown: `fairalloc theorems show ID` prints it, and the site has it with links."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
+from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.machine.record import machine_line, recorded
-from fairalloc.theorems.proofs import Proof, served
+from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status, described
 
-__all__ = ["statement_text", "statements_page", "write_statements_page"]
+__all__ = ["QUANTIFIERS", "Writing", "case_code", "statement_page"]
 
-_HEAD = """# Statements
-
-Written by `make statements` from theorems/papers/ and theorems/engine/witnesses.json; do not edit. Every statement runs:
-`fairalloc theorems verify --id ID`. The status, by the last search on record, is proved (by the proof that is given or named),
-held (a case was confirmed, or no violation was found in so many cases, which is no proof), refuted, violated in floating point,
-or not decided. "By machine" is a proof for all instances of one size, from theorems/machine/record.json, and
-`fairalloc theorems prove ID` runs it again.
-"""
-_QUANTIFIERS = {
-    "all": "for every case",
-    "some": "there is a case",
+QUANTIFIERS = {
+    "all": "for every case that fulfils the hypotheses",
+    "some": "there is a case that violates the property",
     "run": "about an algorithm, for every case",
-    "one": "the printed case",
+    "one": "about the printed case alone",
 }
 
 
-def write_statements_page(path: str | Path) -> None:
-    """Write the page."""
-    Path(path).write_text(statements_page(all_statements(), packaged()), encoding="utf-8")
+def _plain_name(kind: str, name: str) -> str:
+    return f"docs/ERRATA.md, at {name}" if kind == "errata" else name
 
 
-def statements_page(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
-    """The page as Markdown."""
-    parts = [_HEAD]
-    for paper in PAPERS:
-        own = [item for item in statements.values() if item.paper == paper]
-        parts += [f"## {paper}\n"] * bool(own)
-        parts += [statement_text(item, known) for item in own]
-    return "\n".join([*parts, _shared(statements)])
+@dataclass(frozen=True)
+class Writing:
+    """How words are written: as they are for a terminal; the site escapes what Markdown would take for markup, and adds links.
+
+    Attributes
+    ----------
+    text : of plain words
+    name : of a kind ("paper", "mechanism", "property", "table" or "errata") and the name of one of that kind
+    """
+
+    text: Callable[[str], str] = str
+    name: Callable[[str, str], str] = _plain_name
 
 
-def _shared(statements: Mapping[str, Statement]) -> str:
-    """Each proof of several statements once, with what it serves."""
-    objects = {item.proof.name: item.proof for item in statements.values() if isinstance(item.proof, Proof)}
-    lines = ["## Proofs that several statements share\n"]
-    for name, ids in served({key: item.proof for key, item in statements.items()}).items():
-        if name in objects:
-            lines.append(f"### {name}\n\n{objects[name].text}\n\n- serves {', '.join(ids)}\n")
-    return "\n".join(lines)
+def statement_page(item: Statement, known: WitnessRecord, writing: Writing | None = None) -> str:
+    """The page of a statement: claim, hypotheses, proof, proof by machine, evidence, witnesses, and how to run it again.
 
+    Parameters
+    ----------
+    item : the statement
+    known : the record that its status and its witnesses are from
+    writing : None = as for a terminal
 
-def _proof(item: Statement) -> str:
-    """The proof, or the name of a shared one and what the statement adds to it."""
-    if not isinstance(item.proof, Proof):
-        return item.proof
-    added = " [...] ".join(part for part in (item.proof.before.strip(), item.proof.after.strip()) if part)
-    return f"*{item.proof.name}*, below" + f"; here also: {added}" * bool(added)
-
-
-def statement_text(item: Statement, known: WitnessRecord) -> str:
-    """What is known of one statement, as Markdown."""
-    lines = [f"### {item.id}\n", f"{item.text} ({item.place})\n"]
-    about = f"{_QUANTIFIERS[item.quantifier]}; {item.hypotheses}" if item.quantifier != "one" else _QUANTIFIERS["one"]
-    about = "an experiment" if item.experiment else about
-    lines.append(
-        f"- {about}"
-        + (
-            f"; up to {item.misreports} users misreport together"
-            if item.misreports > 1
-            else "; one user misreports" * item.misreports
-        )
-    )
-    lines += [f"- note: {item.note}"] * bool(item.note) + [f"- proof: {_proof(item)}"] * bool(item.proof)
-    lines.append(f"- status: {_status(item, known)}")
-    lines += [f"- by machine: {machine_line(kept)}" for kept in recorded().get(item.id, ())]
+    Returns
+    -------
+    Markdown
+    """
+    how = writing or Writing()
+    found = on_record(item, known, again=False)
+    status = how.text(described(item, found.status, found.trials))
+    parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
+    parts.append("\n".join(f"- {line}" for line in _about(item, found.status, how)) + "\n")
+    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}"] * bool(item.proof)
+    parts += [_by_machine(item, how)] * bool(recorded().get(item.id))
+    parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
     run = run_of(item.experiment)
-    lines += [f"- {run}"] * bool(run)
-    lines.append(f"- code: theorems/papers/{item.paper.lower()}/statements.py")
-    for witness in known.witnesses:
-        if witness["statement"] == item.id:
-            without = f" without *{witness['without'].replace('_', ' ')}*" if witness["without"] else ""
-            code = parse_case(witness["case"]).code()
-            lines.append(f"- violated{without}: {witness['verdict']['sentence']}\n\n```python\n{code}\n```\n")
-    return "\n".join(lines) + "\n"
+    parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
+    parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
+    parts.append(_again(item))
+    return "\n".join(parts)
 
 
-def _status(item: Statement, known: WitnessRecord) -> str:
-    """By the record; a proof counts without a search."""
-    last = known.searched.get(item.id, {"status": "proved", "trials": 0} if item.proof else None)
-    if last is None:
-        return "not searched yet"
-    return f"{last['status']}" + (f", {last['trials']:,} cases tried" if last["trials"] else "")
+def _about(item: Statement, status: Status, how: Writing) -> Iterator[str]:
+    """The lines that say what the claim is about."""
+    yield f"Paper: {how.name('paper', item.paper)}"
+    if item.mechanism:
+        yield f"Mechanism: {how.name('mechanism', item.mechanism)}"
+    if item.property:
+        yield f"Property: {how.name('property', item.property)}"
+    yield f"Quantifier: {'an experiment' if item.experiment else QUANTIFIERS[item.quantifier]}"
+    if item.quantifier != "one" and not item.experiment:
+        yield f"Hypotheses: {how.text(str(item.hypotheses))}"
+    if item.misreports:
+        yield "Misreports: " + ("of one user" if item.misreports == 1 else f"of up to {item.misreports} users together")
+    if item.table:
+        yield f"Printed table: {how.name('table', PRINTED[item.table].place)}"
+    if status == Status.REFUTED:
+        yield f"What is true instead: {how.name('errata', item.id)}"
+
+
+def _shared(item: Statement, how: Writing) -> str:
+    """The other statements that its proof serves, where it has a name of its own."""
+    others = [other.id for other in all_statements().values() if other.proof_name == item.proof_name and other.id != item.id]
+    return f"\nThe same proof, *{how.text(item.proof_name)}*, serves {how.text(', '.join(others))}.\n" * bool(others)
+
+
+def _by_machine(item: Statement, how: Writing) -> str:
+    """What z3 said of all instances of a size, with the case where there is one."""
+    lines = ["## Proof by machine\n", "For all instances of the size (users x servers x resources), in exact arithmetic.\n"]
+    for kept in recorded().get(item.id, ()):
+        lines.append(f"- {how.text(machine_line(kept))}")
+        lines += [f"\n```python\n{case_code(kept['case'])}\n```\n"] if "case" in kept else []
+    return "\n".join([*lines, ""])
+
+
+def _witness(witness: Mapping[str, Any], how: Writing) -> str:
+    without = witness["without"].replace("_", " ")
+    title = f"Violated without the hypothesis “{without}”" if without else "Witness"
+    sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
+    return f"## {title}\n\n{how.text(f'{sentence} ({method}).')}\n\n```python\n{case_code(witness['case'])}\n```\n"
+
+
+def case_code(document: Mapping[str, Any]) -> str:
+    """The code that rebuilds a case on file, with what it imports."""
+    case = parse_case(document).code()
+    names = [name for name in ("Case", "Instance", "Misreport") if f"{name}(" in case]
+    imports = "from fractions import Fraction\n\n" * ("Fraction(" in case)
+    return f"{imports}from fairalloc import {', '.join(names)}\n\ncase = {case}"
+
+
+def _again(item: Statement) -> str:
+    commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
+    commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
+    where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n" * (item.paper in PAPERS)
+    return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

@@ -3,7 +3,7 @@
     Hypotheses   what the claim assumes of a case: a generator, a test, the variants that drop one assumption (hypotheses.py)
     Case         one instance, with a misreport, allocations or parameters where the claim is about these (cases.py)
     Statement    the claim; `trial` tries a case in floating point, `confirm` in rationals by an unrelated route
-    Finding      what was found: held on so many cases, refuted by this smallest case, or not decided; and what was searched
+    Finding      its status (status.py), the smallest case that decided it, and what was searched
 
 Verdicts of trials have a signed margin: positive is the size of a violation, negative the slack, so that a search can climb.
 """
@@ -19,14 +19,11 @@ from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.status import FLOATING_POINT, Status
 
-__all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement"]
+__all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status"]
 
 Quantifier = Literal["all", "some", "run", "one"]
-Status = Literal["proved", "held", "refuted", "violated in floating point", "not decided"]
-
-FLOATING_POINT = "floating point"
-"""How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +109,7 @@ class Finding:
     Attributes
     ----------
     statement : its id
-    status : "proved" (the statement has a proof, and no violation was confirmed in however few cases), "held" (not refuted in
-        `trials` cases; for "some": a case was confirmed; for "one": the printed case was), "refuted" (by `case`, confirmed in
-        rationals), "violated in floating point" (by `case`, where no rational answer exists), "not decided"
+    status : what is known then (status.py)
     sentence : the finding in English
     trials : cases that satisfy the hypotheses and were tried; 0 where the exact verdict of one case says all
     searched : seed, budget, sizes, what was rejected, what could not be confirmed, where the case came from
@@ -146,7 +141,7 @@ class Finding:
         verdict = self.verdict
         return {
             "statement": self.statement,
-            "status": self.status,
+            "status": self.status.value,
             "sentence": self.sentence,
             "trials": self.trials,
             "searched": dict(self.searched),
@@ -164,21 +159,23 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     return kept | {"sentence": verdict.sentence, "method": verdict.method}
 
 
+def parse_verdict(kept: Mapping[str, Any]) -> Verdict:
+    """The verdict in a JSON document as `verdict_document` writes it."""
+    margin = float("inf") if kept["margin"] is None else kept["margin"]
+    return Verdict(kept["property"], kept["holds"], margin, kept["sentence"], kept["method"])
+
+
 def parse_finding(document: Mapping[str, Any]) -> Finding:
     """The finding in a JSON document as `Finding.document` writes it."""
     case, kept = document["case"], document["verdict"]
-    verdict = None
-    if kept is not None:
-        margin = float("inf") if kept["margin"] is None else kept["margin"]
-        verdict = Verdict(kept["property"], kept["holds"], margin, kept["sentence"], kept["method"])
     return Finding(
         document["statement"],
-        document["status"],
+        Status(document["status"]),
         document["sentence"],
         document["trials"],
         document["searched"],
         None if case is None else parse_case(case),
-        verdict,
+        None if kept is None else parse_verdict(kept),
         {name: parse_case(part) for name, part in document["needed"].items()},
         document["seconds"],
     )

@@ -17,18 +17,15 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.registry import PAPERS, all_statements
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_PAGES = {"STATEMENTS.md"}
-"""Files of docs/ that the site has in another form."""
 
 
 def pages() -> Iterator[tuple[str, str | bytes]]:
     """(path, content) of everything."""
     for file in sorted((ROOT / "docs").rglob("*.md")):
-        if file.name not in NO_PAGES:
-            text = file.read_text(encoding="utf-8")
-            text = led_to_pages(text) if file.parent == ROOT / "docs" else text + _ending(file)
-            text = led_to_statements(text, all_statements())
-            yield str(file.relative_to(ROOT / "docs")), text
+        text = file.read_text(encoding="utf-8")
+        text = led_to_pages(text) if file.parent == ROOT / "docs" else text + _ending(file)
+        text = led_to_statements(text, all_statements())
+        yield str(file.relative_to(ROOT / "docs")), text
     for file in sorted((ROOT / "docs" / "figures").iterdir()):
         yield f"figures/{file.name}", file.read_bytes()
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):

@@ -8,7 +8,6 @@ PAGES = {
     "CONTRIBUTING.md": "/contributing.md",
     "CHANGELOG.md": "/changelog.md",
     "CITATION.cff": "/index.md",
-    "docs/STATEMENTS.md": "/statements/index.md",
     "docs/CONTRIBUTING.md": "/contributing.md",
 }
 """Files of the repository and the pages that stand for them; other files in docs/ are pages by their own names."""

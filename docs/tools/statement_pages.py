@@ -11,39 +11,20 @@ from links import plain
 
 from fairalloc.formulations import MECHANISMS
 from fairalloc.solvers import METHODS
-from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.engine.witnesses import WitnessRecord, packaged
+from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
-from fairalloc.theorems.judges.experiments import run_of
-from fairalloc.theorems.machine.record import machine_line, recorded
 from fairalloc.theorems.matrix import comparison, evidence, matrix
+from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
-
-QUANTIFIERS = {
-    "all": "for every case that fulfils the hypotheses",
-    "some": "there is a case that violates the property",
-    "run": "about an algorithm, for every case",
-    "one": "about the printed case alone",
-}
-
-STATUSES = """
-| status | what it says |
-| --- | --- |
-| proved | a proof was checked, and no violation was found by the search on record |
-| confirmed | a case or number was confirmed in rationals or intervals: the printed one, or the violation that is claimed |
-| not refuted | no violation was found on so many cases; that is no proof |
-| refuted | a case that fulfils the hypotheses violates the claim, confirmed in rationals; the page rebuilds it |
-| violated in floats | a violation is known in floating point alone |
-| not decided | neither |
-"""
+from fairalloc.theorems.status import MEANINGS
 
 
 def statement_pages() -> Iterator[tuple[str, str]]:
     """(path, Markdown) of the pages below statements/, and of the parts that pages of mechanisms and papers take in."""
     statements, known = all_statements(), packaged()
-    findings = {name: found for name, item in statements.items() if (found := _on_record(item, known))}
+    findings = {name: on_record(item, known, again=False) for name, item in statements.items()}
     for item in statements.values():
         yield f"statements/{item.id}.md", _page(item, known)
     yield "statements/index.md", _index(statements, known)
@@ -70,58 +51,28 @@ def of_a_paper(paper: str) -> str:
     """What the page of a paper ends with: its statements, and where they stand in the errata."""
     statements, known = all_statements(), packaged()
     own = {key: item for key, item in statements.items() if item.paper == paper}
-    count = Counter(status(item, known) for item in own.values())
+    count = Counter(on_record(item, known, again=False).status for item in own.values())
     said = ", ".join(f"{number} {name}" for name, number in count.most_common())
     head = f"\n## Statements\n\n{len(own)} in all: {said}. What is false as printed is in the [errata](/ERRATA.md).\n"
     return f"{head}\n{_table(own, known, ('status', 'claim'))}"
-
-
-def _on_record(item: Statement, known: WitnessRecord) -> Finding | None:
-    """What the package's record says of a statement; its witnesses are confirmed again by the tests, not by the site."""
-    last = known.searched.get(item.id)
-    if last is None:
-        return None
-    own = [one for one in known.witnesses if one["statement"] == item.id]
-    needed = {one["without"]: parse_case(one["case"]) for one in own if one["without"]}
-    return Finding(item.id, last["status"], "on record", last["trials"], {}, needed=needed)
-
-
-def status(item: Statement, known: WitnessRecord) -> str:
-    """What is known of a statement, in a word or two."""
-    found = known.searched.get(item.id, {}).get("status", "proved" if item.proof else "not searched")
-    if found == "held":
-        return "proved" if item.proof else "confirmed" if item.quantifier in ("some", "one") else "not refuted"
-    return "violated in floats" if found == "violated in floating point" else str(found)
 
 
 # ---- one statement ---------------------------------------------------------------------------------------------------
 
 
 def _page(item: Statement, known: WitnessRecord) -> str:
-    parts = ["---\norphan: true\n---\n", f"# {item.id}\n", f"> {plain(item.text)}\n"]
-    parts.append(f"{plain(item.place)}. Status: {_said(item, known)}.\n")
-    parts.append("\n".join(f"- {line}" for line in _about(item)) + "\n")
-    parts += [f"## Proof\n\n{_linking(str(item.proof))}\n{_shared(item)}"] * bool(item.proof)
-    parts += [_by_machine(item)] * bool(recorded().get(item.id))
-    parts += [f"## Errata\n\n{_errata(item)}\n"] * bool(_errata(item))
-    parts += [f"## Note\n\n{_linking(item.note)}\n"] * bool(item.note)
-    run = run_of(item.experiment)
-    parts += [f"## Evidence\n\n{plain(run)}\n"] * bool(run)
-    parts += [_witness(witness) for witness in known.witnesses if witness["statement"] == item.id]
-    commands = [f"fairalloc theorems show {item.id}    # what is known", f"fairalloc theorems verify --id {item.id}"]
-    commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
-    parts.append("\n".join(["## Run it again\n", "```sh", *commands, "```", ""]))
-    parts.append(f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n")
-    return "\n".join(parts)
+    """The page as `fairalloc theorems show` prints it, with links."""
+    return "---\norphan: true\n---\n\n" + statement_page(item, known, Writing(_linking, _linked_name))
 
 
-def _by_machine(item: Statement) -> str:
-    """What z3 said of all instances of a size, with the case where there is one."""
-    lines = ["## Proof by machine\n", "For all instances of the size, in exact arithmetic (users, servers, resources).\n"]
-    for kept in recorded().get(item.id, ()):
-        lines.append(f"- {plain(machine_line(kept))}")
-        lines += [f"\n```python\n{_code(parse_case(kept['case']).code())}\n```\n"] if "case" in kept else []
-    return "\n".join([*lines, ""])
+def _linked_name(kind: str, name: str) -> str:
+    """The name of a paper, a mechanism, a property or a table, or what is said of a statement in the errata, as links."""
+    if kind == "errata":
+        return _errata(name)
+    if kind == "property":
+        return f'<a href="index.html?property={name}">{name}</a>'
+    folder = {"paper": f"papers/{name}", "mechanism": f"theory/{name}", "table": "statements/matrix"}[kind]
+    return f"[{name}](/{folder}.md)"
 
 
 @cache
@@ -132,18 +83,11 @@ def _headings() -> dict[str, str]:
     return {title: re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def _errata(item: Statement) -> str:
-    """Links to the errata whose heading names the statement."""
-    named = re.compile(rf"[`\[]{re.escape(item.id)}[`\],]")
+def _errata(name: str) -> str:
+    """Links to the errata whose heading names the statement, or to all errata."""
+    named = re.compile(rf"[`\[]{re.escape(name)}[`\],]")
     links = [f"[{plain(title)}](/ERRATA.md#{anchor})" for title, anchor in _headings().items() if named.search(title)]
-    return ", ".join(links)
-
-
-def _shared(item: Statement) -> str:
-    """The other statements that its proof serves, where it has a name of its own."""
-    others = [other for other in all_statements().values() if other.proof_name == item.proof_name and other.id != item.id]
-    links = ", ".join(f"[{other.id}](/statements/{other.id}.md)" for other in others)
-    return f"\nThe same proof, *{plain(item.proof_name)}*, serves {links}.\n" * bool(others)
+    return ", ".join(links) or "[errata](/ERRATA.md)"
 
 
 def _linking(text: str) -> str:
@@ -153,42 +97,6 @@ def _linking(text: str) -> str:
     parts[1::2] = (f"[{name}](/statements/{name}.md)" if name in known else plain(name) for name in parts[1::2])
     parts[::2] = map(plain, parts[::2])
     return "".join(parts)
-
-
-def _said(item: Statement, known: WitnessRecord) -> str:
-    trials = known.searched.get(item.id, {}).get("trials", 0)
-    return f"**{status(item, known)}**" + (f", {trials:,} cases tried on record" if trials else "")
-
-
-def _about(item: Statement) -> Iterator[str]:
-    """The lines that say what the claim is about."""
-    yield f"Paper: [{item.paper}](/papers/{item.paper}.md)"
-    if item.mechanism:
-        yield f"Mechanism: [{item.mechanism}](/theory/{item.mechanism}.md)"
-    if item.property:
-        yield f'Property: <a href="index.html?property={item.property}">{item.property}</a>'
-    yield f"Quantifier: {'an experiment' if item.experiment else QUANTIFIERS[item.quantifier]}"
-    if item.quantifier != "one" and not item.experiment:
-        yield f"Hypotheses: {plain(str(item.hypotheses))}"
-    if item.misreports:
-        yield "Misreports: " + ("of one user" if item.misreports == 1 else f"of up to {item.misreports} users together")
-    if item.table:
-        yield f"Printed table: [{PRINTED[item.table].place}](/statements/matrix.md)"
-
-
-def _witness(witness: Mapping[str, Any]) -> str:
-    without = witness["without"].replace("_", " ")
-    title = f"Violated without the hypothesis “{without}”" if without else "Witness"
-    sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
-    code = _code(parse_case(witness["case"]).code())
-    return f"## {title}\n\n{plain(sentence)} ({plain(method)}).\n\n```python\n{code}\n```\n"
-
-
-def _code(case: str) -> str:
-    """The code of a case with what it imports."""
-    names = [name for name in ("Case", "Instance", "Misreport") if f"{name}(" in case]
-    imports = "from fractions import Fraction\n\n" * ("Fraction(" in case)
-    return f"{imports}from fairalloc import {', '.join(names)}\n\ncase = {case}"
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -203,7 +111,10 @@ def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
     )
     table = _table(statements, known, ("paper", "status", "mechanism", "property", "claim"))
     listed = f":::::{{container}} statement-index\n\n{table}\n:::::\n"
-    return f"{head}{STATUSES}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nimplications\n```\n"
+    meanings = "\n".join(
+        ["| status | what it says |", "| --- | --- |", *(f"| {word} | {said} |" for word, said in MEANINGS.items()), ""]
+    )
+    return f"{head}\n{meanings}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nimplications\n```\n"
 
 
 def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: tuple[str, ...]) -> str:
@@ -211,7 +122,7 @@ def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: t
     for item in statements.values():
         cells = {
             "paper": item.paper,
-            "status": status(item, known),
+            "status": on_record(item, known, again=False).status,
             "mechanism": item.mechanism,
             "property": item.property,
             "claim": plain(item.text),

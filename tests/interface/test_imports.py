@@ -57,7 +57,19 @@ PARTS = {
         "__init__",
     ),
     "theorems": (
-        *("__init__", "cases", "hypotheses", "proofs", "statement", "printed", "implications", "judges", "papers"),
+        *(
+            "__init__",
+            "cases",
+            "hypotheses",
+            "proofs",
+            "machine.record",
+            "status",
+            "statement",
+            "printed",
+            "implications",
+            "judges",
+            "papers",
+        ),
         *("registry", "*", "machine", "matrix", "engine", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (

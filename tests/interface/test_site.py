@@ -13,6 +13,7 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +109,17 @@ def test_every_statement_has_a_page_with_its_claim_and_proof():
         assert links.plain(item.text) in page
         assert ("## Proof\n" in page) == bool(item.proof)
         assert f"[{item.id}](/statements/{item.id}.md)" in pages["statements/index.md"]
+
+
+def test_a_page_of_the_site_is_what_the_command_shows_with_links():
+    for name in ("P.T2.envy", "K.L3", "Z.P4", "K.6.2.Fig9"):
+        page = pages_of_statements()[f"statements/{name}.md"].partition("---\n\n")[2]
+        unlinked = re.sub(r"(?<!\\)\[((?:\\.|[^\]])*)\]\(/[^)]*\)", r"\1", page)
+        unlinked = re.sub(r"\\([\\*_<>\[\]$|#~])", r"\1", re.sub(r"<a [^>]*>([^<]*)</a>", r"\1", unlinked))
+        shown = statement_page(all_statements()[name], packaged())
+        assert [line for line in unlinked.splitlines() if "true instead" not in line] == [
+            line for line in shown.splitlines() if "true instead" not in line
+        ]
 
 
 def test_links_between_pages_of_statements_lead_somewhere():

@@ -30,6 +30,7 @@ from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Status
 
 EXPERIMENTS = all_experiments()
 
@@ -326,7 +327,7 @@ def test_a_statement_rests_on_the_kept_verdict_of_its_experiment(monkeypatch):
     monkeypatch.setattr("fairalloc.theorems.judges.experiments.kept_verdicts", lambda: words)
     statements = all_statements()
     found = {name: investigate(statements[f"K.6.2.{name}"]) for name in ("Fig9", "Fig10", "Fig11", "Fig7")}
-    assert [one.status for one in found.values()] == ["held", "violated in floating point", "not decided", "not decided"]
+    assert [one.status for one in found.values()] == ["not refuted", Status.IN_FLOATS, "not decided", "not decided"]
     assert found["Fig9"].sentence.startswith("experiment K.Fig9 (fairalloc simulate K.Fig9; 3 seeds, 2026-11-22): confirmed")
     assert "no run of the experiment K.Fig7 is kept" in found["Fig7"].sentence
 

@@ -23,7 +23,7 @@ from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges import own
 from fairalloc.theorems.matrix import matrix
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import FLOATING_POINT, Finding
+from fairalloc.theorems.statement import FLOATING_POINT, Finding, Status
 from fairalloc.theorems.terms import statements_of
 
 
@@ -65,7 +65,7 @@ def run(code, capsys, **scope):
 
 def test_a_true_claim_is_not_refuted():
     result = searched("DRFH is Pareto optimal", "drfh", "pareto", trials=120)
-    assert (result.status, result.case, result.code) == ("held", None, "")
+    assert (result.status, result.case, result.code) == ("not refuted", None, "")
     assert result.trials > 60
     assert "not refuted in" in str(result)
     assert "no proof" in str(result)
@@ -106,14 +106,14 @@ def test_parameters_are_in_the_code(capsys):
     result = searched(
         "a task for everybody", "fds", one_task, "one server, one resource", parameters={"alpha": (0.25,)}, trials=40
     )
-    assert result.status == "violated in floating point"
+    assert result.status == "not decided: violated in floating point"
     assert "alpha=0.25" in result.code
     assert run(result.code, capsys) == result.verdict.sentence
 
 
 def test_somebody_claims_a_violation():
     result = searched("LMMF is not strategyproof", "lmmf", "strategyproofness", "everywhere", holds="some")
-    assert result.status == "held"
+    assert result.status == "not refuted"
     assert "confirmed in rationals" in str(result)
     assert searched("nobody may run", "drfh", "feasibility", holds="some", trials=40).status == "not decided"
 
@@ -123,7 +123,7 @@ def test_somebody_claims_a_violation():
 
 def test_an_own_mechanism_is_refuted_in_floating_point_and_says_so(capsys):
     result = searched("the most tasks leave nobody envious", MOST, "envy-freeness", "everywhere")
-    assert result.status == "violated in floating point"
+    assert result.status == "not decided: violated in floating point"
     text = str(result)
     assert "in floating point by two methods, cvxpy:clarabel and " in text
     assert "no rational answer exists" in text
@@ -143,7 +143,7 @@ def test_an_own_rule_with_exact_shares_is_refuted_in_rationals(capsys):
 def test_a_single_method_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(own, "_others", lambda *_: [])
     result = searched("the most tasks are shared", MOST, "sharing-incentive", "everywhere, one server, one resource")
-    assert result.status == "violated in floating point"
+    assert result.status == "not decided: violated in floating point"
     assert "by one method, cvxpy:clarabel, for there is no other" in result.verdict.sentence
 
 
@@ -162,7 +162,7 @@ def test_methods_that_disagree_decide_nothing(monkeypatch):
 def test_a_margin_of_rounding_is_no_violation_in_floating_point():
     small = searched("small", MOST, lambda _: NOISE / 2, trials=40)
     assert (small.status, small.case) == ("not decided", None)
-    assert searched("large", MOST, lambda _: NOISE * 2, trials=40).status == "violated in floating point"
+    assert searched("large", MOST, lambda _: NOISE * 2, trials=40).status == "not decided: violated in floating point"
 
 
 def test_an_object_without_a_name_has_one_in_the_code(capsys):
@@ -180,10 +180,10 @@ def test_an_own_property_is_as_exact_as_its_numbers(capsys):
     assert exact.status == "refuted"
     assert run(exact.code, capsys) == exact.verdict.sentence
     floats = searched("a task for everybody", "drfh", one_task)
-    assert floats.status == "violated in floating point"
+    assert floats.status == "not decided: violated in floating point"
     assert "in floating point, at rational answers" in floats.verdict.sentence
-    assert searched("feasible", "drfh", lambda allocation: bool(allocation.load.max() < 2), trials=60).status == "held"
-    assert searched("never", "drfh", lambda _: False, trials=60).status == "violated in floating point"
+    assert searched("feasible", "drfh", lambda allocation: bool(allocation.load.max() < 2), trials=60).status == "not refuted"
+    assert searched("never", "drfh", lambda _: False, trials=60).status == "not decided: violated in floating point"
     assert searched("never", "drfh", fa.Property("never", lambda _: False), trials=60).verdict.property == "never"
 
 
@@ -192,7 +192,7 @@ def test_a_verdict_in_rationals_is_taken_as_it_is():
         least = min(allocation.tasks_exact)
         return fa.Verdict("starved", least > 0, -least, "somebody runs nothing", "comparison")
 
-    assert searched("all run", "drfh", starved, trials=60).status == "held"
+    assert searched("all run", "drfh", starved, trials=60).status == "not refuted"
 
 
 def test_an_own_judge_sees_the_mechanism(capsys):
@@ -201,15 +201,15 @@ def test_an_own_judge_sees_the_mechanism(capsys):
         return gains.margin
 
     result = searched("nobody gains", "lmmf", misreporting_helps, "everywhere", misreports=1)
-    assert result.status == "violated in floating point", "the margin of a verdict is a float"
+    assert result.status == "not decided: violated in floating point", "the margin of a verdict is a float"
     assert "misreports=1" in result.code
     assert run(result.code, capsys, misreporting_helps=misreporting_helps) == result.verdict.sentence
 
 
 def test_the_definition_of_another_mechanism_is_a_property():
     result = searched("TSF is LMMF", "tsf", "lmmf")
-    assert result.status == "violated in floating point"
-    assert searched("DRFH is itself", "drfh", "drfh", trials=40).status == "held"
+    assert result.status == "not decided: violated in floating point"
+    assert searched("DRFH is itself", "drfh", "drfh", trials=40).status == "not refuted"
 
 
 def test_what_a_property_cannot_say_is_told():
@@ -313,7 +313,7 @@ def test_several_processes_take_objects_of_ones_own():
             return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
 
     result = fa.claim("nobody is envious", Mine(), "envy-freeness", "one server, one resource").search(AMPLE, trials=200, jobs=2)
-    assert result.status == "violated in floating point"
+    assert result.status == "not decided: violated in floating point"
     assert result.claim.check(result.case).holds is False
 
 
@@ -398,8 +398,8 @@ def test_a_matrix_of_ones_own():
 
 def test_what_is_registered_and_not_examined_is_in_the_matrix():
     claim = all_statements()["K.Table1.tsf.pareto"]
-    held = Finding(claim.id, "held", "", 40, {})
-    grid = matrix({claim.id: claim}, {claim.id: held}, [*MECHANISMS, "new"], ["new-property"])
+    unrefuted = Finding(claim.id, Status.NOT_REFUTED, "", 40, {})
+    grid = matrix({claim.id: claim}, {claim.id: unrefuted}, [*MECHANISMS, "new"], ["new-property"])
     assert set(grid.columns[1:]) == {*MECHANISMS, "new"}
     cells = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
     assert cells["pareto", "new"] == cells["new-property", "tsf"] == "·"
@@ -419,12 +419,12 @@ def test_the_command_shows_every_registered_mechanism(tmp_path, monkeypatch, cap
 def test_findings_on_record_are_confirmed_again():
     statements, record = all_statements(), packaged()
     refuted = on_record(statements["Z.P6"], record)
-    assert refuted.status in ("held", "refuted")
+    assert refuted.status in ("proved", "refuted")
     assert refuted.case is not None
     assert refuted.verdict.holds is False
     empty = type(record)([], record.searched)
-    assert on_record(statements["Z.P6"], empty) is None, "a violation without a witness is none"
-    assert on_record(fa.claim("mine", "tsf", "pareto").statement, record) is None
+    assert on_record(statements["Z.P6"], empty).status == "not decided", "a violation without a witness is none"
+    assert on_record(fa.claim("mine", "tsf", "pareto").statement, record).status == "not decided"
 
 
 def test_what_floating_point_says_begins_with_these_words():

@@ -15,7 +15,8 @@ from typing import Any
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.statement import FLOATING_POINT, Finding, Statement, Status
+from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.status import status_by_case, status_of
 
 __all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
 
@@ -56,12 +57,10 @@ def _printed(statement: Statement) -> Finding:
     """The verdict of the printed case, which is all the statement is about."""
     assert statement.printed is not None, "statements about one case have it"
     verdict = statement.confirm(statement.printed)
-    words: dict[bool | None, Status] = {True: "held", False: "refuted", None: "not decided"}
-    status = words[verdict.holds]
+    status = status_by_case(statement, verdict)
     if statement.experiment:  # about a sample, which is no case
-        status = "violated in floating point" if status == "refuted" else status
-        return Finding(statement.id, status, verdict.sentence, 0, {"source": statement.experiment}, None, verdict)
-    return Finding(statement.id, status, verdict.sentence, 0, {"source": "the printed case"}, statement.printed, verdict)
+        return Finding(statement.id, status, verdict.sentence, 1, {"source": statement.experiment}, None, verdict)
+    return Finding(statement.id, status, verdict.sentence, 1, {"source": "the printed case"}, statement.printed, verdict)
 
 
 def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
@@ -125,8 +124,7 @@ def concluded(
     """
     if best is None:
         return _without_violation(statement, main, searched, dict(needed or {}))
-    status: Status = "held" if statement.wants_violation else "refuted"
-    status = "violated in floating point" if best.verdict.method.startswith(FLOATING_POINT) else status
+    status = status_by_case(statement, best.verdict)
     sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
     smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
     searched = searched | {"trial": best.trial, "smaller": smaller}
@@ -137,24 +135,27 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     """The finding where no violation was confirmed."""
     tried = f"{main.trials} cases of up to {_sizes([MOST])}"
     if statement.wants_violation:
-        return Finding(statement.id, "not decided", f"no violation found in {tried}", main.trials, searched, needed=needed)
-    if statement.proof:  # however few cases were tried
-        doubt = f"; {len(main.unconfirmed)} violations in floating point were not confirmed" * bool(main.unconfirmed)
-        doubt += f"; the check failed on {len(main.failed)}: {main.failed[0][1]}" if main.failed else ""
-        sentence = f"proved: {statement.proof_name}; not refuted in {tried}{doubt}"
-        return Finding(statement.id, "proved", sentence, main.trials, searched, needed=needed)
-    if main.failed:
-        broke, error = main.failed[0]
-        sentence = f"not refuted in {tried}, but the check failed on {len(main.failed)}: {error}"
-        return Finding(statement.id, "not decided", sentence, main.trials, searched, broke, needed=needed)
-    if main.unconfirmed or main.trials - main.undecided < ENOUGH:
-        doubts = [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
+        sentence = f"no violation found in {tried}"
+        return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
+    few = main.trials - main.undecided < ENOUGH
+    doubtful = bool(main.failed or main.unconfirmed) or few
+    status = status_of(statement, Status.NOT_DECIDED if doubtful else Status.NOT_REFUTED)
+    decided = status != Status.NOT_DECIDED
+    doubts = _doubts(main)
+    if few and not decided and not main.failed:
         doubts += [f"{main.undecided} cases were not decided"] * bool(main.undecided)
-        doubt = ", ".join(doubts) or f"fewer than {ENOUGH} decide nothing"
-        case = main.unconfirmed[0] if main.unconfirmed else None
-        sentence = f"not refuted in {tried}, but {doubt}"
-        return Finding(statement.id, "not decided", sentence, main.trials, searched, case, needed=needed)
-    return Finding(statement.id, "held", f"not refuted in {tried}", main.trials, searched, needed=needed)
+        doubts = doubts or [f"fewer than {ENOUGH} decide nothing"]
+    sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts)
+    sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
+    case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
+    return Finding(statement.id, status, sentence, main.trials, searched, case, needed=needed)
+
+
+def _doubts(main: Search) -> list[str]:
+    """What leaves a search without a violation in doubt."""
+    if main.failed:
+        return [f"the check failed on {len(main.failed)}: {main.failed[0][1]}"]
+    return [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
 
 
 def _confirmed(statement: Statement, case: Case) -> Violation | None:

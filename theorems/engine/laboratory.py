@@ -19,7 +19,7 @@ from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement, parse_finding
+from fairalloc.theorems.statement import Finding, Statement, Status, parse_finding
 from fairalloc.theorems.terms import statements_in
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
 
 
 def _failed(statement: Statement, error: str) -> Finding:
-    return Finding(statement.id, "not decided", f"{FAILED}: {error}", 0, {})
+    return Finding(statement.id, Status.NOT_DECIDED, f"{FAILED}: {error}", 0, {})
 
 
 def _bar(progress: bool) -> "Progress":

@@ -17,7 +17,7 @@ from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.solvers.isolated import AVAILABLE, alarm, be_watched, end_of, isolated, watched
 from fairalloc.theorems.cases import Draft
 from fairalloc.theorems.engine.search import measure
-from fairalloc.theorems.statement import Finding, parse_finding
+from fairalloc.theorems.statement import Finding, Status, parse_finding
 
 __all__ = ["answer", "prepare", "searched_in_a_child", "searched_in_processes"]
 
@@ -128,7 +128,7 @@ def _together(found: list[Finding]) -> Finding:
     total = sum(one.trials for one in found)
     if best is not None:
         return replace(best, trials=total)
-    worst = max(found, key=lambda one: one.status == "not decided")
+    worst = max(found, key=lambda one: one.status == Status.NOT_DECIDED)
     return replace(worst, trials=total, sentence=f"in each of {len(found)} processes: {worst.sentence}")
 
 

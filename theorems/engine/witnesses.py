@@ -18,7 +18,8 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.statement import Finding, Statement, verdict_document
+from fairalloc.theorems.statement import Finding, Statement, Status, parse_verdict, verdict_document
+from fairalloc.theorems.status import status_of
 
 __all__ = ["Witness", "WitnessRecord", "on_record", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
 
@@ -94,27 +95,28 @@ def packaged() -> WitnessRecord:
     return _read(json.loads(files("fairalloc.theorems.engine").joinpath("witnesses.json").read_text(encoding="utf-8")))
 
 
-def on_record(statement: Statement, record: WitnessRecord) -> Finding | None:
-    """What a record says of a statement, as a finding whose witnesses are confirmed again; None where it says nothing.
-
-    A proof needs no cases: without a violation on record a statement that has one is proved.
+def on_record(statement: Statement, record: WitnessRecord, again: bool = True) -> Finding:
+    """What a record says of a statement, as a finding; "not decided" where it says nothing and there is no proof.
 
     Parameters
     ----------
     statement : the claim
     record : such as `packaged()`
+    again : whether its witnesses are confirmed again, so that a violation without a witness is none; a page that shows what is
+        on record leaves that to the tests, which confirm all of them
     """
-    last = record.searched.get(statement.id)
-    own = [one for one in record.witnesses if one["statement"] == statement.id and verify_witness(statement, one)]
-    case = next((parse_case(one["case"]) for one in own if not one["without"]), None)
-    if statement.proof and case is None:
-        last = {"trials": 0} | (last or {}) | {"status": "proved"}
-    if last is None or (last["status"] != "proved" and (last["status"] == "held") == statement.wants_violation and case is None):
-        return None
+    last = record.searched.get(statement.id, {"status": Status.NOT_DECIDED, "trials": 0})
+    own = [one for one in record.witnesses if one["statement"] == statement.id]
+    own = [one for one in own if not again or verify_witness(statement, one)]
+    first = next((one for one in own if not one["without"]), None)
+    status = Status(last["status"])
+    if first is None and statement.quantifier != "one" and (statement.wants_violation or status == Status.REFUTED):
+        status = Status.NOT_DECIDED
+    status = status_of(statement, status)
     needed = {one["without"]: parse_case(one["case"]) for one in own if one["without"]}
-    verdict = None if case is None else statement.violated(case)
-    sentence = f"on record: {last['status']}"
-    return Finding(statement.id, last["status"], sentence, last["trials"], {"source": "record"}, case, verdict, needed)
+    sentence = f"on record: {status}" if statement.id in record.searched else "not searched yet"
+    finding = Finding(statement.id, status, sentence, last["trials"], {"source": "record"}, needed=needed)
+    return finding if first is None else replace(finding, case=parse_case(first["case"]), verdict=parse_verdict(first["verdict"]))
 
 
 def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:
@@ -142,7 +144,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     searched = {name: last for name, last in old.searched.items() if name in statements}
     for name, finding in new.items():
         kept += witnesses_of(statements[name], finding)
-        searched[name] = {"status": finding.status, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
+        searched[name] = {"status": finding.status.value, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
     result = WitnessRecord(sorted(kept, key=_key), dict(sorted(searched.items())))
     write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
     return result

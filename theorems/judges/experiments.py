@@ -1,7 +1,7 @@
 """Claims that a paper supports by an experiment: the verdict of the kept full run of ours decides (simulation/experiments).
 
 Such a verdict is about our workload, which has what the paper's sample is known to have, and about floating point. So a claim
-that is not confirmed is not refuted: its status is "violated in floating point".
+that is not confirmed is not refuted: its status is "not decided: violated in floating point".
 """
 
 from collections.abc import Callable

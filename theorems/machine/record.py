@@ -1,6 +1,6 @@
 """What was proved by machine: record.json beside this file, written by `fairalloc theorems prove ID --keep FILE`.
 
-It is read without any solver: by `fairalloc theorems show ID` and by docs/STATEMENTS.md.
+It is read without any solver: for the status of a statement, the matrix, `fairalloc theorems show ID` and the pages.
 """
 
 import json
@@ -8,20 +8,17 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairalloc.models.jsonio import read_json, write_json
 
-if TYPE_CHECKING:
-    from fairalloc.theorems.machine.prove import MachineVerdict
-
-__all__ = ["document", "keep", "machine_line", "recorded"]
+__all__ = ["document", "keep", "machine_line", "recorded", "sizes_proved"]
 
 SCHEMA = "fairalloc/machine-proofs-1"
 
 
-def document(verdict: "MachineVerdict") -> dict[str, Any]:
-    """A verdict as JSON."""
+def document(verdict: Any) -> dict[str, Any]:
+    """A verdict of prove.py as JSON."""
     kept: dict[str, Any] = {
         "statement": verdict.statement,
         "size": list(verdict.size),
@@ -36,7 +33,7 @@ def document(verdict: "MachineVerdict") -> dict[str, Any]:
     return kept | ({"case": verdict.case.document()} if verdict.case is not None else {})
 
 
-def keep(verdicts: Iterable["MachineVerdict"], path: str | Path) -> None:
+def keep(verdicts: Iterable[Any], path: str | Path) -> None:
     """Put verdicts into a file, in the place of those of the same statements and sizes."""
     old = read_json(path)["proofs"] if Path(path).exists() else []
     known = {(item["statement"], tuple(item["size"])): item for item in old}
@@ -52,6 +49,12 @@ def recorded() -> Mapping[str, list[dict[str, Any]]]:
     for item in json.loads(text)["proofs"]:
         found.setdefault(item["statement"], []).append(item)
     return found
+
+
+def sizes_proved(name: str) -> list[str]:
+    """The sizes for all instances of which the machine proved a statement, the smallest first, such as ["2x2x2", "3x2x2"]."""
+    sizes = sorted(item["size"] for item in recorded().get(name, ()) if item["verdict"] == "proved")
+    return ["x".join(map(str, size)) for size in sizes]
 
 
 def machine_line(kept: Mapping[str, Any]) -> str:

@@ -87,7 +87,7 @@ from fairalloc.theorems.papers.shared import (
     property_claim,
 )
 from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.statement import Hypotheses, Statement
+from fairalloc.theorems.statement import FLOATING_POINT, Hypotheses, Statement
 
 F = Fraction
 
@@ -222,7 +222,13 @@ def _fig3_server1(case: Case) -> Verdict:
         here = np.where(case.instance.arcs.server == 0, found.x, 0.0)
         tasks = np.bincount(case.instance.arcs.user, here, 4)
         worst = max(worst, float(np.abs(tasks - [2, 6, 0, 0]).max()))
-    return Verdict("printed numbers", worst <= 1e-6, worst - 1e-6, f"server 1 is off (2, 6, 0, 0) by {worst:.1e}", "eight solves")
+    return Verdict(
+        "printed numbers",
+        worst <= 1e-6,
+        worst - 1e-6,
+        f"server 1 is off (2, 6, 0, 0) by {worst:.1e}",
+        f"{FLOATING_POINT}: eight solves",
+    )
 
 
 def _fig3_efficient(case: Case) -> Verdict:
@@ -236,7 +242,7 @@ def _fig3_efficient(case: Case) -> Verdict:
     sentence = (
         f"mean used part {use[0]:.4f}, {use[1]:.4f}, {use[2]:.4f}, shares apart {apart[0]:.4f}, {apart[1]:.4f}, {apart[2]:.4f}"
     )
-    return Verdict("trade-off", margin < 0, margin, sentence, "three solves")
+    return Verdict("trade-off", margin < 0, margin, sentence, f"{FLOATING_POINT}: three solves")
 
 
 COUNTS = (8, 68, 33, 11)

@@ -71,7 +71,7 @@ from fairalloc.theorems.papers.shared import (
     printed_tasks,
     property_claim,
 )
-from fairalloc.theorems.statement import Hypotheses, Statement
+from fairalloc.theorems.statement import FLOATING_POINT, Hypotheses, Statement
 
 F = Fraction
 
@@ -269,7 +269,13 @@ def _prompt(_: Case) -> Verdict:
         chosen = [k for k, t in enumerate(times) if start + 10 <= t < end]
         tasks = np.array([path.x[k] for k in chosen])
         worst = max(worst, float((np.abs(tasks - tasks[-1]) / (1 + np.abs(tasks[-1]))).max()))
-    return Verdict("convergence", worst <= 1e-6, worst - 1e-6, f"ten seconds after a change tasks move by {worst:.1e}", "a run")
+    return Verdict(
+        "convergence",
+        worst <= 1e-6,
+        worst - 1e-6,
+        f"ten seconds after a change tasks move by {worst:.1e}",
+        f"{FLOATING_POINT}: a run",
+    )
 
 
 # ---- all of them ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,114 @@
+"""What is known of a statement, in one word of five, and the rules that lead to it: the record, the command line and the pages
+ask here.
+
+1. A case decides: an exact violation refutes a claim about all cases and proves one that asserts a violation, and an exact
+   verdict on the printed case decides a claim about that case.
+2. Else a proof in prose, which was read by somebody else than its author, counts without any trial;
+3. else a proof by machine for all instances of some sizes,
+4. else the trials, where they were enough and left no doubt.
+"""
+
+from enum import StrEnum
+from typing import Protocol
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.theorems.machine.record import sizes_proved
+
+__all__ = ["FLOATING_POINT", "MEANINGS", "Claimed", "Status", "described", "status_by_case", "status_of"]
+
+FLOATING_POINT = "floating point"
+"""How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
+
+
+class Status(StrEnum):
+    """What is known of a statement; a violation that is known in floating point alone leaves it not decided."""
+
+    PROVED = "proved"
+    BY_MACHINE = "proved by machine"
+    REFUTED = "refuted"
+    NOT_REFUTED = "not refuted"
+    NOT_DECIDED = "not decided"
+    IN_FLOATS = "not decided: violated in floating point"
+
+
+MEANINGS = {
+    Status.PROVED: "by the proof in prose that is named, which somebody else than its author has read; or, where a case is all "
+    "that is asserted, by this case in exact arithmetic",
+    Status.BY_MACHINE: "for all instances of the sizes that are named (users x servers x resources)",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim, which the page rebuilds",
+    Status.NOT_REFUTED: "in so many trials, which is no proof",
+    Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
+    Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
+}
+"""What each status says."""
+
+
+class Claimed(Protocol):
+    """What the rules ask of a statement (statement.py)."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def quantifier(self) -> str:
+        """all, some, run or one."""
+
+    @property
+    def proof_name(self) -> str:
+        """The name of its proof, "" where it has none."""
+
+
+def status_by_case(item: Claimed, verdict: Verdict) -> Status:
+    """The status that the verdict on one case gives, which is of the printed case, or of a violation that was found.
+
+    >>> from types import SimpleNamespace as Item
+    >>> status_by_case(Item(quantifier="some"), Verdict("pareto", False, 1.0, "...", "rational arithmetic"))
+    <Status.PROVED: 'proved'>
+    >>> status_by_case(Item(quantifier="all"), Verdict("pareto", False, 1.0, "...", "floating point: an LP"))
+    <Status.IN_FLOATS: 'not decided: violated in floating point'>
+    """
+    exact = not verdict.method.startswith(FLOATING_POINT)
+    if verdict.holds is None:
+        return Status.NOT_DECIDED
+    if item.quantifier == "one" and verdict.holds:
+        return Status.PROVED if exact else Status.NOT_REFUTED
+    if not exact:
+        return Status.IN_FLOATS
+    return Status.PROVED if item.quantifier == "some" else Status.REFUTED
+
+
+def status_of(item: Claimed, searched: Status) -> Status:
+    """The status of a statement of which a search says this: proofs count where no case decided.
+
+    Parameters
+    ----------
+    item : the statement
+    searched : what the cases alone say
+    """
+    if item.quantifier in ("some", "one") or searched in (Status.REFUTED, Status.IN_FLOATS):
+        return searched
+    if item.proof_name:
+        return Status.PROVED
+    if sizes_proved(item.id):
+        return Status.BY_MACHINE
+    return Status.NOT_DECIDED if searched == Status.NOT_DECIDED else Status.NOT_REFUTED
+
+
+def described(item: Claimed, status: Status, trials: int) -> str:
+    """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2".
+
+    Parameters
+    ----------
+    item : the statement
+    status : what is known of it
+    trials : cases that were tried
+    """
+    sizes = ", ".join(sizes_proved(item.id))
+    if status == Status.PROVED:
+        return f"proved ({item.proof_name or 'by an exact case'})" + f", by machine for {sizes}" * bool(sizes)
+    if status == Status.BY_MACHINE:
+        return f"proved by machine for {sizes}"
+    if status == Status.NOT_REFUTED:
+        return f"not refuted in {trials:,} trial{'s' * (trials != 1)}"
+    return str(status)
