@@ -239,7 +239,7 @@ def _seconds(text: str) -> float:
 
 
 def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> None:
-    """For each paper what was held, refuted and not decided; then the smallest witness of each violation."""
+    """How many of each paper have which status; then the smallest witness of each violation."""
     emit(_summary(statements, findings).text() + "\n")
     emit(_overview(findings).text() + "\n")
     for name, finding in findings.items():

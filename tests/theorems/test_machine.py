@@ -270,7 +270,7 @@ def test_the_command_line_proves_keeps_and_shows(tmp_path, capsys):
     keep([prove(statement("P.T2.sharing"), seconds=30)], kept)
     assert len(json.loads(kept.read_text())["proofs"]) == 1
     assert main(["theorems", "show", "P.T2.sharing"]) == 0
-    assert "by machine: proved for all instances of size 2x2x2" in capsys.readouterr().out
+    assert "in exact arithmetic.\n\n- proved for all instances of size 2x2x2" in capsys.readouterr().out
     assert main(["theorems", "prove", "W.P4"]) == 1
     assert "Instance(" in capsys.readouterr().out
 

@@ -8,8 +8,8 @@ proved for one server only).
 
 Each claim is confirmed by another route than the one that tries it: points of Problems 1 and 3 in rationals and square roots
 (problem_1.py, problem_3.py, several_equilibria.py, lemma_4.py, lemma_3.py). Exceptions: no point refutes existence, so
-K.3.1.existence is held or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and its end is
-judged in two ways. in K.6.2, K.T2.limit and K.C3 the same function judges tasks in floating point and certified ones;
+K.3.1.existence is not refuted or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and its
+end is judged in two ways. In K.6.2, K.T2.limit and K.C3 the same function judges tasks in floating point and certified ones;
 K.3.3.one-server compares both with another solver's floats.
 
 What section 6 measured on samples that are not published rests on experiments of ours (simulation/experiments), whose kept
