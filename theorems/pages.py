@@ -59,7 +59,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     status = how.text(described(item, found.status, found.trials))
     parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
     parts.append("\n".join(f"- {line}" for line in _about(item, found.status, how)) + "\n")
-    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}"] * bool(item.proof)
+    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id))
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
     run = run_of(item.experiment)
@@ -91,6 +91,11 @@ def _shared(item: Statement, how: Writing) -> str:
     """The other statements that its proof serves, where it has a name of its own."""
     others = [other.id for other in all_statements().values() if other.proof_name == item.proof_name and other.id != item.id]
     return f"\nThe same proof, *{how.text(item.proof_name)}*, serves {how.text(', '.join(others))}.\n" * bool(others)
+
+
+def _read(item: Statement) -> str:
+    """Who read its proof beside its author."""
+    return f"\nRead by a second reader, with the paper, on {item.proof_read}.\n" * bool(item.proof_read)
 
 
 def _by_machine(item: Statement, how: Writing) -> str:

@@ -19,6 +19,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.readings import read_on
 from fairalloc.theorems.status import FLOATING_POINT, Status
 
 __all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status"]
@@ -80,6 +81,11 @@ class Statement:
     def proof_name(self) -> str:
         """The name of its proof: its own id, unless other statements share it; "" where it has none."""
         return self.proof.name if isinstance(self.proof, Proof) else self.id * bool(self.proof)
+
+    @cached_property
+    def proof_read(self) -> str:
+        """The day on which a second reader read its proof as it now is; "" where nobody has (readings.py)."""
+        return read_on(self.id, self.proof) if self.proof else ""
 
     @cached_property
     def wants_violation(self) -> bool:

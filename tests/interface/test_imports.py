@@ -62,6 +62,7 @@ PARTS = {
             "cases",
             "hypotheses",
             "proofs",
+            "readings",
             "machine.record",
             "status",
             "statement",

@@ -176,9 +176,10 @@ LEXIMIN_PROOFS = {
     EF: Proof(
         "lexicographic shares: envy-freeness",
         "No v_n = sigma_n x_n / phi_n can be raised without lowering some v_m <= v_n, and d_m >= t d_n gives sigma_m >= t "
-        "sigma_n (drf, drfh: max_r d_r / c_r; tsf: 1 / sum_i min_r c_ir / d_r). If n envied m, then t = min of d_mr / d_nr over "
-        "what n demands is positive, m has tasks on servers that n may use, and x_n < t x_m phi_n / phi_m, so v_n < v_m. A "
-        "little of these tasks, cut, would free resources for n: v_n could be raised by lowering v_m alone.",
+        "sigma_n (drf, drfh: max_r d_r / c_r; tsf: 1 / sum_i min_r c_ir / d_r). If n envied m, then n is below its limit, if it "
+        "has one, t = min of d_mr / d_nr over what n demands is positive, m has tasks on servers that n may use, and x_n < t "
+        "x_m phi_n / phi_m, so v_n < v_m. A little of these tasks, cut, would free resources for n: v_n could be raised by "
+        "lowering v_m alone.",
     ),
     SP: Proof(
         "lexicographic shares: misreports",

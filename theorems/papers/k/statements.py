@@ -98,7 +98,7 @@ MIXED = ((1, 3, 2), (2, 1, 5), (1.5, 1, 1), (5, 1, 10))
 """alpha of each server."""
 
 MIXED_HALVES = ((1, 3, 2), (2, F(1, 2), 1), (F(3, 2), 1, 3))
-LIMITS = ((1, 100, 2), (100, 1, 1), (2, 3, 1000), (10, 1000, 1))
+LIMITS = ((1, 100, 2), (100, 1, 1), (2, 3, 1000), (10, 1000, 1), (100, 0.5, 0.25))
 
 FIG1, FIG3 = (Case(example(f"khamse-{name}").instance) for name in ("fig1", "fig3"))
 CLUSTER = Case(
@@ -473,8 +473,9 @@ statements = [
         proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
         ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
         "d_nr, so (64), times x_ni and summed, gives (1 - e) sum_r lambda_ir c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi). With that "
-        "for (69), x_n is at least 1 - e times (41), as for K.T3.sharing. So tasks stay away from 0 and multipliers are bounded: "
-        "a limit point for e to 0 satisfies (28)-(29). For alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
+        "for (69), x_n is at least 1 - e times (41), as for K.T3.sharing. So tasks stay away from 0 and multipliers are bounded "
+        "(lambda_ir = 0 where c_ir = 0, for nobody who may use i demands r): a limit point for e to 0 satisfies (28)-(29). For "
+        "alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
         note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
     ),
     Statement(
@@ -657,13 +658,13 @@ statements = [
     ),
     Statement(
         "K.3.4.mixed.limit",
-        "The equilibrium satisfies PS-DSF with respect to server i as alpha_i goes to infinity, whatever alpha_j >= 1 others "
-        "have.",
+        "The equilibrium satisfies PS-DSF with respect to server i as alpha_i goes to infinity, whatever alpha_j others have.",
         "K 3.4",
         "all",
         hypotheses=with_alpha(USED, LIMITS),
-        proof="The proof of K.T2.limit is about one server: z_m / z_n <= (R / w_mr)^(1/alpha_i) there. Tasks stay away from 0 by "
-        "(41), which needs alpha_j >= 1 of all servers (K.3.4.mixed.sharing).",
+        proof="The proof of K.T2.limit is about one server: z_m / z_n <= (R / w_mr)^(1/alpha_i) there. Its users stay away from "
+        "0 by its own part of (71), 1 / z_ni <= sum_m phi_m x_mi / x_m <= sum phi, which needs alpha_i >= 1 alone "
+        "(K.T3.sharing).",
         note="Tried by the rate log(R / w) / alpha_i, at servers with alpha_i >= 10.",
         **about_equilibria(limit_rate_of_servers),
     ),
@@ -689,25 +690,29 @@ statements = [
     ),
     Statement(
         "K.C3",
-        "The equilibrium for (22) satisfies PS-DSF in the limit, if all shares are at most A_i.",
+        "The equilibrium for (22) satisfies PS-DSF with respect to server i as alpha_i goes to infinity, if all shares there are "
+        "at most A_i.",
         "K Corollary 3",
         "all",
         hypotheses=with_alpha(USED, (10, 100), A=(5, 10, 50), B=(1, 0.1)),
-        proof="For z <= A and alpha >= 1, B / z <= (B / A) (A / z)^alpha, so g' is between (A / z)^alpha and 1 + B / A times "
-        "that. As for K.T2.limit, z_m / z_n <= (R (1 + B / A) / w_mr)^(1/alpha), which tends to 1.",
+        proof="At server i, for z <= A and alpha >= 1, B / z <= (B / A) (A / z)^alpha, so g' is between (A / z)^alpha and 1 + B "
+        "/ A times that. As for K.T2.limit, z_m / z_n <= (R (1 + B / A) / w_mr)^(1/alpha), which tends to 1; and its users stay "
+        "away from 0 as for K.3.4.mixed.limit, since z g'(z) does not rise.",
+        note="Tried with one alpha for all servers.",
         **about_equilibria(limit_rate),
     ),
     # ---- 4
     Statement(
         "K.L1",
-        "(x, lambda) solves (28)-(29) iff it solves Problem 3 with the value 0.",
+        "(x, lambda) solves (28)-(29) iff it solves Problem 3.",
         "K Lemma 1",
         "all",
         problem_3_in_floats.complementary,
         problem_3.complementary,
         replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
-        proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds.",
-        note="Needs that the NCP has a solution: the minimum of Problem 3 is then 0.",
+        proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds. And "
+        "0 is the minimum of Problem 3, since (28)-(29) has a solution (K.3.1.existence).",
+        note="K's proof does not say why the minimum is 0. Tried as: Psi = 0 iff (29) holds.",
     ),
     Statement(
         "K.T6",

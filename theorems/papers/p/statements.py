@@ -316,9 +316,10 @@ statements = [
         "Without placement constraints, DRFH is max-min fair on a resource that is globally dominant for all.",
         "P II-B, of [17]",
         "all",
-        hypotheses=replace(EVERYWHERE, bottleneck=True),
+        hypotheses=EVERYWHERE,
         proof="It is globally dominant for n, sigma_n = d_nr / c_r: shares are amounts of it by weight, and what makes them "
         "lexicographically largest, as DRFH does, is max-min fair on it.",
+        note="Cases without such a resource decide nothing.",
         **about_mechanism("drfh", property_judge("global-bottleneck-fairness")),
     ),
     property_claim("P.II-B.drfh.sharing", "P II-B, of [17]", "drfh", SI, EVERYWHERE, False, COUNTER["drfh", SI]),
@@ -444,8 +445,9 @@ statements = [
         "P (35) to (37), two users in the proof of Theorem 2",
         "all",
         hypotheses=replace(ANY, server_bottleneck=True),
-        proof="If n is served at j, z_nj <= z_mj, for m has its bottleneck there, which n uses: gamma_nj / gamma_mj >= (x_n / "
-        "phi_n) (phi_m / x_m). If m is served at k, gamma_nk / gamma_mk <= the same.",
+        proof="If n is served at j, z_nj <= z_mj, for m has its bottleneck there, which all who are served use "
+        "(P.T2.bottleneck): gamma_nj / gamma_mj >= (x_n / phi_n) (phi_m / x_m). If m is served at k, gamma_nk / gamma_mk <= the "
+        "same.",
         note="Which is (35); (36) and (37) add up what each has, where ties count as one server. That two users with one "
         "bottleneck are the worst case, which P assumes, is not shown; P.T2.sharing does not need it. The induction: P.E41.",
         **about_ps_dsf(_one_ratio),
@@ -456,11 +458,13 @@ statements = [
         "P (38) and (39), two users in the proof of Theorem 2",
         "all",
         hypotheses=replace(ANY, server_bottleneck=True),
-        proof="Let j_0 be the servers they share, or one at which the order of P.E36 turns, a the part of it that m has, S_m "
-        "the sum of gamma_m / gamma_mj0 over the servers that are m's alone, S_n that of n's. (35) with a_n >= 1 - a gives a "
-        "(phi_m + phi_n) >= phi_m (1 + S_n) - phi_n S_m, which is (38). So x_m (phi_m + phi_n) = (a + S_m) (phi_m + phi_n) "
-        "gamma_mj0 >= phi_m (1 + S_m + S_n) gamma_mj0, and gamma_mj0 gamma_nj / gamma_nj0 >= gamma_mj for n's servers: this is "
-        "phi_m times all that m runs alone.",
+        proof="Where n is served at no server that both may use, m has them all, and runs what it runs alone. Else let j_0 be "
+        "the servers they share, taken as one, or, where they share none, the server of n's with the least gamma_n / gamma_m; a "
+        "the part of it that m has, S_m the sum of gamma_m / gamma_mj0 over the servers that are m's alone, S_n that of gamma_n "
+        "/ gamma_nj0 over the others of n's. Servers are full (P.T2.bottleneck), so (35) with a_n = 1 - a gives a (phi_m + "
+        "phi_n) >= phi_m (1 + S_n) - phi_n S_m, which is (38). So x_m (phi_m + phi_n) = (a + S_m) (phi_m + phi_n) gamma_mj0 >= "
+        "phi_m (1 + S_m + S_n) gamma_mj0, and gamma_mj0 gamma_nj / gamma_nj0 >= gamma_mj for n's servers: this is phi_m times "
+        "all that m runs alone.",
         note="As printed, for P's worst case; the general statement is P.T2.sharing.",
         **about_ps_dsf(_sharing_of_two),
     ),
@@ -513,7 +517,8 @@ statements = [
         proof="Where (17) fails for all r in R*, each n_r has z > S*, so beta > 0. z* > 0 as well: what N* demands is either not "
         "full, or r in R*, of which n_r is released. N* rises to S* + beta z*, which no n_r falls below, and all others in N_i "
         "keep more than S*; where (17) holds N_i loses users, which lowers no minimum.",
-        note="Of one server in its own procedure. Run with users counted once in f, see P.A1.feasible; the proof needs it not.",
+        note="Of one server in its own procedure, where a user who is chosen for two resources gives up the part beta once. Run "
+        "with users counted once in f, see P.A1.feasible; the proof needs it not.",
     ),
     Statement(
         "P.A1.later",

@@ -833,7 +833,7 @@ statements = [
         "The utility is homogeneous: u(g X) = g u(X).",
         "Z Proposition 5, (5) and (6)",
         _homogeneous,
-        "(6) holds for alpha and X exactly if it does for g alpha and g X.",
+        "For g > 0 (6) holds for alpha and X exactly if it does for g alpha and g X; and u(0) = 0, for no demand vector is 0.",
     ),
     printed_claim(
         "Z.D2",

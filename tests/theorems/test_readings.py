@@ -1,0 +1,34 @@
+"""Proofs that a second reader read: all of them, as they are now."""
+
+import json
+from dataclasses import replace
+from importlib.resources import files
+
+from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.readings import keep_readings
+from fairalloc.theorems.registry import all_statements
+
+STATEMENTS = all_statements()
+
+
+def test_every_proof_was_read():
+    assert sum(bool(item.proof) for item in STATEMENTS.values()) > 150
+    assert [name for name, item in STATEMENTS.items() if item.proof and not item.proof_read] == [], "changed since: read it again"
+    assert STATEMENTS["K.L2"].proof_read == "", "it has no proof"
+
+
+def test_a_proof_that_was_changed_counts_as_not_read():
+    item = STATEMENTS["K.T1"]
+    assert replace(item, proof=f"{item.proof} And so on.").proof_read == ""
+    assert replace(item, id="K.T9").proof_read == ""
+
+
+def test_a_reading_takes_the_place_of_an_earlier_one(tmp_path):
+    path = tmp_path / "readings.json"
+    keep_readings({"K.T1": STATEMENTS["K.T1"].proof}, "2026-11-22", path)
+    first = json.loads(path.read_text())["readings"]
+    assert first["K.T1"] == json.loads(files("fairalloc.theorems").joinpath("readings.json").read_text())["readings"]["K.T1"]
+    keep_readings({"K.T1": "other words", "K.T2.limit": Proof("a name", "because")}, "2026-11-23", path)
+    second = json.loads(path.read_text())["readings"]
+    assert [day for day, _ in second.values()] == ["2026-11-23"] * 2
+    assert second["K.T1"] != first["K.T1"]
