@@ -46,8 +46,10 @@ of it, and the level of any other may be any number above all of these, so
 
     lo_ir = min over m with w_mir > 0 of a_m / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of b_m / c_mi
 
-and M_nir = max(c_ni hi_ir - a_n, 0), m_nir = max(b_n - c_ni lo_ir, 0). All
-numbers are of order one in every unit of tasks. The program has no objective; add one to choose among the solutions.
+and M_nir = max(c_ni hi_ir - a_n, 0), m_nir = max(b_n - c_ni lo_ir, 0). All numbers are of order one in every unit of tasks.
+
+**Selection.** The program has no objective unless the parameter `objective` chooses among the solutions by "utilisation", "tasks"
+or "sum" (common/objectives.py), which are linear. On a few arcs `psdsf-enumeration` finds the same in rationals.
 
 It is for small instances (docs/DESIGN-NOTES.md). With an integer feasibility tolerance of 1e-9, as for HiGHS in
 solvers/options.py, the solutions have residuals of 1e-15, so no exact solution has to be computed from them afterwards.
@@ -59,10 +61,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.objectives import LINEAR_OBJECTIVES, linear_objective
 from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.errors import NotApplicable
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -75,9 +80,47 @@ class PsDsf(Equilibrium):
     """A bottleneck for every user at every eligible server."""
 
     id = "ps-dsf"
-    title = "per-server dominant-share fairness: a bottleneck for every user at every eligible server"
+    title = "per-server dominant-share fairness: a bottleneck for every user at every eligible server; parameter objective"
     source = "P Def 2, Theorem 1"
     integer = True
+
+    def __init__(self, objective: str | None = None) -> None:
+        self.objective = objective
+
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """`objective`: None, or one of LINEAR_OBJECTIVES, by which the best of all answers is chosen."""
+        objective = parameters.pop("objective", self.objective)
+        for name in parameters:
+            raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
+        if objective is not None and objective not in LINEAR_OBJECTIVES:
+            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(LINEAR_OBJECTIVES)}")
+        return PsDsf(objective)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The objective, where it is given."""
+        return {} if self.objective is None else {"objective": self.objective}
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there is an objective."""
+        return self.objective is not None
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """As for all games; a sum of tasks would be another one in other units."""
+        return Mechanism.canonical(self, instance) if self.objective == "tasks" else super().canonical(instance)
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The deviation, and the value of the objective."""
+        result = super().values(allocation)
+        if self.objective is not None:
+            result[self.objective] = float(self._cost(allocation.instance) @ allocation.x)
+        return result
+
+    def _cost(self, instance: Instance) -> Floats:
+        """(A,) what a task on each arc adds to the objective."""
+        assert self.objective is not None
+        return np.array([float(v) for v in linear_objective(instance, self.objective)])
 
     def write_game(self, instance: Instance) -> Game:
         """The game at alpha = infinity."""
@@ -119,7 +162,7 @@ class PsDsf(Equilibrium):
             (share >= -cp.multiply(part.above, 1 - bottleneck)).set_label("above"),
             (share <= cp.multiply(part.below, 1 - used[part.arc])).set_label("below"),
         ]
-        return cp.Problem(cp.Minimize(0), constraints)
+        return cp.Problem(cp.Maximize(self._cost(instance) @ x) if self.chooses else cp.Minimize(0), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """The same with the names of the instance: `level[server, resource]`, `bottleneck[user, server, resource]`."""
@@ -158,7 +201,8 @@ class PsDsf(Equilibrium):
         model.below = pyo.Constraint(
             pairs, rule=lambda _, *pair: share[place[pair]] <= below[pair] * (1 - used[part.arc[place[pair]]])
         )
-        model.objective = pyo.Objective(expr=0.0)
+        worth = sum(c * v for c, v in zip(self._cost(instance).tolist(), x, strict=True)) if self.chooses else 0.0
+        model.objective = pyo.Objective(expr=worth, sense=pyo.maximize)
         return model
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002

@@ -10,7 +10,7 @@ choose` writes what it found: for each measured case its features, and the secon
 3. Then come the others in the same order over all mechanisms, and last, by name, what was never measured. So a mechanism that the
    table does not have, such as one of one's own, is asked of the methods that do best on all.
 4. Of a game there may be several equilibria, and methods say which they take: there step 2 comes first, over the cases with the
-   nearest alpha, so that the answer does not jump with the size.
+   nearest alpha, so that the answer does not jump with the size. Where an objective chooses among them, CHOOSING comes first.
 
 **Distance.** The sum of: decades of arcs; decades of rows K R, by half; decades of the density of placement; 1 where one of the
 two has zero demands and the other has not; and decades of alpha, of which all beyond 1,000 are one, where both have one number.
@@ -35,6 +35,9 @@ TABLE = Path(__file__).with_name("choice.json")
 
 LARGEST = 1000.0
 """Above it all alpha are one."""
+
+CHOOSING = ("psdsf-enumeration",)
+"""Exact, for few arcs; not measured."""
 
 SLACK = 1.1
 """Times that differ by less are equal: the order overall decides between them."""
@@ -196,4 +199,6 @@ def order(mechanism: Mechanism, instance: Instance | None) -> list[str]:
     instance : where; None = nowhere in particular
     """
     seen = features_of(mechanism, instance) if instance is not None and len(instance.arcs) else None
-    return _ordered(mechanism.id, seen, isinstance(mechanism, Equilibrium))
+    game = isinstance(mechanism, Equilibrium)
+    found = _ordered(mechanism.id, seen, game)
+    return [*CHOOSING, *found] if isinstance(mechanism, Equilibrium) and mechanism.chooses else found

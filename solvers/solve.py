@@ -221,7 +221,9 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
     method = method_of(asked)
     if not method.computes(mechanism):
         fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
-        raise NotApplicable(f"method {method.id!r} does not compute {mechanism.id!r}: the methods that do are {fit}")
+        best = getattr(mechanism, "objective", None)
+        what = repr(mechanism.id) + f" with the objective {best!r}" * (best is not None)
+        raise NotApplicable(f"method {method.id!r} does not compute {what}: the methods that do are {fit}")
     method = method.configure(options) if options else method
     if reason := method.missing():
         raise NotInstalled(reason)

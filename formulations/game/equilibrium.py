@@ -21,6 +21,11 @@ class Equilibrium(Mechanism):
     merges_users = True
     _last: Game | None = None
 
+    @property
+    def chooses(self) -> bool:
+        """Whether an objective chooses one of its answers: methods that end at one of them do not compute that."""
+        return False
+
     @abstractmethod
     def write_game(self, instance: Instance) -> Game:
         """The game on an instance that is a domain already."""

@@ -234,7 +234,9 @@ class Exact(Method):
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and PS-DSF; the answers of "nb" and "fds" are irrational in general."""
+        """Linear programs and PS-DSF, not the best of its answers; those of "nb" and "fds" are irrational in general."""
+        if isinstance(mechanism, PsDsf) and mechanism.chooses:
+            return False
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
         return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared) and not without
 

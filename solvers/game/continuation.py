@@ -353,8 +353,8 @@ class Continuation(Method):
     anytime = True
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Every game."""
-        return isinstance(mechanism, Equilibrium)
+        """Every game, without a choice among its answers."""
+        return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The arrays."""

@@ -177,8 +177,8 @@ class GameMethod(Method):
     session: ClassVar[type[GameSession]]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Every game."""
-        return isinstance(mechanism, Equilibrium)
+        """Every game, without a choice among its answers."""
+        return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The servers."""

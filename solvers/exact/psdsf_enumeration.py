@@ -1,0 +1,66 @@
+"""`psdsf-enumeration`: of all PS-DSF allocations of a small instance the best one by an objective, in rationals.
+
+1. List all PS-DSF allocations as a union of polytopes (ps_dsf_pieces.py).
+2. The objective is linear, so the best of their vertices is the best of all; of equal ones the lexicographically largest counts.
+
+Larger instances are for the mixed-integer program of formulations/ps_dsf.py, by `cvxpy:highs` or `pyomo:highs`.
+"""
+
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.common.objectives import linear_objective
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import Rationals
+from fairalloc.solvers.exact.ps_dsf import levels
+from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces, too_large
+from fairalloc.solvers.method import Answer, Limits, Method, Session
+
+__all__: list[str] = []
+
+
+class PsDsfEnumeration(Method):
+    """All answers, then the best one; `iterations` counts the vertices that were compared."""
+
+    id = "psdsf-enumeration"
+    kind = "exact"
+    packages: ClassVar[tuple[str, ...]] = ("flint",)
+    install = "pip install fairalloc"
+    canonical = False
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """PS-DSF with an objective: without one, every other method is faster."""
+        return isinstance(mechanism, PsDsf) and mechanism.chooses
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Few arcs, users with one variant and no limits."""
+        return too_large(mechanism.domain(instance))
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
+        """Nothing is written."""
+        return Session(instance, limits)
+
+    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        """The best vertex."""
+        assert isinstance(mechanism, PsDsf)
+        assert mechanism.objective is not None
+        session, cost = self.open(mechanism, instance, limits), linear_objective(instance, mechanism.objective)
+
+        def value(x: Rationals) -> tuple[Fraction, Rationals]:
+            return sum((c * v for c, v in zip(cost, x, strict=True)), Fraction(0)), x
+
+        with session.phase("solve"):
+            vertices = [x for piece in ps_dsf_pieces(instance) for x in piece.vertices]  # 1
+            _, x = max(map(value, vertices))  # 2
+        session.count(len(vertices))
+        kappa = levels(instance, x)
+        assert kappa is not None, "every vertex is PS-DSF"
+        prices = np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
+        return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, session.iterations, x_exact=x)
+
+
+methods = (PsDsfEnumeration(),)
