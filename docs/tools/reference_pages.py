@@ -19,7 +19,7 @@ GROUPS = {
     ),
     "solving": (
         "Solving",
-        "solve solve_many options Method METHODS Allocation read_allocation write_allocation export",
+        "solve solve_many solution_set SolutionSet options Method METHODS Allocation read_allocation write_allocation export",
     ),
     "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin cvxpy_tasks pyomo_tasks"),
     "judging": (
