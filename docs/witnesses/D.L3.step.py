@@ -1,0 +1,101 @@
+"""D.L3.step is refuted. It says (D Lemma 3, proof):
+
+    For a bottleneck j the limit exists only if the numerator x_i r_ij - e_i vanishes as well.
+
+Assumed: one server, one variant, same demands. Shown for every answer of the mechanism.
+"""
+
+from fractions import Fraction as F
+
+
+def exact(value):
+    """Lists of integers and of fractions written as text, in rationals."""
+    return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
+
+
+requests = exact([["1/3"], [1]])
+entitlements = exact(["1/2", "1/2"])
+x = exact([1, "2/3"])
+upper = exact([
+    [[3, 0, 0, 1, 3], [0, 1, 0, 0, 0, 0], [2, 0, 0, 0, 2, 2], [0, 2, 0, 0, 6, 0, 0]],
+    [[3, 0, 0, 1, 3], [1, 0, 0, "1/3", 0, 0], [2, 0, 0, 0, 2, 2], [0, 2, 0, 0, 6, 0, 0]],
+])
+lower = exact([
+    [[3, 0, 0, 1, 3], [0, 0, 0, 1, 0, 0], [2, 0, 0, 0, 2, 2], [0, 2, 0, 0, 6, 0, 0]],
+    [[3, 0, 0, 1, 3], [0, "1/3", 0, 0, 1, 0], [2, 0, 0, 0, 2, 2], [0, 2, 0, 0, 6, 0, 0]],
+])
+
+
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def bound(requests, entitlements, objective, proofs):
+    """The bound on objective . x over all NJC allocations that the factors prove, one row for each way of reasons.
+
+    Factors that bound the objective 0 by a number below 0 show that there is no allocation with these reasons.
+    """
+    found, ways = [], reasons(len(requests), len(requests[0]))
+    assert len(proofs) == len(ways)
+    for way, factors in zip(ways, proofs):
+        rows, sides = complaint_rows(requests, entitlements, way)
+        columns = [sum(y * row[k] for y, row in zip(factors, rows)) for k in range(len(objective))]
+        empty = min(factors) >= 0 and min(columns) >= 0 and sum(y * side for y, side in zip(factors, sides)) < 0
+        found += [] if empty else [at_most(rows, sides, factors, objective)]
+    return max(found)
+
+
+def complaint_rows(requests, entitlements, way):
+    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
+    users = range(len(requests))
+    loads = [list(column) for column in zip(*requests)]
+    units = [[F(int(k == n)) for k in users] for n in users]
+    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
+    for n, j in enumerate(way):
+        if j < 0:
+            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
+        else:
+            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
+            sides = [*sides, F(-1), -entitlements[n]]
+    return rows, sides
+
+
+def no_complaint(requests, entitlements, x):
+    """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
+    used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+    full = [j for j, load in enumerate(used) if load == 1]
+    each = zip(x, requests, entitlements)
+    return max(used) <= 1 and all(0 <= v <= 1 and (v == 1 or any(v * row[j] >= e for j in full)) for v, row, e in each)
+
+
+def reasons(count, resources):
+    """All ways to give each user a reason: a resource, or -1 for all of its request."""
+    ways: list[list[int]] = [[]]
+    for _ in range(count):
+        ways = [[*way, j] for way in ways for j in range(-1, resources)]
+    return ways
+
+
+def numerator_that_does_not_vanish(requests, entitlements, x, upper, lower):
+    """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
+    assert no_complaint(requests, entitlements, x)
+    for n, value in enumerate(x):
+        unit = [F(int(m == n)) for m in range(len(x))]
+        assert bound(requests, entitlements, unit, upper[n]) == value
+        assert bound(requests, entitlements, [-v for v in unit], lower[n]) == -value
+    full = [j for j in range(len(requests[0])) if sum(v * row[j] for v, row in zip(x, requests)) == 1]
+    gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
+    n, j = max(gaps, key=lambda place: abs(gaps[place]))
+    assert gaps[n, j] != 0
+    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": n + 1, "resource": j + 1, "gap": gaps[n, j]}
+
+
+found = numerator_that_does_not_vanish(requests, entitlements, x, upper, lower)
+print(
+    "D.L3.step: the limit is x = {x}, the only NJC allocation; for user {user} and the full "
+    "resource {resource} the numerator is {gap}".format(**found)
+)

@@ -1,0 +1,31 @@
+"""D.R1 is refuted. It says (D Remark 1):
+
+    f is positive in the interior of D and diverges as x tends to the boundary.
+
+Assumed: one server, one variant, same demands. Shown about the numbers below; no mechanism is asked.
+"""
+
+from fractions import Fraction as F
+
+
+def exact(value):
+    """Lists of integers and of fractions written as text, in rationals."""
+    return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
+
+
+requests = exact([[1]])
+x = exact([0])
+
+
+def boundary_where_f_is_finite(requests, x):
+    """The terms of f have logarithms of slacks, those of resources and 1 - x_i of the dummies, and diverge where one is 0."""
+    slacks = [1 - sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))] + [1 - v for v in x]
+    assert min(x) == 0 and max(x) <= 1 and min(slacks) > 0
+    return {"x": "(" + ", ".join(map(str, x)) + ")", "slacks": "(" + ", ".join(map(str, slacks)) + ")"}
+
+
+found = boundary_where_f_is_finite(requests, x)
+print(
+    "D.R1: x = {x} is on the boundary, for a user has nothing; the slacks are {slacks}, so "
+    "all terms of f are finite".format(**found)
+)

@@ -1,0 +1,65 @@
+"""Z.VI.EF is refuted. It says (Z VI, of Theorem 2):
+
+    Envy-freeness over simplex demands holds even if each user has a different f, here f_n(c) = (sum of c_r) / w_n.
+
+Assumed: one server, same demands, unlimited, simplex, at least 2 users. Shown for every answer of the mechanism.
+"""
+
+from fractions import Fraction as F
+
+
+def exact(value):
+    """Lists of integers and of fractions written as text, in rationals."""
+    return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
+
+
+variants = exact([[[1]], [[1]]])
+capacity = exact([1])
+weights = exact(["1/2", 1])
+tasks = exact([["1/3"], ["2/3"]])
+rounds = exact([["2/3"]])
+
+
+def alone(demand, capacity):
+    """The tasks that fit where nothing else runs."""
+    return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):
+    """Nobody can have a larger share, its tasks / unit, while nobody with an equal or smaller share has less.
+
+    At the prices of a round let cost_m be what a share of 1 costs m at least, by its cheapest demand vector. The pool costs no
+    more than sum_m cost_m min(share_m, share_n), and cost_n > 0: so no feasible tasks give n more and all others as much.
+    """
+    users = range(len(demands))
+    share = [sum(row) / one for row, one in zip(tasks, unit)]
+    kept = set()
+    for prices in rounds:
+        cost = [unit[m] * min(sum(p * q for p, q in zip(prices, d)) for d in demands[m]) for m in users]
+        value = sum(p * c for p, c in zip(prices, capacity))
+        positive = min(prices) >= 0
+        kept |= {n for n in users if positive and cost[n] > 0 and value <= sum(cost[m] * min(share[m], share[n]) for m in users)}
+    return len(kept) == len(demands) and packed(demands, capacity, tasks)
+
+
+def packed(demands, capacity, tasks):
+    """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
+    each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
+    return all(x >= 0 for x, _ in each) and all(sum(x * d[r] for x, d in each) <= c for r, c in enumerate(capacity))
+
+
+def envy_with_different_f(variants, capacity, weights, tasks, rounds):
+    """Demands of sum 1, of one vector each, and f_n(c) = (sum of c_r) / w_n: x tasks have the utility x / w_n."""
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert all(len(rows) == 1 and sum(rows[0]) == 1 for rows in variants)
+    held = [[x[0] * q for q in rows[0]] for x, rows in zip(tasks, variants)]
+    for n, rows in enumerate(variants):
+        for m, bundle in enumerate(held):
+            have, more = tasks[n][0] / weights[n], alone(rows[0], bundle) / weights[n]
+            if more > have:
+                return {"user": n + 1, "envied": m + 1, "have": have, "more": more}
+    raise AssertionError("nobody envies anybody")
+
+
+found = envy_with_different_f(variants, capacity, weights, tasks, rounds)
+print("Z.VI.EF: user {user} has the utility {have}, and {more} with what user {envied} holds".format(**found))

@@ -1,0 +1,1 @@
+"""Lone scripts: refutations that need nothing but Python (script.py), by paper."""

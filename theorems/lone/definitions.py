@@ -1,0 +1,267 @@
+"""What lone scripts check with: definitions of the mechanisms as tests of given answers, by additions and comparisons of rationals.
+
+The source of these functions is copied into the scripts (script.py), so they use nothing but `Fraction`, each other and builtins.
+
+    demands[n][r], capacities[i][r], eligible[n][i], weights[n], tasks[n][i], prices[i][r]     user n, server i, resource r
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+__all__ = [
+    "alone",
+    "at_most",
+    "bound",
+    "complaint_rows",
+    "equilibrium",
+    "exact",
+    "fits",
+    "lexicographic",
+    "lexicographic_in_a_pool",
+    "merit_gradient",
+    "no_complaint",
+    "no_descent",
+    "packed",
+    "ps_dsf",
+    "reasons",
+    "root",
+    "whole_root",
+    "whole_tasks",
+]
+
+F = Fraction
+Row = list[F]
+Rows = list[list[F]]
+Places = list[list[int]]
+
+
+def exact(value: Any) -> Any:
+    """Lists of integers and of fractions written as text, in rationals."""
+    return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
+
+
+def alone(demand: Row, capacity: Row) -> F:
+    """The tasks that fit where nothing else runs."""
+    return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def fits(demands: Rows, capacities: Rows, eligible: Places, tasks: Rows) -> bool:
+    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
+    for i, capacity in enumerate(capacities):
+        for r, c in enumerate(capacity):
+            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
+                return False
+    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+
+
+# ---- lexicographic max-min fairness ----------------------------------------------------------------------------------------
+
+
+def lexicographic(demands: Rows, capacities: Rows, eligible: Places, unit: Row, tasks: Rows, rounds: list[Rows]) -> bool:
+    """Nobody can have a larger share, its tasks / unit, while nobody with an equal or smaller share has less.
+
+    At the prices of a round let cost_m be what a share of 1 costs m at least. All capacities together cost no more than
+    sum_m cost_m min(share_m, share_n), and cost_n > 0: so no feasible tasks give n more and all others as much as that.
+    """
+    users = range(len(demands))
+    share = [sum(row) / one for row, one in zip(tasks, unit)]
+    kept = set()
+    for prices in rounds:
+        paid = [[sum(p * q for p, q in zip(row, d)) for row in prices] for d in demands]
+        may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
+        cost = [unit[m] * min(v for v, here in zip(paid[m], may[m]) if here) for m in users]
+        value = sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity))
+        positive = all(p >= 0 for row in prices for p in row)
+        kept |= {n for n in users if positive and cost[n] > 0 and value <= sum(cost[m] * min(share[m], share[n]) for m in users)}
+    return len(kept) == len(demands) and fits(demands, capacities, eligible, tasks)
+
+
+def packed(demands: list[Rows], capacity: Row, tasks: Rows) -> bool:
+    """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
+    each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
+    return all(x >= 0 for x, _ in each) and all(sum(x * d[r] for x, d in each) <= c for r, c in enumerate(capacity))
+
+
+def lexicographic_in_a_pool(demands: list[Rows], capacity: Row, unit: Row, tasks: Rows, rounds: Rows) -> bool:
+    """Nobody can have a larger share, its tasks / unit, while nobody with an equal or smaller share has less.
+
+    At the prices of a round let cost_m be what a share of 1 costs m at least, by its cheapest demand vector. The pool costs no
+    more than sum_m cost_m min(share_m, share_n), and cost_n > 0: so no feasible tasks give n more and all others as much.
+    """
+    users = range(len(demands))
+    share = [sum(row) / one for row, one in zip(tasks, unit)]
+    kept = set()
+    for prices in rounds:
+        cost = [unit[m] * min(sum(p * q for p, q in zip(prices, d)) for d in demands[m]) for m in users]
+        value = sum(p * c for p, c in zip(prices, capacity))
+        positive = min(prices) >= 0
+        kept |= {n for n in users if positive and cost[n] > 0 and value <= sum(cost[m] * min(share[m], share[n]) for m in users)}
+    return len(kept) == len(demands) and packed(demands, capacity, tasks)
+
+
+# ---- whole tasks ---------------------------------------------------------------------------------------------------------------
+
+
+def whole_tasks(demands: Rows, capacities: Rows, best_fit: bool) -> list[int]:
+    """Progressive filling (W 5.2): who has the least share runs a task on the first server that fits, or on the best by (9)."""
+    total = [sum(column) for column in zip(*capacities)]
+    rest, tasks = [list(c) for c in capacities], [0 for _ in demands]
+    active = set(range(len(demands)))
+    while active:
+        n = min(active, key=lambda m: (tasks[m] / alone(demands[m], total), m))
+        d = demands[n]
+        fitting = [c for c in rest if all(a >= q for a, q in zip(c, d))]
+        if not fitting:
+            active.remove(n)
+            continue
+        chosen = min(fitting, key=lambda c: sum(abs(q / d[0] - a / c[0]) for q, a in zip(d, c))) if best_fit else fitting[0]
+        chosen[:] = [a - q for a, q in zip(chosen, d)]
+        tasks[n] += 1
+    return tasks
+
+
+# ---- shares at each server, and the game -------------------------------------------------------------------------------------
+
+
+def ps_dsf(demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows) -> bool:
+    """At every server each user has a full resource that it demands, and that serves nobody with a larger share (P Theorem 1)."""
+    have = [sum(row) for row in tasks]
+    for i, capacity in enumerate(capacities):
+        here = [n for n, d in enumerate(demands) if eligible[n][i] and alone(d, capacity) > 0]
+        share = {n: have[n] / (weights[n] * alone(demands[n], capacity)) for n in here}
+        for n in here:
+            full = [r for r, c in enumerate(capacity) if demands[n][r] and sum(tasks[m][i] * demands[m][r] for m in here) == c]
+            if not any(all(share[m] <= share[n] for m in here if tasks[m][i] and demands[m][r]) for r in full):
+                return False
+    return fits(demands, capacities, eligible, tasks)
+
+
+def equilibrium(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, marginal: Callable[[F], F], tasks: Rows, prices: Rows
+) -> bool:
+    """Only full resources have a price; where n may run, a task costs marginal(z_n) / gamma_n or more, and that where n runs."""
+    have = [sum(row) for row in tasks]
+    for i, capacity in enumerate(capacities):
+        for r, c in enumerate(capacity):
+            if prices[i][r] < 0 or (prices[i][r] > 0 and sum(x[i] * d[r] for x, d in zip(tasks, demands)) != c):
+                return False
+        for n, d in enumerate(demands):
+            gamma = alone(d, capacity)
+            if eligible[n][i] and gamma > 0:
+                f = sum(p * q for p, q in zip(prices[i], d)) - marginal(have[n] / (weights[n] * gamma)) / gamma
+                if f < 0 or (tasks[n][i] and f):
+                    return False
+    return fits(demands, capacities, eligible, tasks)
+
+
+# ---- Problem 3 and PS-MFA of K ---------------------------------------------------------------------------------------------------
+
+
+def whole_root(square: int) -> int:
+    """The largest integer whose square is at most this, by Newton's method from above."""
+    found = square
+    while found * found > square:
+        found = (found + square // found) // 2
+    return found
+
+
+def root(square: F) -> F:
+    """The square root of the square of a rational."""
+    found = F(whole_root(square.numerator), whole_root(square.denominator))
+    assert found * found == square
+    return found
+
+
+def merit_gradient(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, A: F, B: F, tasks: Rows, prices: Rows
+) -> tuple[Rows, Rows]:
+    """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for alpha = 2.
+
+    Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
+    """
+    have = [sum(row) for row in tasks]
+    by_x = [[F(0) for _ in demands] for _ in capacities]
+    by_price = [[F(0) for _ in capacity] for capacity in capacities]
+    pull = [F(0) for _ in demands]
+    for i, capacity in enumerate(capacities):
+        for n, d in enumerate(demands):
+            if not eligible[n][i]:
+                continue
+            gamma, x = alone(d, capacity), tasks[n][i]
+            z = have[n] / (weights[n] * gamma)
+            first, second = (A / z) ** 2 / gamma, B / z / gamma
+            f = sum(p * q for p, q in zip(prices[i], d)) - first - second
+            rho = root(x**2 + f**2)
+            by_f = (rho - x - f) * (f / rho - 1)
+            by_x[i][n] = (rho - x - f) * (x / rho - 1)
+            pull[n] += by_f * (2 * first + second) / have[n]
+            for r, q in enumerate(d):
+                by_price[i][r] += by_f * q
+    return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price
+
+
+def no_descent(gradient: Row, columns: Rows, priced: list[bool], factors: Row) -> bool:
+    """-gradient is in the normal cone of what (46) allows, a sum of the columns d_r of full resources, so v_x = 0.
+
+    The factor of a resource without a price must not be negative, for there v.d_r <= 0; where it has one, v.d_r = 0.
+    """
+    parts = [sum(s * column[n] for s, column in zip(factors, columns)) for n in range(len(gradient))]
+    return parts == [-g for g in gradient] and all(s >= 0 or p for s, p in zip(factors, priced))
+
+
+# ---- no justified complaints ------------------------------------------------------------------------------------------------------
+
+
+def no_complaint(requests: Rows, entitlements: Row, x: Row) -> bool:
+    """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
+    used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+    full = [j for j, load in enumerate(used) if load == 1]
+    each = zip(x, requests, entitlements)
+    return max(used) <= 1 and all(0 <= v <= 1 and (v == 1 or any(v * row[j] >= e for j in full)) for v, row, e in each)
+
+
+def at_most(rows: Rows, sides: Row, factors: Row, objective: Row) -> F:
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def reasons(count: int, resources: int) -> list[list[int]]:
+    """All ways to give each user a reason: a resource, or -1 for all of its request."""
+    ways: list[list[int]] = [[]]
+    for _ in range(count):
+        ways = [[*way, j] for way in ways for j in range(-1, resources)]
+    return ways
+
+
+def complaint_rows(requests: Rows, entitlements: Row, way: list[int]) -> tuple[Rows, Row]:
+    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
+    users = range(len(requests))
+    loads = [list(column) for column in zip(*requests)]
+    units = [[F(int(k == n)) for k in users] for n in users]
+    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
+    for n, j in enumerate(way):
+        if j < 0:
+            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
+        else:
+            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
+            sides = [*sides, F(-1), -entitlements[n]]
+    return rows, sides
+
+
+def bound(requests: Rows, entitlements: Row, objective: Row, proofs: Rows) -> F:
+    """The bound on objective . x over all NJC allocations that the factors prove, one row for each way of reasons.
+
+    Factors that bound the objective 0 by a number below 0 show that there is no allocation with these reasons.
+    """
+    found, ways = [], reasons(len(requests), len(requests[0]))
+    assert len(proofs) == len(ways)
+    for way, factors in zip(ways, proofs):
+        rows, sides = complaint_rows(requests, entitlements, way)
+        columns = [sum(y * row[k] for y, row in zip(factors, rows)) for k in range(len(objective))]
+        empty = min(factors) >= 0 and min(columns) >= 0 and sum(y * side for y, side in zip(factors, sides)) < 0
+        found += [] if empty else [at_most(rows, sides, factors, objective)]
+    return max(found)

@@ -1,0 +1,404 @@
+"""Arguments against statements of K: the game for finite alpha, its multipliers, and PS-MFA."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import solved
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.certificates import by_server, least_prices, rational_answer
+from fairalloc.theorems.lone.definitions import alone, equilibrium, fits, merit_gradient, no_descent, ps_dsf, whole_root
+from fairalloc.theorems.lone.script import argument, given
+from fairalloc.theorems.papers.k import lemma_3, lemma_4
+from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
+
+__all__ = ["prices_of"]
+
+F = Fraction
+Row = list[F]
+Rows = list[list[F]]
+Places = list[list[int]]
+
+
+def prices_of(instance: Instance, tasks: Rows, alpha: int, B: Fraction = F(0)) -> Rows:
+    """lambda (K, R) of an equilibrium, least at each server, for g' = z^-alpha + B / z."""
+    exact, found = instance.exact, []
+    demands, have = [rows[0] for rows in exact.demands], [sum(row, F(0)) for row in tasks]
+    for i, capacity in enumerate(exact.capacities):
+        needs: list[Fraction | None] = []
+        for n, d in enumerate(demands):
+            gamma = alone(list(d), list(capacity))
+            z = have[n] / (exact.weights[n] * gamma) if gamma and instance.placement[n, i] else None
+            needs.append(None if z is None else (z**-alpha + B / z) / gamma)
+        found.append(least_prices([list(d) for d in demands], needs, capacity))
+    return found
+
+
+def _simple_equilibrium(instance: Instance, alpha: int) -> dict[str, Any]:
+    """The solver's answer where simple fractions are the answer; its prices."""
+    x = solve(instance, "alpha-pf-vds", alpha=alpha, accuracy="high").x
+    tasks = by_server(instance, [F(float(v)).limit_denominator(1000) for v in x])
+    return {"tasks": tasks, "prices": prices_of(instance, tasks, alpha)}
+
+
+# ---- Theorem 3 and 4.4 -------------------------------------------------------------------------------------------------------
+
+
+@argument(
+    "K.T3.envy.letter",
+    answers="some",
+    sentence="user {user} runs {have} tasks, and {other} with the resources of user {envied}, scaled by the weights",
+    formula=r"x_{{{user}}} = {have} < {other} = \min_r "
+    r"\tfrac{{\varphi_{{{user}}} x_{{{envied}}} d_{{{envied}r}}}}{{\varphi_{{{envied}}} d_{{{user}r}}}}",
+    more=lambda case: _simple_equilibrium(case.instance, case.parameters["alpha"]),
+)
+def equilibrium_with_envy(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alpha: int, tasks: Rows, prices: Rows
+) -> dict[str, Any]:
+    """The tasks are an equilibrium. What another has in all, wherever it lies, would be worth more tasks."""
+    assert equilibrium(demands, capacities, eligible, weights, lambda z: z**-alpha, tasks, prices)
+    have, users = [sum(x) for x in tasks], range(len(tasks))
+    worth = [[alone(demands[n], [have[m] * q * weights[n] / weights[m] for q in demands[m]]) for m in users] for n in users]
+    n, m = max(((n, m) for n in users for m in users), key=lambda pair: worth[pair[0]][pair[1]] / have[pair[0]])
+    assert worth[n][m] > have[n]
+    return {"user": n + 1, "envied": m + 1, "have": have[n], "other": worth[n][m]}
+
+
+@argument(
+    "K.4.4.bounded",
+    sentence="the multiplier of resource {resource} on server {server} may be 0, 1 or 10^100 at one equilibrium for alpha = 2",
+    formula=r"c_{{{server}{resource}}} = 0: \quad \lambda_{{{server}{resource}}} \ge 0 \ \text{{is arbitrary in (28)-(29)}}",
+    more=lambda case: _simple_equilibrium(case.instance, 2),
+)
+def unbounded_multiplier(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows
+) -> dict[str, Any]:
+    """A resource that a server does not have: nobody who may run there demands it, and its multiplier occurs in no condition."""
+    i, r = next((i, r) for i, row in enumerate(capacities) for r, c in enumerate(row) if c == 0)
+    assert all(not d[r] or not places[i] for d, places in zip(demands, eligible))
+    for multiplier in (F(0), F(1), F(10**100)):
+        others = [[multiplier if (j, q) == (i, r) else p for q, p in enumerate(row)] for j, row in enumerate(prices)]
+        assert equilibrium(demands, capacities, eligible, weights, lambda z: z**-2, tasks, others)
+    return {"server": i + 1, "resource": r + 1}
+
+
+# ---- several equilibria -----------------------------------------------------------------------------------------------------------
+
+
+def _two_equilibria(case: Case) -> dict[str, Any]:
+    """B, and two isolated solutions of (28)-(29) with their prices."""
+    pair, alpha = two_best(case), int(case.parameters["alpha"])
+    made: dict[str, Any] = {"B": pair.B}
+    for k, each in enumerate(pair.solutions):
+        x = strict_solution(case, each, pair.B)
+        assert x is not None, "the witness is confirmed"
+        tasks = by_server(case.instance, x)
+        prices = prices_of(case.instance, tasks, alpha, pair.B)
+        made |= {("tasks", "other_tasks")[k]: tasks, ("prices", "other_prices")[k]: prices}
+    return made
+
+
+@argument(
+    *("K.L2", "K.C4", "K.3.4.unique"),
+    answers="some",
+    sentence="with g'(z) = z^-alpha + B / z the totals {first} and {second} are two equilibria, and both are isolated",
+    formula=r"x = {first} \ne {second} = x', \qquad \text{{both strict solutions of (28)-(29)}}",
+    more=_two_equilibria,
+)
+def two_isolated_equilibria(
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    weights: Row,
+    alpha: int,
+    B: F,
+    tasks: Rows,
+    prices: Rows,
+    other_tasks: Rows,
+    other_prices: Rows,
+) -> dict[str, Any]:
+    """Two strict solutions: at each server as many users are served as resources have a price, and these have a regular matrix.
+
+    Near such a solution the users who are served, the resources with a price, the slacks and the excess prices are the same, so
+    its equations hold, whose only solution it is: it is isolated, and a connected set of several points has no isolated one.
+    """
+    for x, p in ((tasks, prices), (other_tasks, other_prices)):
+        assert equilibrium(demands, capacities, eligible, weights, lambda z: z**-alpha + B / z, x, p)
+        for i, capacity in enumerate(capacities):
+            served, priced = [n for n, row in enumerate(x) if row[i]], [r for r, v in enumerate(p[i]) if v]
+            full = [r for r, c in enumerate(capacity) if sum(row[i] * d[r] for row, d in zip(x, demands)) == c]
+            assert full == priced and len(served) == len(priced) <= 2
+            block = [[demands[n][r] for r in priced] for n in served]
+            assert len(block) == 1 or block[0][0] * block[1][1] != block[0][1] * block[1][0]
+            for n, d in enumerate(demands):
+                gamma = alone(d, capacity)
+                z = sum(x[n]) / (weights[n] * gamma)
+                assert n in served or sum(v * q for v, q in zip(p[i], d)) > (z**-alpha + B / z) / gamma
+    first, second = ([str(sum(row)) for row in x] for x in (tasks, other_tasks))
+    assert first != second
+    return {"first": f"({', '.join(first)})", "second": f"({', '.join(second)})"}
+
+
+# ---- formulas ---------------------------------------------------------------------------------------------------------------------
+
+
+@argument(
+    "K.E104",
+    sentence="where user {user} is served and one resource has a price, a task costs {needed}, and {printed} by (104)",
+    formula=r"\frac{{g'(z)}}{{\gamma}} = {needed} \ne {printed} = "
+    r"\varphi^\alpha \gamma^{{\alpha - 1}} \frac{{A^\alpha}}{{x^\alpha}} + \frac{{B}}{{x}}",
+)
+def formula_104(
+    demands: Rows, capacities: Rows, weights: Row, alpha: int, A: F, B: F, points: list[Rows]
+) -> dict[str, Any]:
+    """g'(z) / gamma with g'(z) = (A / z)^alpha + B / z (22), against the right side that is printed."""
+    (tasks,) = points
+    for n, row in enumerate(tasks):
+        gamma, x, phi = alone(demands[n], capacities[0]), sum(row), weights[n]
+        z = x / (phi * gamma)
+        needed = ((A / z) ** alpha + B / z) / gamma
+        printed = phi**alpha * gamma ** (alpha - 1) * A**alpha / x**alpha + B / x
+        if needed != printed:
+            return {"user": n + 1, "needed": needed, "printed": printed}
+    raise AssertionError("(104) is right here")
+
+
+@argument(
+    "K.Fn8",
+    sentence="at x = {x} the derivative of what is added is {slope} for user {user}, where that of (55) is {wanted}",
+    formula=r"\frac{{\partial}}{{\partial x_{{{user}}}}} "
+    r"\frac{{(\sum_m x_m d_{{mr}} - c_r + \epsilon)^2}}{{2 \epsilon^2}} = {slope} \ne {wanted} = -\lambda_r d_{{{user}r}}",
+    more=lambda case: {"epsilon": F(1, 4)},
+)
+def penalty_of_footnote_8(demands: Rows, capacities: Rows, points: list[Rows], epsilon: F) -> dict[str, Any]:
+    """In parts of the capacity: what is added is quadratic, so its derivative is the excess / epsilon^2 times the demand."""
+    (tasks,) = points
+    for n, d in enumerate(demands):
+        load = sum(row[0] * q[0] for row, q in zip(tasks, demands)) / capacities[0][0]
+        slope = (load - 1 + epsilon) / epsilon**2 * d[0] / capacities[0][0]
+        price = max(load - 1 + epsilon, 0) / epsilon**2  # (57)
+        wanted = -price * d[0] / capacities[0][0]  # (55)
+        if slope != wanted:
+            return {"x": [str(sum(row)) for row in tasks], "user": n + 1, "slope": slope, "wanted": wanted}
+    raise AssertionError("(57) is the derivative of what is added")
+
+
+@argument(
+    "K.5.1.eligible",
+    sentence="where resource {resource} of server {server} is full, the direction of user {user}, who is not eligible, is {v}",
+    formula=r"v_{{{user}}} = {v} \ne 0, \qquad \text{{user }} {user} \text{{ not eligible}}",
+)
+def projection_moves_ineligible(demands: Rows, capacities: Rows, eligible: Places) -> dict[str, Any]:
+    """(46) for the gradient -1 at those who are eligible, 0 at others: -gradient without its part along d_r, if that is > 0."""
+    for i in range(len(capacities)):
+        for r in range(len(capacities[0])):
+            d, push = [row[r] for row in demands], [F(places[i]) for places in eligible]
+            along = sum(a * b for a, b in zip(push, d)) / sum(a * a for a in d)
+            v = [a - max(along, 0) * b for a, b in zip(push, d)]
+            moved = [n for n, places in enumerate(eligible) if not places[i] and v[n]]
+            if moved:
+                return {"server": i + 1, "resource": r + 1, "user": moved[0] + 1, "v": v[moved[0]]}
+    raise AssertionError("nobody moves who is not eligible")
+
+
+# ---- 6.2 --------------------------------------------------------------------------------------------------------------------------------
+
+
+def _at_two_alphas(case: Case) -> dict[str, Any]:
+    """The equilibrium of alpha = 1 with its prices, and the answer of PS-DSF, which is that of alpha = infinity."""
+    made = _simple_equilibrium(case.instance, 1)
+    return made | {"tasks_at_infinity": by_server(case.instance, rational_answer(case.instance, "ps-dsf").x)}
+
+
+@argument(
+    "K.6.2.utilisation",
+    answers="all",
+    sentence="the mean utilisation is {one} at alpha = 1 and {infinite} at alpha = infinity",
+    formula=r"u(\alpha = 1) = {one} < {infinite} = u(\alpha = \infty)",
+    more=_at_two_alphas,
+)
+def less_utilisation(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, tasks_at_infinity: Rows
+) -> dict[str, Any]:
+    """One server, where the tasks of the equilibrium are unique: a strictly concave program, and max-min fair shares."""
+    assert len(capacities) == 1
+    assert equilibrium(demands, capacities, eligible, weights, lambda z: 1 / z, tasks, prices)
+    assert ps_dsf(demands, capacities, eligible, weights, tasks_at_infinity)
+    used = []
+    for x in (tasks, tasks_at_infinity):
+        parts = [sum(row[0] * d[r] for row, d in zip(x, demands)) / c for r, c in enumerate(capacities[0])]
+        used.append(sum(parts) / len(parts))
+    assert used[0] < used[1]
+    return {"one": used[0], "infinite": used[1]}
+
+
+# ---- PS-MFA -----------------------------------------------------------------------------------------------------------------------------
+
+
+@argument(
+    "K.E111",
+    sentence="dPsi/dlambda = 0 for resource {resource} of server {server}, and its price moves by beta = {beta}",
+    formula=r"\frac{{\partial \Psi}}{{\partial \lambda}} v_\lambda = 0 \cdot {beta} \not< 0",
+    more=lambda case: _priced_point(case),
+)
+def price_that_moves_along_nothing(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows
+) -> dict[str, Any]:
+    """alpha = 2. With dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1, so the direction of a price > 0 is beta (48)."""
+    assert fits(demands, capacities, eligible, tasks)
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, F(1), F(0), tasks, prices)
+    for i, capacity in enumerate(capacities):
+        for r, c in enumerate(capacity):
+            full = sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c
+            beta = -sum(slope * d[r] for slope, d in zip(by_x[i], demands))  # (45)
+            if full and prices[i][r] > 0 and by_price[i][r] == 0 and beta > 0:
+                return {"server": i + 1, "resource": r + 1, "beta": beta}
+    raise AssertionError("no such price")
+
+
+def _priced_point(case: Case) -> dict[str, Any]:
+    """The case's point, with the price of each full server at which a task costs its first served user what it is worth."""
+    data = given(case)
+    (tasks,), factor = data["points"], F(case.parameters["price"])
+    prices = [[F(0)] * len(row) for row in data["capacities"]]
+    for i, capacity in enumerate(data["capacities"]):
+        if sum(row[i] * d[0] for row, d in zip(tasks, data["demands"], strict=True)) == capacity[0]:
+            n = next(n for n, row in enumerate(tasks) if row[i])
+            gamma, d = alone(data["demands"][n], capacity), data["demands"][n][0]
+            prices[i][0] = factor * (sum(tasks[n]) / (data["weights"][n] * gamma)) ** -2 / gamma / d
+    return {"tasks": tasks, "prices": prices}
+
+
+def _normal_cone(case: Case, prices: Rows, A: Fraction, B: Fraction) -> dict[str, Any]:
+    """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
+    data = given(case)
+    demands, capacities, (tasks,) = data["demands"], data["capacities"], data["points"]
+    by_x, _ = merit_gradient(demands, capacities, data["eligible"], data["weights"], A, B, tasks, prices)
+    factors = []
+    for i, capacity in enumerate(capacities):
+        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands, strict=True)) == c]
+        factors.append(_combination([[d[r] for d in demands] for r in full], [-v for v in by_x[i]]))
+    return data | {"tasks": tasks, "prices": prices, "factors": factors}
+
+
+def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fraction]) -> Row:
+    """The s with sum_r s_r column_r = target, by the normal equations; the columns are independent."""
+    gram = [[sum((a * b for a, b in zip(one, other, strict=True)), F(0)) for other in columns] for one in columns]
+    sides = [sum((a * b for a, b in zip(one, target, strict=True)), F(0)) for one in columns]
+    found = solved(gram, sides)
+    assert found is not None, "the demands for full resources are independent"
+    return list(found)
+
+
+def _lemma_3(case: Case) -> dict[str, Any]:
+    """The constructed point in units in which nobody demands what its server does not have."""
+    point = lemma_3.constructed(case.parameters)
+    data = given(point)
+    (tasks,), prices = data["points"], [[F(0)] * len(row) for row in data["capacities"]]
+    for i, (capacity, factor) in enumerate(zip(data["capacities"], point.parameters["price"], strict=True)):
+        loads = [sum(x[i] * d[r] for x, d in zip(tasks, data["demands"], strict=True)) for r in range(len(capacity))]
+        r = next(r for r, c in enumerate(capacity) if loads[r] == c)
+        n = next(n for n, row in enumerate(tasks) if row[i] and data["demands"][n][r])
+        gamma = alone(data["demands"][n], capacity)
+        prices[i][r] = factor * (sum(tasks[n]) / (data["weights"][n] * gamma)) ** -2 / gamma / data["demands"][n][r]
+    return _normal_cone(point, prices, F(1), F(0))
+
+
+@argument(
+    "K.L3",
+    sentence="nothing but prices with dPsi/dlambda = 0 moves, by {moves}: v is not 0, and Psi has the slope 0 along it",
+    formula=r"v_x = 0, \qquad \frac{{\partial \Psi}}{{\partial \lambda}} = 0, \qquad v_\lambda = {moves}",
+    more=_lemma_3,
+    assumed="alpha = 2, A = 1 and B = 0 in (22)",
+)
+def direction_without_descent(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, factors: Rows
+) -> dict[str, Any]:
+    """alpha = 2. -grad_x is normal to what (46) allows at every server, so v_x = 0; prices of full resources move by (47-48)."""
+    assert fits(demands, capacities, eligible, tasks)
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, F(1), F(0), tasks, prices)
+    moves = []
+    for i, capacity in enumerate(capacities):
+        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+        columns = [[d[r] for d in demands] for r in full]
+        assert no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
+        for r, column in zip(full, columns):
+            beta, slope = -sum(a * b for a, b in zip(by_x[i], column)), by_price[i][r]
+            v = -slope + (beta if slope * beta <= 0 else 0)  # (47), U(0) = 1
+            v = v if prices[i][r] > 0 else max(v, 0)  # (48)
+            assert prices[i][r] >= 0 and (v == 0 or slope == 0)
+            moves.append(v)
+    assert any(moves)
+    return {"moves": "(" + ", ".join(map(str, moves)) + ")"}
+
+
+def _lemma_4(case: Case) -> dict[str, Any]:
+    point = lemma_4.constructed(case.parameters)
+    R, prices = point.instance.R, point.parameters["prices"]
+    rows = [list(prices[i * R : (i + 1) * R]) for i in range(point.instance.K)]
+    A, B = F(point.parameters["A"]), F(point.parameters["B"])
+    return _normal_cone(point, rows, A, B) | {"A": A, "B": B}
+
+
+@argument(
+    *("K.L4", "K.T8"),
+    sentence="v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}: PS-MFA that starts here ends here",
+    formula=r"v = 0, \qquad \frac{{\partial \Psi}}{{\partial x_{{{user}{server}}}}} = {slope} \ne 0",
+    more=_lemma_4,
+    assumed="Assumption 2, alpha = 2 in (22)",
+)
+def stop_without_solution(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, A: F, B: F, tasks: Rows, prices: Rows, factors: Rows
+) -> dict[str, Any]:
+    """alpha = 2 and g' = (A / z)^2 + B / z. Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
+    assert fits(demands, capacities, eligible, tasks)
+    for i, capacity in enumerate(capacities):
+        assert all(any(d[r] and not places[i] for d, places in zip(demands, eligible)) for r in range(len(capacity)))
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, A, B, tasks, prices)
+    for i, capacity in enumerate(capacities):
+        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+        assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
+        columns = [[d[r] for d in demands] for r in full]
+        assert no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
+        for r, column in zip(full, columns):
+            beta, slope = -sum(a * b for a, b in zip(by_x[i], column)), by_price[i][r]
+            v = -slope + (beta if slope * beta <= 0 else 0)  # (47), U(0) = 1
+            assert v == 0 if prices[i][r] > 0 else v <= 0  # (48)
+    i, n = max(((i, n) for i in range(len(by_x)) for n in range(len(demands))), key=lambda place: abs(by_x[place[0]][place[1]]))
+    assert by_x[i][n] != 0
+    return {"server": i + 1, "user": n + 1, "slope": by_x[i][n]}
+
+
+@argument(
+    "K.T8.steps",
+    sentence="all steps together are at most {most}, so x stays below {end}, and |v| is at least {least} in every iteration",
+    formula=r"\sum_h \eta^h v^h \le {most}, \qquad x^h < {end}, \qquad |v^h| \ge {least}",
+    assumed="steps that satisfy (51)-(53)",
+)
+def steps_that_become_small(alpha: int, start: F, first: F, shrink: F) -> dict[str, Any]:
+    """One user alone on a server of capacity 1, d = 1, lambda = 0, from x = start; f = -x^-alpha, rho = sqrt(x^2 + f^2).
+
+    v = psi (1 - x / rho) + psi (1 - f / rho) alpha x^(-alpha - 1) with psi = rho - x - f (K 93). Let start <= x < 1: as x < rho
+    and f < 0, psi is between -f >= 1 and -2 f, 1 - x / rho between 0 and 1, 1 - f / rho between 1 and 2: alpha <= v <= M. Steps of
+    first (end - start) / M shrink^h keep x below end = (1 + start) / 2, where nothing is full; each lowers Psi, as dPsi/dx = -v.
+    The sums below follow x with v enclosed by rho's bounds of 10^-30: Psi = psi^2 / 2 falls in each iteration.
+    """
+    assert 0 < start < 1 and 0 < shrink < 1 and first / (1 - shrink) <= 1
+    end, M = (1 + start) / 2, 2 * start**-alpha * (1 + 2 * alpha * start ** (-alpha - 1))
+    x, step, before = start, first * (end - start) / M, None
+    for _ in range(24):
+        f, digits = -(x**-alpha), 10**30
+        low = F(whole_root((x * x + f * f).numerator * digits**2 // (x * x + f * f).denominator), digits)
+        rho, high = low, low + F(1, digits)
+        assert rho * rho <= x * x + f * f <= high * high and x < rho
+        v_low = (rho - x - f) * (1 - x / rho) + (rho - x - f) * (1 - f / high) * alpha * x ** (-alpha - 1)
+        v_high = (high - x - f) * (1 - x / high) + (high - x - f) * (1 - f / rho) * alpha * x ** (-alpha - 1)
+        assert alpha <= v_low and v_high <= M
+        assert before is None or (high - x - f) < before
+        before = rho - x - f
+        x = F(int((x + step * v_low) * 10**20), 10**20)  # a little less than the step: as good a step of this kind
+        step *= shrink
+        assert x < end
+    return {"most": end - start, "end": end, "least": alpha}

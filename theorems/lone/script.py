@@ -1,0 +1,316 @@
+"""Lone scripts: a witness as a short Python script that imports nothing but `Fraction`, and as LaTeX.
+
+An *argument* is a function of exact data, of which every line is an assertion about rationals, and which returns the numbers that
+it ends with. What it needs is made here from the record, by any means (`more`); what it proves does not depend on how that was
+made. A script is, in this order:
+
+1. what is claimed and where, what is assumed, and of which answers the script speaks (`_heading`),
+2. the data, by the names of the argument's parameters (`_data`),
+3. the source of the definitions that it uses (definitions.py) and of the argument itself, without annotations (`plain_source`),
+4. the call, and one sentence with the numbers that it returned.
+
+The LaTeX form has the same data as matrices, and the inequality that fails.
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fairalloc.models.errors import FairallocError, InstanceError
+from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.lone import definitions
+from fairalloc.theorems.registry import all_statements, statement
+from fairalloc.theorems.statement import Statement
+
+__all__ = ["ANSWERS", "ARGUMENTS", "Argument", "LoneScript", "argument", "given", "plain_source"]
+
+WIDTH = 118
+
+ANSWERS = {
+    "all": "for every answer of the mechanism",
+    "some": "for the answer below; the claim is about every answer, so one is enough to refute it",
+    "": "about the numbers below; no mechanism is asked",
+}
+"""What of the answers of a mechanism a script is about."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """How one statement, or several of one kind, is refuted.
+
+    Attributes
+    ----------
+    function : of exact data -> the numbers for the sentence and the formula
+    answers : a key of ANSWERS
+    sentence, formula : in English and in LaTeX; {name} stands for a number that the function returned
+    more : the case -> data beside those of `given`
+    assumed : what is assumed, where it is not what the hypotheses of the statement say of its cases
+    """
+
+    function: Callable[..., Mapping[str, Any]]
+    answers: str
+    sentence: str
+    formula: str
+    more: Callable[[Case], Mapping[str, Any]]
+    assumed: str
+
+
+ARGUMENTS: dict[str, Argument] = {}
+"""By the id of the statement."""
+
+
+def argument(
+    *ids: str,
+    sentence: str,
+    formula: str,
+    answers: str = "",
+    more: Callable[[Case], Mapping[str, Any]] = lambda case: {},
+    assumed: str = "",
+) -> Callable[[Callable[..., Mapping[str, Any]]], Callable[..., Mapping[str, Any]]]:
+    """Register a function as the argument against these statements.
+
+    Parameters
+    ----------
+    ids : of the statements
+    sentence, formula, answers, more, assumed : see Argument
+
+    Returns
+    -------
+    the decorator
+    """
+
+    def register(function: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
+        ARGUMENTS.update(dict.fromkeys(ids, Argument(function, answers, sentence, formula, more, assumed)))
+        return function
+
+    return register
+
+
+def given(case: Case) -> dict[str, Any]:
+    """The data of a case by name: what an argument may ask for without making it.
+
+    demands are vectors; `variants` are lists of them, for users with several. capacities are those of all servers of a class.
+    """
+    instance, exact = case.instance, case.instance.exact
+    counts = instance.counts.tolist()
+    found: dict[str, Any] = {
+        "variants": [[list(row) for row in rows] for rows in exact.demands],
+        "capacities": [[c * count for c in row] for row, count in zip(exact.capacities, counts, strict=True)],
+        "eligible": instance.placement.astype(int).tolist(),
+        "weights": list(exact.weights),
+        "limits": list(exact.max_tasks),
+        "points": [_by_place(case, point) for point in case.points],
+        **case.parameters,
+    }
+    found["demands"] = [rows[0] for rows in found["variants"]]
+    found["capacity"] = found["capacities"][0]
+    if case.misreport is not None:
+        told = zip(case.misreport.users, case.misreport.demands, strict=True)
+        vectors = {n: [list(row) for row in rows] for n, rows in told if rows is not None}
+        found["reported_variants"] = [vectors.get(n, rows) for n, rows in enumerate(found["variants"])]
+        found["reported"] = [rows[0] for rows in found["reported_variants"]]
+        found["misreporting"] = list(case.misreport.users)
+    return found
+
+
+def _by_place(case: Case, point: Any) -> list[list[Fraction]]:
+    """Tasks on arcs as rows of users by server, or by variant where there is one server."""
+    arcs, single = case.instance.arcs, case.instance.single_variant
+    width = case.instance.K if single else max(len(rows) for rows in case.instance.exact.demands)
+    table = [[Fraction(0)] * width for _ in range(case.instance.N)]
+    columns = arcs.server if single else arcs.variant
+    for n, k, value in zip(arcs.user.tolist(), columns.tolist(), point, strict=True):
+        table[n][k] += value
+    return table
+
+
+@dataclass(frozen=True)
+class LoneScript:
+    """The witness of one statement with its argument and exact data."""
+
+    about: Statement
+    argument: Argument
+    data: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, name: str, case: Case | None = None) -> "LoneScript":
+        """The script of a statement, for the case on record or another one.
+
+        Raises
+        ------
+        InstanceError : there is no argument against it, or no case on record
+        """
+        item = statement(name)
+        if name not in ARGUMENTS:
+            raise InstanceError(f"the statement {name!r} has no lone script; those that have one: {', '.join(sorted(ARGUMENTS))}")
+        kept = [one for one in packaged().witnesses if one["statement"] == name and not one["without"]]
+        case = case or (parse_case(kept[0]["case"]) if kept else item.printed)
+        if case is None:
+            raise InstanceError(f"the statement {name!r} has no witness on record")
+        made = ARGUMENTS[name]
+        known = given(case) | dict(made.more(case))
+        return cls(item, made, {key: known[key] for key in inspect.signature(made.function).parameters})
+
+    def found(self) -> Mapping[str, Any]:
+        """What the argument returns; AssertionError where the witness does not refute the claim."""
+        return self.argument.function(**self.data)
+
+    # ---- Python
+
+    def python(self) -> str:
+        """The script."""
+        function = self.argument.function
+        used = [name for name in definitions.__all__ if name in _used(function)]
+        parts = [plain_source(definitions.exact), "\n".join(_data(self.data))]
+        parts += [plain_source(getattr(definitions, name)) for name in used]
+        parts.append(plain_source(function))
+        call = "\n".join(_calling(f"found = {function.__name__}", ", ".join(self.data)))
+        said = _said(f"{self.about.id}: {self.argument.sentence}")
+        top = f'"""{_heading(self)}\n"""\n\nfrom fractions import Fraction as F'
+        return "\n\n\n".join([top, *parts, f"{call}\n{said}\n"])
+
+    # ---- LaTeX
+
+    def latex(self) -> str:
+        """An `example` environment: the claim, the data as matrices, and the inequality that fails."""
+        formula = self.argument.formula.format(**{key: _tex(value) for key, value in self.found().items()})
+        matrices = [f"{_symbol(name)} = {_tex(value)}" for name, value in self.data.items()]
+        lines = [rf"\begin{{example}}[{_words(self.about.id)}]", _words(f"{self.about.text} ({self.about.place}.)")]
+        lines.append(_words(f"Assumed: {_assumed(self)}."))
+        lines += [r"\begin{gather*}", ",\\\\\n".join(matrices) + ".", r"\end{gather*}"] * bool(matrices)
+        lines += [_words(inspect.getdoc(self.argument.function) or ""), rf"\[ {formula} \]", r"\end{example}"]
+        return "\n".join(lines) + "\n"
+
+
+def _heading(script: LoneScript) -> str:
+    """The claim with its place, what is assumed, and what is shown."""
+    item, lines = script.about, [f"{script.about.id} is refuted. It says ({script.about.place}):"]
+    lines += ["", *textwrap.wrap(item.text, WIDTH, initial_indent="    ", subsequent_indent="    ")]
+    about = f"Assumed: {_assumed(script)}. Shown {ANSWERS[script.argument.answers]}."
+    return "\n".join([*lines, "", *textwrap.wrap(about, WIDTH)]).replace("\\", "\\\\")
+
+
+def _assumed(script: LoneScript) -> str:
+    """What is assumed, in words."""
+    item = script.about
+    return script.argument.assumed or ("what is printed" if item.quantifier == "one" else str(item.hypotheses))
+
+
+def _said(sentence: str) -> str:
+    """The line that prints it, over several lines where it is long."""
+    line = f'print("{sentence}".format(**found))'
+    if len(line) <= WIDTH:
+        return line
+    parts = textwrap.wrap(sentence, WIDTH - 30, drop_whitespace=False)
+    return "\n".join(["print(", *(f'    "{part}"' for part in parts[:-1]), f'    "{parts[-1]}".format(**found)', ")"])
+
+
+def _used(function: Callable[..., Any]) -> set[str]:
+    """The definitions that a function uses, and those that they use."""
+    found: set[str] = set()
+    waiting = [function]
+    while waiting:
+        names = {node.id for node in ast.walk(ast.parse(plain_source(waiting.pop()))) if isinstance(node, ast.Name)}
+        new = names & set(definitions.__all__) - found
+        found |= new
+        waiting += [getattr(definitions, name) for name in new]
+    return found - {"exact"}
+
+
+def plain_source(function: Callable[..., Any]) -> str:
+    """The source of a function without its decorators and annotations."""
+    source = textwrap.dedent(inspect.getsource(function))
+    tree = ast.parse(source).body[0]
+    assert isinstance(tree, ast.FunctionDef), "an argument is a function"
+    lines = source.splitlines()[tree.lineno - 1 :]
+    shift, first = tree.lineno - 1, tree.body[0].lineno
+    names = ", ".join(one.arg for one in tree.args.args)
+    return "\n".join([*_calling(f"def {tree.name}", names, ":"), *lines[first - 1 - shift :]])
+
+
+def _calling(name: str, names: str, end: str = "") -> list[str]:
+    """A name with parameters, over three lines where it is long."""
+    line = f"{name}({names}){end}"
+    return [line] if len(line) <= WIDTH else [f"{name}(", f"    {names}", f"){end}"]
+
+
+# ---- data ----------------------------------------------------------------------------------------------------------------------
+
+
+def _data(values: Mapping[str, Any]) -> list[str]:
+    """An assignment for each: rationals as integers or text, rows below each other where they are long."""
+    lines = []
+    for name, value in values.items():
+        literal = _literal(value)
+        wrapped = f"exact({literal})" if _is_rational(value) else literal
+        line = f"{name} = {wrapped}"
+        lines.append(line if len(line) <= WIDTH else f"{name} = {_long(value)}")
+    return lines
+
+
+def _is_rational(value: Any) -> bool:
+    """Whether rationals are in it, and nothing but rationals in lists."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_rational, value))
+    return isinstance(value, Fraction)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, Fraction):
+        return str(value.numerator) if value.denominator == 1 else f'"{value}"'
+    return repr(value)
+
+
+def _long(value: Any) -> str:
+    """A list over several lines."""
+
+    def lines(part: Any, indent: str) -> list[str]:
+        literal = _literal(part)
+        if len(indent + literal) < WIDTH or not isinstance(part, list | tuple):
+            return [f"{indent}{literal},"]
+        return [f"{indent}[", *(line for one in part for line in lines(one, indent + "    ")), f"{indent}],"]
+
+    inner = [line for one in value for line in lines(one, "    ")]
+    return "\n".join(["exact([" if _is_rational(value) else "[", *inner, "])" if _is_rational(value) else "]"])
+
+
+# ---- LaTeX ---------------------------------------------------------------------------------------------------------------------
+
+SYMBOLS = {
+    "demands": "D", "reported": "D'", "capacities": "C", "capacity": "c", "eligible": "E", "weights": r"\varphi",
+    "tasks": "X", "prices": r"\lambda", "requests": "R", "entitlements": "e", "x": "x", "better": "X'", "after": "X''",
+}  # fmt: skip
+"""Letters of matrices; other data have their names."""
+
+
+def _symbol(name: str) -> str:
+    plain = name.replace("_", r"\_")
+    return SYMBOLS.get(name, rf"\mathit{{{plain}}}")
+
+
+def _tex(value: Any) -> str:
+    """A rational as a fraction, lists as a row or a matrix, more levels one after the other."""
+    if isinstance(value, list | tuple):
+        if not any(isinstance(part, list | tuple) for part in value):
+            return rf"({', '.join(map(_tex, value))})"
+        if any(isinstance(cell, list | tuple) for row in value if isinstance(row, list | tuple) for cell in row):
+            return r",\ ".join(map(_tex, value))
+        rows = r" \\ ".join(" & ".join(map(_tex, row)) if isinstance(row, list | tuple) else _tex(row) for row in value)
+        return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
+    if isinstance(value, Fraction) and value.denominator != 1:
+        sign = "-" * (value < 0)
+        return rf"{sign}\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
+    return r"\infty" if value is None else str(value)
+
+
+def _words(text: str) -> str:
+    """Plain text for LaTeX."""
+    special = {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}", "<": r"\(<\)", ">": r"\(>\)"}
+    return "".join(special.get(c, c) for c in " ".join(text.split()))
