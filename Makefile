@@ -1,6 +1,6 @@
 # make bench : the comparison of the solvers, in one command      make test : the whole test suite, with coverage
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
-# make system: the Ipopt library, from the system's packages
+# make system: the Ipopt library, from the system's packages      make witnesses : write docs/witnesses again
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
 # make experiments : run the experiments in full, hours; what is on record is not run again; write docs/EXPERIMENTS.md
 # make docs : the site, build/docs/index.html; notebooks that are not executed yet are; make docs NOTEBOOKS= leaves them as they are
@@ -12,7 +12,7 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test test-lowest lint system experiments notebooks docs clean
+.PHONY: bench test test-lowest lint system witnesses experiments notebooks docs clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -33,6 +33,9 @@ lint: .venv/test.stamp
 
 system: .venv/test.stamp
 	@sh tests/native_ipopt.sh $(BIN)
+
+witnesses: .venv/bench.stamp
+	$(BIN)/python -c 'from fairalloc.theorems.lone.catalogue import write_scripts; write_scripts("docs/witnesses")'
 
 experiments: .venv/bench.stamp
 	@mkdir -p build

@@ -23,6 +23,7 @@ from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import packaged, write_witnesses
 from fairalloc.theorems.judges.own import judges
+from fairalloc.theorems.lone.catalogue import lone_script
 from fairalloc.theorems.machine.record import document, keep, machine_line
 from fairalloc.theorems.matrix import write_matrix
 from fairalloc.theorems.own_matrix import matrix
@@ -38,6 +39,14 @@ STORE = Path("results/theorems.sqlite")
 VIOLATED = (Status.REFUTED, Status.IN_FLOATS)
 """Where a claim of one's own has this status, the exit code is 1."""
 
+THEOREMS_FORMATS = {
+    "verify": ("table", "json", "html"),
+    "prove": ("table", "json"),
+    "show": ("table",),
+    "export": ("python", "latex"),
+}
+"""What the actions of `theorems` write; the first is what each writes where nothing else is asked for."""
+
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
 
 
@@ -46,15 +55,17 @@ def add_commands(commands: Any) -> None:
     command = commands.add_parser(
         "theorems", help="check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
     )
-    text = "verify: search for counterexamples; prove: for all instances of a size, by z3; show: what is known"
-    command.add_argument("action", nargs="?", default="verify", choices=["verify", "prove", "show"], help=text)
-    text = "verify: claims of your own, all of a file, or FILE.py:NAME; prove, show: ids of statements"
+    text = "verify: search for counterexamples; prove: for all instances of a size, by z3; show: what is known; "
+    text += "export: a witness as a script that needs no package, or as LaTeX"
+    command.add_argument("action", nargs="?", default="verify", choices=list(THEOREMS_FORMATS), help=text)
+    text = "verify: claims of your own, all of a file, or FILE.py:NAME; prove, show, export: ids of statements"
     completed(command.add_argument("files", nargs="*", metavar="FILE.py", help=text), all_statements, files="py")
     text = "only these; see: fairalloc list statements"
     completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put witnesses and counts into this JSON file")
-    command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    formats = list(dict.fromkeys(name for names in THEOREMS_FORMATS.values() for name in names))
+    command.add_argument("--format", choices=formats, help="of verify and show: table; of export: python")
     text = "of prove: users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
     command.add_argument("--size", metavar="NxKxR", help=text)
     command.add_argument("--core", action="store_true", help="of prove: which assumptions were needed")
@@ -90,7 +101,11 @@ def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
 
 
 def _theorems(options: argparse.Namespace) -> int:
-    return {"verify": _verify, "prove": _prove, "show": _show_known}[options.action](options)
+    formats = THEOREMS_FORMATS[options.action]
+    options.format = options.format or formats[0]
+    if options.format not in formats:
+        raise InstanceError(f"theorems {options.action} writes {' or '.join(formats)}, but the format is {options.format!r}")
+    return {"verify": _verify, "prove": _prove, "show": _show_known, "export": _export}[options.action](options)
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Statement]:
@@ -135,6 +150,13 @@ def _show_known(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     for item in _asked(options).values():
         emit(printable(statement_page(item, packaged()) + "\n"))
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    """The witness of each statement as a script or as LaTeX."""
+    for name in _asked(options):
+        emit(getattr(lone_script(name), options.format)())
     return 0
 
 

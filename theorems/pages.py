@@ -7,6 +7,7 @@ from typing import Any
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
+from fairalloc.theorems.lone.catalogue import has_script
 from fairalloc.theorems.machine.record import machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
@@ -23,8 +24,11 @@ QUANTIFIERS = {
 }
 
 
+LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
+
+
 def _plain_name(kind: str, name: str) -> str:
-    return f"docs/ERRATA.md, at {name}" if kind == "errata" else name
+    return {"errata": f"docs/ERRATA.md, at {name}", "script": f"docs/witnesses/{name}.py\n"}.get(kind, name)
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Writing:
     Attributes
     ----------
     text : of plain words
-    name : of a kind ("paper", "mechanism", "property", "table" or "errata") and the name of one of that kind
+    name : of a kind ("paper", "mechanism", "property", "table", "errata" or "script") and the name of one of that kind
     """
 
     text: Callable[[str], str] = str
@@ -65,6 +69,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
+    parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * has_script(item.id)
     parts.append(_again(item))
     return "\n".join(parts)
 
@@ -125,5 +130,6 @@ def case_code(document: Mapping[str, Any]) -> str:
 def _again(item: Statement) -> str:
     commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
+    commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
     where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n" * (item.paper in PAPERS)
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from links import led_to_pages, led_to_statements
 from reference_pages import reference_pages
-from statement_pages import of_a_mechanism, of_a_paper, statement_pages
+from statement_pages import of_a_mechanism, of_a_paper, statement_pages, witness_pages
 from tutorials import tutorial_pages
 
 from fairalloc.formulations import MECHANISMS
@@ -34,6 +34,7 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
     yield from tutorial_pages(ROOT / "build" / "notebooks", ROOT / "notebooks")
     yield from reference_pages()
     yield from statement_pages()
+    yield from witness_pages()
 
 
 def _ending(file: Path) -> str:

@@ -20,6 +20,8 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS
 
+DOCS = Path(__file__).resolve().parents[1]
+
 
 def statement_pages() -> Iterator[tuple[str, str]]:
     """(path, Markdown) of the pages below statements/, and of the parts that pages of mechanisms and papers take in."""
@@ -30,6 +32,15 @@ def statement_pages() -> Iterator[tuple[str, str]]:
     yield "statements/index.md", _index(statements, known)
     yield "statements/matrix.md", _matrix(statements, findings)
     yield "statements/implications.md", _implications()
+
+
+def witness_pages() -> Iterator[tuple[str, str]]:
+    """A page for each lone script, with both of its forms."""
+    for file in sorted((DOCS / "witnesses").glob("*.py")):
+        forms = [("python", file), ("latex", file.parent / f"{file.stem}.tex")]
+        blocks = [f"```{language}\n{path.read_text(encoding='utf-8')}```\n" for language, path in forms]
+        title = f"# {file.stem}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
+        yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\n---\n", title, *blocks])
 
 
 def of_a_mechanism(name: str) -> str:
@@ -69,6 +80,8 @@ def _linked_name(kind: str, name: str) -> str:
     """The name of a paper, a mechanism, a property or a table, or what is said of a statement in the errata, as links."""
     if kind == "errata":
         return _errata(name)
+    if kind == "script":
+        return f"[docs/witnesses/{name}.py](/witnesses/{name}.md)\n"
     if kind == "property":
         return f'<a href="index.html?property={name}">{name}</a>'
     folder = {"paper": f"papers/{name}", "mechanism": f"theory/{name}", "table": "statements/matrix"}[kind]
@@ -78,7 +91,7 @@ def _linked_name(kind: str, name: str) -> str:
 @cache
 def _headings() -> dict[str, str]:
     """The headings of the errata and the anchors that they have there."""
-    lines = (Path(__file__).parents[1] / "ERRATA.md").read_text(encoding="utf-8").splitlines()
+    lines = (DOCS / "ERRATA.md").read_text(encoding="utf-8").splitlines()
     titles = [line[4:] for line in lines if line.startswith("### ")]
     return {title: re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 

@@ -22,12 +22,13 @@ def derivative_of_11():
     terms = [r / (1 - x * r), 1 / (1 - x)]  # the derivatives by x
     speed = 1 / sum(terms)
     rates = [speed * term for term in terms]
-    assert sum(rates) == 1 and rates[0] != 1
+    assert sum(rates) == 1
+    assert rates[0] != 1
     return {"first": rates[0], "second": rates[1]}
 
 
 found = derivative_of_11()
 print(
-    "D.E11: at x = 1/2 the terms of resource 1 and of the dummy are {first} and {second}: "
-    "their sum is 1, as (11) says, and neither is".format(**found)
+    "D.E11: at x = 1/2 the terms of resource 1 and of the dummy are {first} and {second}: it "
+    "is their sum that is 1".format(**found)
 )

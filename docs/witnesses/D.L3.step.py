@@ -96,6 +96,6 @@ def numerator_that_does_not_vanish(requests, entitlements, x, upper, lower):
 
 found = numerator_that_does_not_vanish(requests, entitlements, x, upper, lower)
 print(
-    "D.L3.step: the limit is x = {x}, the only NJC allocation; for user {user} and the full "
+    "D.L3.step: the limit is x = {x}, the only NJC allocation; for user {user} and full "
     "resource {resource} the numerator is {gap}".format(**found)
 )

@@ -25,7 +25,8 @@ def matrix_of_13(requests, x):
     users = range(len(x))
     rows = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
     slacks = [1 - sum(v * row[j] for v, row in zip(x, rows)) for j in range(len(rows[0]))]
-    assert min(slacks) > 0 and min(x) > 0
+    assert min(slacks) > 0
+    assert min(x) > 0
     b = [[r / s for r, s in zip(row, slacks)] for row in rows]
     entry = {(i, k): x[i] * sum(p * q for p, q in zip(b[i], b[k])) for i in users for k in users if i != k}
     i, k = next(place for place in entry if entry[place] != entry[place[::-1]])

@@ -30,9 +30,11 @@ def no_complaint(requests, entitlements, x):
 
 def njc_without_pareto_optimality(requests, entitlements, x, better):
     """The first is NJC, the second fits and gives nobody less and somebody more; entitlements add up to 1, and one is 0."""
-    assert sum(entitlements) == 1 and min(entitlements) == 0
+    assert sum(entitlements) == 1
+    assert min(entitlements) == 0
     assert no_complaint(requests, entitlements, x)
-    assert all(0 <= a <= b <= 1 for a, b in zip(x, better)) and x != better
+    assert all(0 <= a <= b <= 1 for a, b in zip(x, better))
+    assert x != better
     assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in range(len(requests[0])))
     texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))

@@ -29,7 +29,8 @@ def no_complaint(requests, entitlements, x):
 
 def njc_with_envy(requests, entitlements, x):
     """An NJC allocation for equal entitlements, and what each could have with the bundle of another."""
-    assert no_complaint(requests, entitlements, x) and len(set(entitlements)) == 1
+    assert no_complaint(requests, entitlements, x)
+    assert len(set(entitlements)) == 1
     pairs = [(n, m) for n in range(len(x)) for m in range(len(x)) if n != m]
     worth = {(n, m): min([F(1)] + [x[m] * s / r for s, r in zip(requests[m], requests[n]) if r]) for n, m in pairs}
     n, m = max(pairs, key=lambda pair: worth[pair] - x[pair[0]])

@@ -33,7 +33,8 @@ def no_complaint(requests, entitlements, x):
 def imitation_without_gain(requests, entitlements, x, after, user, envied):
     """NJC allocations before and after the user requests what the envied one does; by these it need not gain."""
     copied = [requests[envied] if n == user else row for n, row in enumerate(requests)]
-    assert no_complaint(requests, entitlements, x) and no_complaint(copied, entitlements, after)
+    assert no_complaint(requests, entitlements, x)
+    assert no_complaint(copied, entitlements, after)
     worth = min([F(1)] + [x[envied] * s / r for s, r in zip(requests[envied], requests[user]) if r])
     got = min([F(1)] + [after[user] * s / r for s, r in zip(copied[user], requests[user]) if r])
     assert worth > x[user] >= got
@@ -43,6 +44,6 @@ def imitation_without_gain(requests, entitlements, x, after, user, envied):
 
 found = imitation_without_gain(requests, entitlements, x, after, user, envied)
 print(
-    "D.S4.envy-free.step: at x = {x} user {user} envies user {envied}; when it requests the "
-    "same it may get {got} of its request, and had {have}".format(**found)
+    "D.S4.envy-free.step: at x = {x} user {user} envies user {envied}; requesting the same it"
+    " may get {got} of its request, and had {have}".format(**found)
 )

@@ -29,11 +29,12 @@ def no_complaint(requests, entitlements, x):
 
 
 def njc_that_is_not_drf(requests, entitlements, x, better):
-    """One dominant resource for all. DRF has the lexicographically largest sorted shares x_i max_j r_ij / e_i of all that fits."""
+    """One dominant resource for all. Sorted shares x_i max_j r_ij / e_i are lexicographically largest in DRF."""
     resources = range(len(requests[0]))
     assert any(all(row[j] == max(row) for row in requests) for j in resources)
     assert no_complaint(requests, entitlements, x)
-    assert all(0 <= v <= 1 for v in better) and all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in resources)
+    assert all(0 <= v <= 1 for v in better)
+    assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in resources)
     shares = [sorted(v * max(row) / e for v, row, e in zip(part, requests, entitlements)) for part in (x, better)]
     assert shares[0] < shares[1]
     texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, better, *shares)]
@@ -42,6 +43,6 @@ def njc_that_is_not_drf(requests, entitlements, x, better):
 
 found = njc_that_is_not_drf(requests, entitlements, x, better)
 print(
-    "D.S4.same-dominant: x = {x} has no complaint and is not DRF, for {better} fits, and has "
+    "D.S4.same-dominant: x = {x} has no complaint and is not DRF: {better} fits and has "
     "lexicographically larger dominant shares".format(**found)
 )

@@ -22,7 +22,9 @@ def nothing_to_renormalise(requests, entitlements):
     """Who requests less than its entitlement of everything is removed; the rest of the entitlements is to be scaled to 1."""
     n = next(n for n, (row, e) in enumerate(zip(requests, entitlements)) if all(r < e for r in row))
     rest = sum(e for m, e in enumerate(entitlements) if m != n)
-    assert rest == 0 and sum(entitlements) == 1 and len(requests) > 1
+    assert rest == 0
+    assert sum(entitlements) == 1
+    assert len(requests) > 1
     return {"user": n + 1, "rest": rest}
 
 

@@ -30,8 +30,11 @@ def no_complaint(requests, entitlements, x):
 
 def two_allocations_of_two_users(requests, entitlements, x, better):
     """Two users, of whom one is entitled to nothing, and two different NJC allocations."""
-    assert len(requests) == 2 and sum(entitlements) == 1 and x != better
-    assert no_complaint(requests, entitlements, x) and no_complaint(requests, entitlements, better)
+    assert len(requests) == 2
+    assert sum(entitlements) == 1
+    assert x != better
+    assert no_complaint(requests, entitlements, x)
+    assert no_complaint(requests, entitlements, better)
     texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
 

@@ -30,7 +30,8 @@ def eighth_solution_of_the_circle(requests, entitlements, x):
     """The printed six give two users 3/8 and two 1/4; all of them and x have no complaint."""
     pairs = [(n, m) for n in range(4) for m in range(n)]
     printed = [[F(3, 8) if n in pair else F(1, 4) for n in range(4)] for pair in pairs] + [[F(1, 3)] * 4]
-    assert all(no_complaint(requests, entitlements, one) for one in [*printed, x]) and x not in printed
+    assert all(no_complaint(requests, entitlements, one) for one in [*printed, x])
+    assert x not in printed
     return {"x": "(" + ", ".join(map(str, x)) + ")"}
 
 

@@ -34,8 +34,10 @@ def one_end_for_all_weights(requests, entitlements, x, prices):
     sum_i x_i(t) r_ij this is (1/c) (sum_j w_j + c). So with y = x* it is at most 1 + delta, delta = sum w / c. By the prices
     sum_i e_i y_i / x*_i <= 1 for all y that fit, x(t) too. Adding both, with u = x_i(t) / x*_i: e_i (1/u + u - 2) <= delta.
     """
-    assert no_complaint(requests, entitlements, x) and sum(entitlements) == 1
-    assert min(prices) >= 0 and sum(prices) <= 1
+    assert no_complaint(requests, entitlements, x)
+    assert sum(entitlements) == 1
+    assert min(prices) >= 0
+    assert sum(prices) <= 1
     assert all(sum(p * r for p, r in zip(prices, row)) >= e / v for row, e, v in zip(requests, entitlements, x))
     delta = F(1, 10**12)
     for e in entitlements:

@@ -28,12 +28,13 @@ def no_complaint(requests, entitlements, x):
 
 
 def dummy_that_justifies(requests, entitlements, x):
-    """A dummy resource for each user, of which it alone requests all: full where x_i = 1. With them x has no complaint, else it has."""
+    """A dummy for each user, of which it alone requests all: full where x_i = 1. With them x has no complaint, else it has."""
     users = range(len(x))
     dummies = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
     used = [sum(v * row[j] for v, row in zip(x, dummies)) for j in range(len(dummies[0]))]
     full = [j for j, load in enumerate(used) if load == 1]
-    assert max(used) <= 1 and all(any(v * row[j] >= e for j in full) for v, row, e in zip(x, dummies, entitlements))
+    assert max(used) <= 1
+    assert all(any(v * row[j] >= e for j in full) for v, row, e in zip(x, dummies, entitlements))
     assert not no_complaint(requests, entitlements, x)
     n = next(n for n in users if entitlements[n] == 0 and x[n] < 1)
     texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, entitlements)]
@@ -42,6 +43,6 @@ def dummy_that_justifies(requests, entitlements, x):
 
 found = dummy_that_justifies(requests, entitlements, x)
 print(
-    "D.S5.dummies-zero: at x = {x} the dummy of user {user} is full and justifies user "
-    "{other}, who is entitled to 0; by (2) it is not justified".format(**found)
+    "D.S5.dummies-zero: at x = {x} the full dummy of user {user} justifies user {other}, who "
+    "is entitled to 0; (2) does not".format(**found)
 )

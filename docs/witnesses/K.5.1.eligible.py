@@ -25,7 +25,7 @@ def projection_moves_ineligible(demands, capacities, eligible):
         for r in range(len(capacities[0])):
             d, push = [row[r] for row in demands], [F(places[i]) for places in eligible]
             along = sum(a * b for a, b in zip(push, d)) / sum(a * a for a in d)
-            v = [a - max(along, 0) * b for a, b in zip(push, d)]
+            v = [a - max(along, F(0)) * b for a, b in zip(push, d)]
             moved = [n for n, places in enumerate(eligible) if not places[i] and v[n]]
             if moved:
                 return {"server": i + 1, "resource": r + 1, "user": moved[0] + 1, "v": v[moved[0]]}

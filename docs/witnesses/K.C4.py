@@ -72,7 +72,8 @@ def two_isolated_equilibria(
         for i, capacity in enumerate(capacities):
             served, priced = [n for n, row in enumerate(x) if row[i]], [r for r, v in enumerate(p[i]) if v]
             full = [r for r, c in enumerate(capacity) if sum(row[i] * d[r] for row, d in zip(x, demands)) == c]
-            assert full == priced and len(served) == len(priced) <= 2
+            assert full == priced
+            assert len(served) == len(priced) <= 2
             block = [[demands[n][r] for r in priced] for n in served]
             assert len(block) == 1 or block[0][0] * block[1][1] != block[0][1] * block[1][0]
             for n, d in enumerate(demands):

@@ -26,7 +26,7 @@ def penalty_of_footnote_8(demands, capacities, points, epsilon):
     for n, d in enumerate(demands):
         load = sum(row[0] * q[0] for row, q in zip(tasks, demands)) / capacities[0][0]
         slope = (load - 1 + epsilon) / epsilon**2 * d[0] / capacities[0][0]
-        price = max(load - 1 + epsilon, 0) / epsilon**2  # (57)
+        price = max(load - 1 + epsilon, F(0)) / epsilon**2  # (57)
         wanted = -price * d[0] / capacities[0][0]  # (55)
         if slope != wanted:
             return {"x": [str(sum(row)) for row in tasks], "user": n + 1, "slope": slope, "wanted": wanted}

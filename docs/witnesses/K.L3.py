@@ -102,8 +102,9 @@ def direction_without_descent(demands, capacities, eligible, weights, tasks, pri
         for r, column in zip(full, columns):
             beta, slope = -sum(a * b for a, b in zip(by_x[i], column)), by_price[i][r]
             v = -slope + (beta if slope * beta <= 0 else 0)  # (47), U(0) = 1
-            v = v if prices[i][r] > 0 else max(v, 0)  # (48)
-            assert prices[i][r] >= 0 and (v == 0 or slope == 0)
+            v = v if prices[i][r] > 0 else max(v, F(0))  # (48)
+            assert prices[i][r] >= 0
+            assert v == 0 or slope == 0
             moves.append(v)
     assert any(moves)
     return {"moves": "(" + ", ".join(map(str, moves)) + ")"}

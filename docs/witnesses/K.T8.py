@@ -136,5 +136,5 @@ def stop_without_solution(demands, capacities, eligible, weights, A, B, tasks, p
 found = stop_without_solution(demands, capacities, eligible, weights, A, B, tasks, prices, factors)
 print(
     "K.T8: v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}:"
-    " PS-MFA that starts here ends here".format(**found)
+    " PS-MFA ends where it starts".format(**found)
 )

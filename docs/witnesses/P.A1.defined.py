@@ -70,5 +70,5 @@ def maximum_over_nobody(demands, capacities, eligible, weights, tasks):
 found = maximum_over_nobody(demands, capacities, eligible, weights, tasks)
 print(
     "P.A1.defined: at server {server} nobody who is left uses resource {resource}, which is "
-    "full and demanded by who has the least share".format(**found)
+    "full, and N* demands it".format(**found)
 )

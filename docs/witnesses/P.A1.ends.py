@@ -34,7 +34,9 @@ def rounds_without_end(demands, capacities, eligible, weights):
     may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
     both = next(n for n in range(3) if all(may[n]))
     own = [next(n for n in range(3) if n != both and may[n][i]) for i in (0, 1)]
-    assert own[0] != own[1] and not may[own[0]][1] and not may[own[1]][0]
+    assert own[0] != own[1]
+    assert not may[own[0]][1]
+    assert not may[own[1]][0]
     here = [(n, i) for i in (0, 1) for n in (both, own[i])]
     assert all(alone(demands[n], capacities[i]) == demands[n][0] == capacities[i][0] == 1 for n, i in here)
     x, y = [F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]  # of user `both` and of the others: DRF on each server by itself
@@ -46,10 +48,13 @@ def rounds_without_end(demands, capacities, eligible, weights):
             h = x[i] if more > 0 else y[i]
             beta = min(F(1), abs(more) / (2 * h))
             x[i], y[i] = (x[i] - beta * h, y[i] + beta * h) if more > 0 else (x[i] + beta * h, y[i] - beta * h)
-            assert sum(x) == y[i] and x[i] + y[i] == 1 and beta < 1
+            assert sum(x) == y[i]
+            assert x[i] + y[i] == 1
+            assert beta < 1
         changes.append([a - b for a, b in zip(x, before)])
     ratio = changes[2][0] / changes[1][0]
-    assert 0 < ratio < 1 and all(b == [ratio * v for v in a] for a, b in zip(changes[1:], changes[2:]))
+    assert 0 < ratio < 1
+    assert all(changes[h + 1] == [ratio * v for v in changes[h]] for h in range(1, len(changes) - 1))
     return {"rounds": len(changes), "ratio": ratio}
 
 

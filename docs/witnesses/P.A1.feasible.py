@@ -38,7 +38,8 @@ def update_allocation(demands, capacities, weights, points):
     used = [sum(v * d[r] for v, d in zip(x, demands)) for r in resources]
     full = [r for r in resources if used[r] == capacity[r] and any(demands[n][r] for n in lowest)]
     chosen = [max((n for n, v in enumerate(x) if v and demands[n][r]), key=lambda n: z[n]) for r in full]
-    assert full and all(z[n] > min(z) for n in chosen)  # the test (17) fails for every r, so tasks are updated
+    assert full
+    assert all(z[n] > min(z) for n in chosen)
     f = [capacity[r] - used[r] + sum(x[n] * demands[n][r] for n in chosen) for r in resources]
     D = [sum(unit[n] * demands[n][r] for n in lowest) for r in resources]
     rise = min(f[r] / D[r] for r in resources if D[r])

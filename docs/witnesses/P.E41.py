@@ -26,11 +26,13 @@ def alone(demand, capacity):
 
 
 def induction_for_sharing(demands, capacities, eligible, weights):
-    """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain. It is frozen then."""
+    """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
     part, given = F(1, 3), F(1, 4)
     gamma = [[alone(d, c) * may for c, may in zip(capacities, places)] for d, places in zip(demands, eligible)]
-    assert weights == [1, 1, 1] and gamma[0][0] == gamma[2][0] == 0
-    assert given * gamma[0][1] > 0 and part * gamma[1][0] - given * gamma[1][1] > 0
+    assert weights == [1, 1, 1]
+    assert gamma[0][0] == gamma[2][0] == 0
+    assert given * gamma[0][1] > 0
+    assert part * gamma[1][0] - given * gamma[1][1] > 0
     left = [1 - 0 * part, 1 - part - given]  # server 1 is for user 2 alone; user 1 has 1/3 + 1/4 of server 2
     promised = [sum(c * g for c, g in zip(left, row)) / 2 / sum(row) for row in gamma[1:]]
     assert min(promised) < part

@@ -51,7 +51,8 @@ def shares_of_fig_2(demands, capacities, eligible, weights, tasks):
     """The tasks are PS-DSF, and 8 for user 4, as printed."""
     assert ps_dsf(demands, capacities, eligible, weights, tasks)
     gamma = alone(demands[3], capacities[0])
-    assert sum(tasks[3]) == 8 and sum(tasks[3]) / gamma != 1
+    assert sum(tasks[3]) == 8
+    assert sum(tasks[3]) / gamma != 1
     return {"share": sum(tasks[3]) / gamma, "gamma": gamma}
 
 

@@ -55,7 +55,8 @@ def ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, tas
     assert fits(demands, capacities, eligible, better)
     have, more = [sum(x) for x in tasks], [sum(x) for x in better]
     gains = [b - a for a, b in zip(have, more)]
-    assert min(gains) >= 0 and max(gains) > 0
+    assert min(gains) >= 0
+    assert max(gains) > 0
     n = gains.index(max(gains))
     return {"user": n + 1, "have": have[n], "more": more[n]}
 

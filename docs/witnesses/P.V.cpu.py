@@ -52,12 +52,13 @@ def cpu_of_table_4(demands, capacities, eligible, weights, tasks):
     assert ps_dsf(demands, capacities, eligible, weights, tasks)
     used = [sum(x[i] * d[r] for x, d in zip(tasks, demands) for i in (0, 1)) for r in (0, 1)]
     total = [capacities[0][r] + capacities[1][r] for r in (0, 1)]
-    assert used[0] < total[0] and used[1] == total[1]
+    assert used[0] < total[0]
+    assert used[1] == total[1]
     return {"used": used[0], "total": total[0], "memory": used[1]}
 
 
 found = cpu_of_table_4(demands, capacities, eligible, weights, tasks)
 print(
-    "P.V.cpu: by the allocation that Table IV prints classes A and B use {used} of their CPU,"
-    " {total}, and of their memory {memory}".format(**found)
+    "P.V.cpu: by Table IV classes A and B use {used} of their CPU, {total}, and {memory} of "
+    "their memory, all of it".format(**found)
 )

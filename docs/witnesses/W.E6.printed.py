@@ -40,12 +40,14 @@ def fits(demands, capacities, eligible, tasks):
 def program_6_as_printed(demands, capacities, eligible, weights):
     """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
     users, servers = range(len(demands)), range(len(capacities))
-    assert len(capacities[0]) == 1 and len(users) < len(servers) and all(w == 1 for w in weights)
+    assert len(capacities[0]) == 1
+    assert len(users) < len(servers)
+    assert all(w == 1 for w in weights)
     total = sum(c[0] for c in capacities)
     tasks = [[c[0] / len(users) / d[0] for c in capacities] for d in demands]
     assert fits(demands, capacities, eligible, tasks)
     five = min(sum(x) * d[0] / total for x, d in zip(tasks, demands))
-    rows = [[F(int(l == i)) for _ in users for l in users] + [F(0)] for i in users]  # what server i has, in shares of the total
+    rows = [[F(int(j == i)) for _ in users for j in users] + [F(0)] for i in users]  # what server i has, in shares of the total
     rows += [[F(-int(n == m)) for m in users for _ in users] + [F(1)] for n in users]  # g - sum of g_nl over l in U <= 0
     sides = [capacities[i][0] / total for i in users] + [F(0)] * len(users)
     factors = [F(1, len(users))] * (2 * len(users))

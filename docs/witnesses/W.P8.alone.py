@@ -71,6 +71,6 @@ def less_than_alone(demands, capacities, eligible, weights, tasks, rounds):
 
 found = less_than_alone(demands, capacities, eligible, weights, tasks, rounds)
 print(
-    "W.P8.alone: user {user} gets {have} of resource {resource}, which is dominant for "
-    "everybody, and {part} where it is the only one".format(**found)
+    "W.P8.alone: user {user} gets {have} of resource {resource}, dominant for everybody, and "
+    "{part} where it is the only one".format(**found)
 )

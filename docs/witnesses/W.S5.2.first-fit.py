@@ -73,7 +73,7 @@ def whole_tasks(demands, capacities, best_fit):
 
 
 def first_fit(demands, capacities, eligible, weights, tasks, rounds):
-    """Progressive filling with whole tasks, on the first server that fits, against DRFH, whose totals are these in all answers."""
+    """Progressive filling with whole tasks, on the first server that fits, against DRFH, with these totals in all answers."""
     total = [sum(column) for column in zip(*capacities)]
     unit = [w * alone(d, total) for d, w in zip(demands, weights)]
     assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)

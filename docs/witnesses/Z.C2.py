@@ -26,8 +26,9 @@ def packed(demands, capacity, tasks):
 
 
 def pivots_of_two_allocations(variants, capacity, points):
-    """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2); everybody has one demand vector."""
-    assert all(packed(variants, capacity, point) for point in points) and all(len(vectors) == 1 for vectors in variants)
+    """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
+    assert all(packed(variants, capacity, point) for point in points)
+    assert all(len(vectors) == 1 for vectors in variants)
     u, v = ([sum(row) for row in point] for point in points)
     changed = [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
     i, j = min(u[n] for n in changed), min(v[n] for n in changed)

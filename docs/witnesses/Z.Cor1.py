@@ -47,7 +47,8 @@ def packed(demands, capacity, tasks):
 
 def pivot_with_more(variants, capacity, weights, tasks, rounds, points):
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds) and set(weights) == {1}
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert set(weights) == {1}
     assert packed(variants, capacity, points[0])
     u, v = [sum(row) for row in tasks], [sum(row) for row in points[0]]
     changed = [n for n, (a, b) in enumerate(zip(u, v)) if a != b]

@@ -27,7 +27,8 @@ def packed(demands, capacity, tasks):
 def packing_of_fig_1(variants, capacity, tasks):
     """Both packings fit; a task is one of the user's demand vectors, so the utility is the number of tasks."""
     printed = [[F(5), F(1), F("5/2")]]
-    assert packed(variants, capacity, printed) and packed(variants, capacity, tasks)
+    assert packed(variants, capacity, printed)
+    assert packed(variants, capacity, tasks)
     assert sum(tasks[0]) > sum(printed[0])
     return {"printed": sum(printed[0]), "better": "(" + ", ".join(map(str, tasks[0])) + ")", "value": sum(tasks[0])}
 

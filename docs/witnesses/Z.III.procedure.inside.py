@@ -52,9 +52,11 @@ def packed(demands, capacity, tasks):
 
 def placed_inside_one_allocation(variants, capacity, weights, tasks, rounds, points):
     """Y gives everybody a_1, the largest least utility. A user with one demand vector gains nothing from what Y leaves."""
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds) and set(weights) == {1}
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert set(weights) == {1}
     (Y,), least = points, min(sum(row) for row in tasks)
-    assert packed(variants, capacity, Y) and all(sum(row) == least for row in Y)
+    assert packed(variants, capacity, Y)
+    assert all(sum(row) == least for row in Y)
     held = [[sum(x * d[r] for x, d in zip(row, vectors)) for r in range(len(capacity))] for row, vectors in zip(Y, variants)]
     left = [c - sum(part) for c, part in zip(capacity, zip(*held))]
     for n, (vectors, own) in enumerate(zip(variants, held)):

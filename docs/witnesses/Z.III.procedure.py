@@ -51,19 +51,21 @@ def iteration_that_places_nobody(variants, capacity, weights, tasks, rounds, mor
     Iteration 2 gives the others at least a_2, the second level. It places who cannot have more without less for those placed in
     iteration 1, and in more[n] user n has more without less for these. The next iterations are the same.
     """
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds) and set(weights) == {1}
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert set(weights) == {1}
     level = [sum(row) for row in tasks]
     placed = [n for n, u in enumerate(level) if u == min(level)]
     second = min(u for u in level if u > min(level))
-    for n, u in enumerate(level):
+    for n in range(len(level)):
         if n not in placed:
-            assert packed(variants, capacity, more[n]) and sum(more[n][n]) > second
+            assert packed(variants, capacity, more[n])
+            assert sum(more[n][n]) > second
             assert all(sum(more[n][m]) >= level[m] for m in placed)
     return {"placed": [n + 1 for n in placed], "level": second}
 
 
 found = iteration_that_places_nobody(variants, capacity, weights, tasks, rounds, more)
 print(
-    "Z.III.procedure: users {placed} are placed in iteration 1; in iteration 2 each of the "
-    "others could have more than {level}: nobody is placed".format(**found)
+    "Z.III.procedure: users {placed} are placed in iteration 1; in iteration 2 all others "
+    "could have more than {level}: nobody is placed".format(**found)
 )

@@ -38,7 +38,8 @@ def utility_of_proposition_7(demands, capacity, reported, tasks, prices):
     """
     assert packed([[d] for d in reported], capacity, [[x] for x in tasks])
     assert reported[0] == demands[0]
-    assert all(x * sum(p * q for p, q in zip(prices, d)) == 1 for x, d in zip(tasks, reported)) and min(prices) >= 0
+    assert all(x * sum(p * q for p, q in zip(prices, d)) == 1 for x, d in zip(tasks, reported))
+    assert min(prices) >= 0
     assert sum(p * c for p, c in zip(prices, capacity)) == 2
     bundle = [tasks[1] * q for q in reported[1]]
     assert alone(demands[1], bundle) > F("0.835")

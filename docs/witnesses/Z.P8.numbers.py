@@ -48,7 +48,9 @@ def utility_of_proposition_8(variants, capacity, weights, tasks, rounds, bundle)
     """(1, 0, 0) is what LMMF leaves to user 2 when user 1 has all it can use, and one of user 2's demand vectors."""
     assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
     held = [[sum(x * d[r] for x, d in zip(row, vectors)) for r in range(len(capacity))] for row, vectors in zip(tasks, variants)]
-    assert held[1] == bundle and bundle in variants[1] and sum(tasks[1]) == 1
+    assert held[1] == bundle
+    assert bundle in variants[1]
+    assert sum(tasks[1]) == 1
     return {"worth": sum(tasks[1])}
 
 

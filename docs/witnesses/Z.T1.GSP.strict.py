@@ -58,7 +58,8 @@ def coalition_without_loss(
     assert all(sum(d) == 1 for rows in (*variants, *reported_variants) for d in rows)
     gains = {n: sum(tasks_after[n]) - sum(tasks[n]) for n in misreporting}
     n = max(gains, key=lambda m: gains[m])
-    assert min(gains.values()) >= 0 and gains[n] > 0
+    assert min(gains.values()) >= 0
+    assert gains[n] > 0
     told = "{" + ", ".join(str(m + 1) for m in misreporting) + "}"
     return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n]), "coalition": told}
 

@@ -52,7 +52,8 @@ def packed(demands, capacity, tasks):
 def envy_with_leftovers(demands, capacity, weights, tasks, rounds):
     """LMMF by Definition 1, where one user is also given all that nobody's tasks use."""
     assert lexicographic_in_a_pool([[d] for d in demands], capacity, weights, tasks, rounds)
-    assert all(sum(d) == 1 for d in demands) and set(weights) == {1}
+    assert all(sum(d) == 1 for d in demands)
+    assert set(weights) == {1}
     left = [c - sum(x[0] * d[r] for x, d in zip(tasks, demands)) for r, c in enumerate(capacity)]
     held = [[x[0] * q + rest for q, rest in zip(d, left)] for x, d in zip(tasks, demands)]
     pairs = [(n, m) for n in range(len(tasks)) for m in range(len(tasks)) if n != m]

@@ -71,7 +71,7 @@ PARTS = {
             "judges",
             "papers",
         ),
-        *("registry", "*", "machine", "matrix", "engine", "claims", "own_matrix", "pages"),
+        *("registry", "*", "machine", "matrix", "engine", "lone", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),

@@ -1,16 +1,17 @@
 """All lone scripts: by statement, and as the files of docs/witnesses."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
-from fairalloc.theorems.lone import d, k, p, properties, w, z
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
 
-__all__ = ["FORMS", "has_script", "scripts", "write_scripts"]
+__all__ = ["FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
 
-BY_PAPER = (d, k, p, properties, w, z)
-"""The modules whose arguments are registered when they are imported."""
+for _module in ("d", "k", "p", "properties", "w", "z"):
+    import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
 FORMS = {"python": "py", "latex": "tex"}
 """The forms of a script, and how its file ends."""
@@ -21,14 +22,25 @@ def has_script(name: str) -> bool:
     return name in ARGUMENTS
 
 
-def scripts() -> Iterator[LoneScript]:
+def lone_script(name: str, case: Case | None = None) -> LoneScript:
+    """The script of a statement.
+
+    Parameters
+    ----------
+    name : of the statement
+    case : another case than the witness on record
+    """
+    return LoneScript.of(name, case)
+
+
+def lone_scripts() -> Iterator[LoneScript]:
     """Those of all statements that have one, in the order of the statements."""
-    return (LoneScript.of(name) for name in all_statements() if has_script(name))
+    return (lone_script(name) for name in all_statements() if has_script(name))
 
 
 def write_scripts(folder: str | Path) -> None:
     """Write ID.py and ID.tex for every statement that has a script, and take away what has none."""
-    made = {f"{item.about.id}.{end}": getattr(item, form)() for item in scripts() for form, end in FORMS.items()}
+    made = {f"{item.about.id}.{end}": getattr(item, form)() for item in lone_scripts() for form, end in FORMS.items()}
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for old in [*target.glob("*.py"), *target.glob("*.tex")]:

@@ -102,9 +102,7 @@ def multipliers(rows: Table, sides: Sequence[Fraction], objective: Sequence[Frac
     (rows,) y, or None where no y bounds the objective
     """
     matrix = np.array([[-row[k] for row in rows] for k in range(len(objective))], dtype=object)
-    best = maximum(
-        np.array([-s for s in sides], dtype=object), matrix, np.array([-v for v in objective], dtype=object), True
-    )
+    best = maximum(np.array([-s for s in sides], dtype=object), matrix, np.array([-v for v in objective], dtype=object), True)
     return None if best is None else [F(v) for v in best.z]
 
 
@@ -119,6 +117,8 @@ def farkas(rows: Table, sides: Sequence[Fraction]) -> list[Fraction] | None:
     """
     columns = [[-row[k] for row in rows] for k in range(len(rows[0]))]
     matrix = np.array([*columns, [-s for s in sides]], dtype=object)
-    best = maximum(np.array([-s for s in sides], dtype=object), matrix, np.array([F(0)] * len(columns) + [F(1)], dtype=object), True)
+    best = maximum(
+        np.array([-s for s in sides], dtype=object), matrix, np.array([F(0)] * len(columns) + [F(1)], dtype=object), True
+    )
     assert best is not None, "y = 0 is feasible, and the value is at most 1"
     return [F(v) for v in best.z] if best.value > 0 else None

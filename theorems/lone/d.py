@@ -6,13 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.formulations.njc import Requests
+from fairalloc.models.polytopes import polytope_vertices
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import farkas, multipliers
 from fairalloc.theorems.lone.definitions import bound, complaint_rows, no_complaint, reasons
 from fairalloc.theorems.lone.script import argument
 from fairalloc.theorems.papers.d.complaints import by_equations, complaint, data
-from fairalloc.theorems.papers.d.judges import preferred
+from fairalloc.theorems.papers.d.judges import drf_of, preferred
 
 __all__ = ["bounds", "of_case"]
 
@@ -22,7 +23,7 @@ Rows = list[list[F]]
 
 
 def matrix(d: Requests) -> Rows:
-    """r by user and resource."""
+    """The requests by user and resource."""
     return [[part.get(j, F(0)) for j in range(d.R)] for part in d.parts]
 
 
@@ -34,7 +35,7 @@ def of_case(case: Case) -> dict[str, Any]:
 
 
 def bounds(requests: Rows, entitlements: Row, objective: Row) -> Rows:
-    """Factors for `bound`: for each way of reasons those of the best bound, or those that show that there is no such allocation."""
+    """Factors for `bound`: for each way of reasons those of the best bound, or of a proof that there is no such allocation."""
     found = []
     for way in reasons(len(requests), len(requests[0])):
         rows, sides = complaint_rows(requests, entitlements, way)
@@ -53,10 +54,10 @@ def _worst(case: Case, gap: Any) -> list[Fraction]:
 def _prefers(d: Requests, x: Sequence[Fraction]) -> Fraction:
     """How much more of its request somebody could have with what another holds."""
     users = range(len(x))
-    return max(preferred(d, x, n, m) - x[n] for n in users for m in users if n != m)
+    return max(F(preferred(d, x, n, m)) - x[n] for n in users for m in users if n != m)
 
 
-# ---- all allocations, and one of them ------------------------------------------------------------------------------------------
+# ---- all allocations, and one of them -------------------------------------------------------------------------------------
 
 
 def _two_allocations(case: Case) -> dict[str, Any]:
@@ -75,9 +76,11 @@ def _two_allocations(case: Case) -> dict[str, Any]:
 )
 def njc_without_pareto_optimality(requests: Rows, entitlements: Row, x: Row, better: Row) -> dict[str, Any]:
     """The first is NJC, the second fits and gives nobody less and somebody more; entitlements add up to 1, and one is 0."""
-    assert sum(entitlements) == 1 and min(entitlements) == 0
+    assert sum(entitlements) == 1
+    assert min(entitlements) == 0
     assert no_complaint(requests, entitlements, x)
-    assert all(0 <= a <= b <= 1 for a, b in zip(x, better)) and x != better
+    assert all(0 <= a <= b <= 1 for a, b in zip(x, better))
+    assert x != better
     assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in range(len(requests[0])))
     texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
@@ -92,8 +95,11 @@ def njc_without_pareto_optimality(requests: Rows, entitlements: Row, x: Row, bet
 )
 def two_allocations_of_two_users(requests: Rows, entitlements: Row, x: Row, better: Row) -> dict[str, Any]:
     """Two users, of whom one is entitled to nothing, and two different NJC allocations."""
-    assert len(requests) == 2 and sum(entitlements) == 1 and x != better
-    assert no_complaint(requests, entitlements, x) and no_complaint(requests, entitlements, better)
+    assert len(requests) == 2
+    assert sum(entitlements) == 1
+    assert x != better
+    assert no_complaint(requests, entitlements, x)
+    assert no_complaint(requests, entitlements, better)
     texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
 
@@ -164,7 +170,8 @@ def misreport_that_helps(
 )
 def njc_with_envy(requests: Rows, entitlements: Row, x: Row) -> dict[str, Any]:
     """An NJC allocation for equal entitlements, and what each could have with the bundle of another."""
-    assert no_complaint(requests, entitlements, x) and len(set(entitlements)) == 1
+    assert no_complaint(requests, entitlements, x)
+    assert len(set(entitlements)) == 1
     pairs = [(n, m) for n in range(len(x)) for m in range(len(x)) if n != m]
     worth = {(n, m): min([F(1)] + [x[m] * s / r for s, r in zip(requests[m], requests[n]) if r]) for n, m in pairs}
     n, m = max(pairs, key=lambda pair: worth[pair] - x[pair[0]])
@@ -174,7 +181,8 @@ def njc_with_envy(requests: Rows, entitlements: Row, x: Row) -> dict[str, Any]:
 
 def _imitation(case: Case) -> dict[str, Any]:
     """An allocation in which a user envies another, and one after it requests the same in which it gains nothing."""
-    d, found = data(case), []
+    d = data(case)
+    found: list[dict[str, Any]] = []
     for n in range(len(d.parts)):
         for m in range(len(d.parts)):
             parts = tuple(d.parts[m] if k == n else part for k, part in enumerate(d.parts))
@@ -182,23 +190,29 @@ def _imitation(case: Case) -> dict[str, Any]:
                 if preferred(d, x, n, m) > x[n]:
                     after = min(by_equations(replace(d, parts=parts)), key=lambda y: (y[n], y))
                     found.append({"x": list(x), "after": list(after), "user": n, "envied": m})
-    worth = {k: min(F(1), *(made["after"][made["user"]] * matrix(d)[made["envied"]][j] / r
-             for j, r in d.parts[made["user"]].items())) for k, made in enumerate(found)}  # fmt: skip
-    best = next(made for k, made in enumerate(found) if worth[k] <= made["x"][made["user"]])
+    requests = matrix(d)
+
+    def gain(made: dict[str, Any]) -> Fraction:
+        n, m = made["user"], made["envied"]
+        parts = [made["after"][n] * s / r for s, r in zip(requests[m], requests[n], strict=True) if r]
+        return F(min([F(1), *parts]) - made["x"][n])
+
+    best = next(made for made in found if gain(made) <= 0)
     return of_case(case) | best
 
 
 @argument(
     "D.S4.envy-free.step",
     answers="some",
-    sentence="at x = {x} user {user} envies user {envied}; when it requests the same it may get {got} of its request, and had {have}",
+    sentence="at x = {x} user {user} envies user {envied}; requesting the same it may get {got} of its request, and had {have}",
     formula=r"x_{{{user}}} = {have} \ge {got}, \qquad x' = {after}",
     more=_imitation,
 )
 def imitation_without_gain(requests: Rows, entitlements: Row, x: Row, after: Row, user: int, envied: int) -> dict[str, Any]:
     """NJC allocations before and after the user requests what the envied one does; by these it need not gain."""
     copied = [requests[envied] if n == user else row for n, row in enumerate(requests)]
-    assert no_complaint(requests, entitlements, x) and no_complaint(copied, entitlements, after)
+    assert no_complaint(requests, entitlements, x)
+    assert no_complaint(copied, entitlements, after)
     worth = min([F(1)] + [x[envied] * s / r for s, r in zip(requests[envied], requests[user]) if r])
     got = min([F(1)] + [after[user] * s / r for s, r in zip(copied[user], requests[user]) if r])
     assert worth > x[user] >= got
@@ -208,8 +222,6 @@ def imitation_without_gain(requests: Rows, entitlements: Row, x: Row, after: Row
 
 def _evened(case: Case) -> dict[str, Any]:
     """An NJC allocation, and one that fits in which the least dominant share that differs is larger."""
-    from fairalloc.theorems.papers.d.judges import drf_of
-
     d = data(case)
     fair = drf_of(d)
     x = next(x for x in by_equations(d) if x != fair)
@@ -219,39 +231,41 @@ def _evened(case: Case) -> dict[str, Any]:
 @argument(
     "D.S4.same-dominant",
     answers="some",
-    sentence="x = {x} has no complaint and is not DRF, for {better} fits, and has lexicographically larger dominant shares",
+    sentence="x = {x} has no complaint and is not DRF: {better} fits and has lexicographically larger dominant shares",
     formula=r"s(x) = {shares} \prec {others} = s(x')",
     more=_evened,
 )
 def njc_that_is_not_drf(requests: Rows, entitlements: Row, x: Row, better: Row) -> dict[str, Any]:
-    """One dominant resource for all. DRF has the lexicographically largest sorted shares x_i max_j r_ij / e_i of all that fits."""
+    """One dominant resource for all. Sorted shares x_i max_j r_ij / e_i are lexicographically largest in DRF."""
     resources = range(len(requests[0]))
     assert any(all(row[j] == max(row) for row in requests) for j in resources)
     assert no_complaint(requests, entitlements, x)
-    assert all(0 <= v <= 1 for v in better) and all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in resources)
+    assert all(0 <= v <= 1 for v in better)
+    assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in resources)
     shares = [sorted(v * max(row) / e for v, row, e in zip(part, requests, entitlements)) for part in (x, better)]
     assert shares[0] < shares[1]
     texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, better, *shares)]
     return dict(zip(("x", "better", "shares", "others"), texts))
 
 
-# ---- the assumptions of section 5 ---------------------------------------------------------------------------------------------------
+# ---- the assumptions of section 5 -----------------------------------------------------------------------------------------
 
 
 @argument(
     "D.S5.dummies-zero",
     answers="some",
-    sentence="at x = {x} the dummy of user {user} is full and justifies user {other}, who is entitled to 0; by (2) it is not justified",
+    sentence="at x = {x} the full dummy of user {user} justifies user {other}, who is entitled to 0; (2) does not",
     formula=r"x = {x}, \qquad e = {e}",
     more=lambda case: of_case(case) | {"x": of_case(case)["points"][0]},
 )
 def dummy_that_justifies(requests: Rows, entitlements: Row, x: Row) -> dict[str, Any]:
-    """A dummy resource for each user, of which it alone requests all: full where x_i = 1. With them x has no complaint, else it has."""
+    """A dummy for each user, of which it alone requests all: full where x_i = 1. With them x has no complaint, else it has."""
     users = range(len(x))
     dummies = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
     used = [sum(v * row[j] for v, row in zip(x, dummies)) for j in range(len(dummies[0]))]
     full = [j for j, load in enumerate(used) if load == 1]
-    assert max(used) <= 1 and all(any(v * row[j] >= e for j in full) for v, row, e in zip(x, dummies, entitlements))
+    assert max(used) <= 1
+    assert all(any(v * row[j] >= e for j in full) for v, row, e in zip(x, dummies, entitlements))
     assert not no_complaint(requests, entitlements, x)
     n = next(n for n in users if entitlements[n] == 0 and x[n] < 1)
     texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, entitlements)]
@@ -285,7 +299,9 @@ def nothing_to_renormalise(requests: Rows, entitlements: Row) -> dict[str, Any]:
     """Who requests less than its entitlement of everything is removed; the rest of the entitlements is to be scaled to 1."""
     n = next(n for n, (row, e) in enumerate(zip(requests, entitlements)) if all(r < e for r in row))
     rest = sum(e for m, e in enumerate(entitlements) if m != n)
-    assert rest == 0 and sum(entitlements) == 1 and len(requests) > 1
+    assert rest == 0
+    assert sum(entitlements) == 1
+    assert len(requests) > 1
     return {"user": n + 1, "rest": rest}
 
 
@@ -312,13 +328,11 @@ def region_with_many_vertices(requests: Rows, vertices: Rows) -> dict[str, Any]:
 
 def _vertices_of_two(requests: Rows) -> Rows:
     """The vertices of the region of two users."""
-    from fairalloc.analysis.solution_set import polytope_vertices
-
     rows = [({n: row[j] for n, row in enumerate(requests) if row[j]}, F(1)) for j in range(len(requests[0]))]
     return [list(x) for x in sorted(polytope_vertices([F(0)] * 2, [F(1)] * 2, [], rows))]
 
 
-# ---- the trajectory ------------------------------------------------------------------------------------------------------------------
+# ---- the trajectory -------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -330,13 +344,15 @@ def _vertices_of_two(requests: Rows) -> Rows:
 def boundary_where_f_is_finite(requests: Rows, x: Row) -> dict[str, Any]:
     """The terms of f have logarithms of slacks, those of resources and 1 - x_i of the dummies, and diverge where one is 0."""
     slacks = [1 - sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))] + [1 - v for v in x]
-    assert min(x) == 0 and max(x) <= 1 and min(slacks) > 0
+    assert min(x) == 0
+    assert max(x) <= 1
+    assert min(slacks) > 0
     return {"x": "(" + ", ".join(map(str, x)) + ")", "slacks": "(" + ", ".join(map(str, slacks)) + ")"}
 
 
 @argument(
     "D.E11",
-    sentence="at x = 1/2 the terms of resource 1 and of the dummy are {first} and {second}: their sum is 1, as (11) says, and neither is",
+    sentence="at x = 1/2 the terms of resource 1 and of the dummy are {first} and {second}: it is their sum that is 1",
     formula=r"\frac{{x' r}}{{1 - x r}} = {first} \ne 1, \qquad {first} + {second} = 1",
     assumed="one user who requests all of one resource, at x = 1/2",
 )
@@ -346,7 +362,8 @@ def derivative_of_11() -> dict[str, Any]:
     terms = [r / (1 - x * r), 1 / (1 - x)]  # the derivatives by x
     speed = 1 / sum(terms)
     rates = [speed * term for term in terms]
-    assert sum(rates) == 1 and rates[0] != 1
+    assert sum(rates) == 1
+    assert rates[0] != 1
     return {"first": rates[0], "second": rates[1]}
 
 
@@ -364,7 +381,8 @@ def matrix_of_13(requests: Rows, x: Row) -> dict[str, Any]:
     users = range(len(x))
     rows = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
     slacks = [1 - sum(v * row[j] for v, row in zip(x, rows)) for j in range(len(rows[0]))]
-    assert min(slacks) > 0 and min(x) > 0
+    assert min(slacks) > 0
+    assert min(x) > 0
     b = [[r / s for r, s in zip(row, slacks)] for row in rows]
     entry = {(i, k): x[i] * sum(p * q for p, q in zip(b[i], b[k])) for i in users for k in users if i != k}
     i, k = next(place for place in entry if entry[place] != entry[place[::-1]])
@@ -385,7 +403,7 @@ def _only_one(case: Case) -> dict[str, Any]:
 @argument(
     "D.L3.step",
     answers="all",
-    sentence="the limit is x = {x}, the only NJC allocation; for user {user} and the full resource {resource} the numerator is {gap}",
+    sentence="the limit is x = {x}, the only NJC allocation; for user {user} and full resource {resource} the numerator is {gap}",
     formula=r"x_{{{user}}} r_{{{user}{resource}}} - e_{{{user}}} = {gap} \ne 0",
     more=_only_one,
 )
@@ -419,8 +437,10 @@ def one_end_for_all_weights(requests: Rows, entitlements: Row, x: Row, prices: R
     sum_i x_i(t) r_ij this is (1/c) (sum_j w_j + c). So with y = x* it is at most 1 + delta, delta = sum w / c. By the prices
     sum_i e_i y_i / x*_i <= 1 for all y that fit, x(t) too. Adding both, with u = x_i(t) / x*_i: e_i (1/u + u - 2) <= delta.
     """
-    assert no_complaint(requests, entitlements, x) and sum(entitlements) == 1
-    assert min(prices) >= 0 and sum(prices) <= 1
+    assert no_complaint(requests, entitlements, x)
+    assert sum(entitlements) == 1
+    assert min(prices) >= 0
+    assert sum(prices) <= 1
     assert all(sum(p * r for p, r in zip(prices, row)) >= e / v for row, e, v in zip(requests, entitlements, x))
     delta = F(1, 10**12)
     for e in entitlements:
@@ -440,5 +460,6 @@ def eighth_solution_of_the_circle(requests: Rows, entitlements: Row, x: Row) -> 
     """The printed six give two users 3/8 and two 1/4; all of them and x have no complaint."""
     pairs = [(n, m) for n in range(4) for m in range(n)]
     printed = [[F(3, 8) if n in pair else F(1, 4) for n in range(4)] for pair in pairs] + [[F(1, 3)] * 4]
-    assert all(no_complaint(requests, entitlements, one) for one in [*printed, x]) and x not in printed
+    assert all(no_complaint(requests, entitlements, one) for one in [*printed, x])
+    assert x not in printed
     return {"x": "(" + ", ".join(map(str, x)) + ")"}

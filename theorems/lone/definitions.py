@@ -1,4 +1,4 @@
-"""What lone scripts check with: definitions of the mechanisms as tests of given answers, by additions and comparisons of rationals.
+"""What lone scripts check with: definitions of mechanisms as tests of given answers, by comparisons of rationals.
 
 The source of these functions is copied into the scripts (script.py), so they use nothing but `Fraction`, each other and builtins.
 
@@ -55,7 +55,7 @@ def fits(demands: Rows, capacities: Rows, eligible: Places, tasks: Rows) -> bool
     return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
 
 
-# ---- lexicographic max-min fairness ----------------------------------------------------------------------------------------
+# ---- lexicographic max-min fairness ---------------------------------------------------------------------------------------
 
 
 def lexicographic(demands: Rows, capacities: Rows, eligible: Places, unit: Row, tasks: Rows, rounds: list[Rows]) -> bool:
@@ -100,7 +100,7 @@ def lexicographic_in_a_pool(demands: list[Rows], capacity: Row, unit: Row, tasks
     return len(kept) == len(demands) and packed(demands, capacity, tasks)
 
 
-# ---- whole tasks ---------------------------------------------------------------------------------------------------------------
+# ---- whole tasks ----------------------------------------------------------------------------------------------------------
 
 
 def whole_tasks(demands: Rows, capacities: Rows, best_fit: bool) -> list[int]:
@@ -121,7 +121,7 @@ def whole_tasks(demands: Rows, capacities: Rows, best_fit: bool) -> list[int]:
     return tasks
 
 
-# ---- shares at each server, and the game -------------------------------------------------------------------------------------
+# ---- shares at each server, and the game ----------------------------------------------------------------------------------
 
 
 def ps_dsf(demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows) -> bool:
@@ -155,7 +155,7 @@ def equilibrium(
     return fits(demands, capacities, eligible, tasks)
 
 
-# ---- Problem 3 and PS-MFA of K ---------------------------------------------------------------------------------------------------
+# ---- Problem 3 and PS-MFA of K --------------------------------------------------------------------------------------------
 
 
 def whole_root(square: int) -> int:
@@ -210,7 +210,7 @@ def no_descent(gradient: Row, columns: Rows, priced: list[bool], factors: Row) -
     return parts == [-g for g in gradient] and all(s >= 0 or p for s, p in zip(factors, priced))
 
 
-# ---- no justified complaints ------------------------------------------------------------------------------------------------------
+# ---- no justified complaints ----------------------------------------------------------------------------------------------
 
 
 def no_complaint(requests: Rows, entitlements: Row, x: Row) -> bool:

@@ -22,8 +22,19 @@ Rows = list[list[F]]
 Places = list[list[int]]
 
 
-def prices_of(instance: Instance, tasks: Rows, alpha: int, B: Fraction = F(0)) -> Rows:
-    """lambda (K, R) of an equilibrium, least at each server, for g' = z^-alpha + B / z."""
+NOTHING = F(0)
+
+
+def prices_of(instance: Instance, tasks: Rows, alpha: int, B: Fraction = NOTHING) -> Rows:
+    """The prices of an equilibrium by server and resource, for g' = z^-alpha + B / z.
+
+    Parameters
+    ----------
+    instance : the problem
+    tasks : by user and server
+    alpha : a whole number
+    B : of (22)
+    """
     exact, found = instance.exact, []
     demands, have = [rows[0] for rows in exact.demands], [sum(row, F(0)) for row in tasks]
     for i, capacity in enumerate(exact.capacities):
@@ -43,7 +54,7 @@ def _simple_equilibrium(instance: Instance, alpha: int) -> dict[str, Any]:
     return {"tasks": tasks, "prices": prices_of(instance, tasks, alpha)}
 
 
-# ---- Theorem 3 and 4.4 -------------------------------------------------------------------------------------------------------
+# ---- Theorem 3 and 4.4 ----------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -84,7 +95,7 @@ def unbounded_multiplier(
     return {"server": i + 1, "resource": r + 1}
 
 
-# ---- several equilibria -----------------------------------------------------------------------------------------------------------
+# ---- several equilibria ---------------------------------------------------------------------------------------------------
 
 
 def _two_equilibria(case: Case) -> dict[str, Any]:
@@ -129,7 +140,8 @@ def two_isolated_equilibria(
         for i, capacity in enumerate(capacities):
             served, priced = [n for n, row in enumerate(x) if row[i]], [r for r, v in enumerate(p[i]) if v]
             full = [r for r, c in enumerate(capacity) if sum(row[i] * d[r] for row, d in zip(x, demands)) == c]
-            assert full == priced and len(served) == len(priced) <= 2
+            assert full == priced
+            assert len(served) == len(priced) <= 2
             block = [[demands[n][r] for r in priced] for n in served]
             assert len(block) == 1 or block[0][0] * block[1][1] != block[0][1] * block[1][0]
             for n, d in enumerate(demands):
@@ -141,7 +153,7 @@ def two_isolated_equilibria(
     return {"first": f"({', '.join(first)})", "second": f"({', '.join(second)})"}
 
 
-# ---- formulas ---------------------------------------------------------------------------------------------------------------------
+# ---- formulas -------------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -150,9 +162,7 @@ def two_isolated_equilibria(
     formula=r"\frac{{g'(z)}}{{\gamma}} = {needed} \ne {printed} = "
     r"\varphi^\alpha \gamma^{{\alpha - 1}} \frac{{A^\alpha}}{{x^\alpha}} + \frac{{B}}{{x}}",
 )
-def formula_104(
-    demands: Rows, capacities: Rows, weights: Row, alpha: int, A: F, B: F, points: list[Rows]
-) -> dict[str, Any]:
+def formula_104(demands: Rows, capacities: Rows, weights: Row, alpha: int, A: F, B: F, points: list[Rows]) -> dict[str, Any]:
     """g'(z) / gamma with g'(z) = (A / z)^alpha + B / z (22), against the right side that is printed."""
     (tasks,) = points
     for n, row in enumerate(tasks):
@@ -178,7 +188,7 @@ def penalty_of_footnote_8(demands: Rows, capacities: Rows, points: list[Rows], e
     for n, d in enumerate(demands):
         load = sum(row[0] * q[0] for row, q in zip(tasks, demands)) / capacities[0][0]
         slope = (load - 1 + epsilon) / epsilon**2 * d[0] / capacities[0][0]
-        price = max(load - 1 + epsilon, 0) / epsilon**2  # (57)
+        price = max(load - 1 + epsilon, F(0)) / epsilon**2  # (57)
         wanted = -price * d[0] / capacities[0][0]  # (55)
         if slope != wanted:
             return {"x": [str(sum(row)) for row in tasks], "user": n + 1, "slope": slope, "wanted": wanted}
@@ -196,14 +206,14 @@ def projection_moves_ineligible(demands: Rows, capacities: Rows, eligible: Place
         for r in range(len(capacities[0])):
             d, push = [row[r] for row in demands], [F(places[i]) for places in eligible]
             along = sum(a * b for a, b in zip(push, d)) / sum(a * a for a in d)
-            v = [a - max(along, 0) * b for a, b in zip(push, d)]
+            v = [a - max(along, F(0)) * b for a, b in zip(push, d)]
             moved = [n for n, places in enumerate(eligible) if not places[i] and v[n]]
             if moved:
                 return {"server": i + 1, "resource": r + 1, "user": moved[0] + 1, "v": v[moved[0]]}
     raise AssertionError("nobody moves who is not eligible")
 
 
-# ---- 6.2 --------------------------------------------------------------------------------------------------------------------------------
+# ---- 6.2 ------------------------------------------------------------------------------------------------------------------
 
 
 def _at_two_alphas(case: Case) -> dict[str, Any]:
@@ -234,7 +244,7 @@ def less_utilisation(
     return {"one": used[0], "infinite": used[1]}
 
 
-# ---- PS-MFA -----------------------------------------------------------------------------------------------------------------------------
+# ---- PS-MFA ---------------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -327,8 +337,9 @@ def direction_without_descent(
         for r, column in zip(full, columns):
             beta, slope = -sum(a * b for a, b in zip(by_x[i], column)), by_price[i][r]
             v = -slope + (beta if slope * beta <= 0 else 0)  # (47), U(0) = 1
-            v = v if prices[i][r] > 0 else max(v, 0)  # (48)
-            assert prices[i][r] >= 0 and (v == 0 or slope == 0)
+            v = v if prices[i][r] > 0 else max(v, F(0))  # (48)
+            assert prices[i][r] >= 0
+            assert v == 0 or slope == 0
             moves.append(v)
     assert any(moves)
     return {"moves": "(" + ", ".join(map(str, moves)) + ")"}
@@ -344,7 +355,7 @@ def _lemma_4(case: Case) -> dict[str, Any]:
 
 @argument(
     *("K.L4", "K.T8"),
-    sentence="v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}: PS-MFA that starts here ends here",
+    sentence="v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}: PS-MFA ends where it starts",
     formula=r"v = 0, \qquad \frac{{\partial \Psi}}{{\partial x_{{{user}{server}}}}} = {slope} \ne 0",
     more=_lemma_4,
     assumed="Assumption 2, alpha = 2 in (22)",
@@ -381,21 +392,25 @@ def steps_that_become_small(alpha: int, start: F, first: F, shrink: F) -> dict[s
     """One user alone on a server of capacity 1, d = 1, lambda = 0, from x = start; f = -x^-alpha, rho = sqrt(x^2 + f^2).
 
     v = psi (1 - x / rho) + psi (1 - f / rho) alpha x^(-alpha - 1) with psi = rho - x - f (K 93). Let start <= x < 1: as x < rho
-    and f < 0, psi is between -f >= 1 and -2 f, 1 - x / rho between 0 and 1, 1 - f / rho between 1 and 2: alpha <= v <= M. Steps of
+    and f < 0, psi is between -f >= 1 and -2 f, 1 - x / rho between 0 and 1, 1 - f / rho between 1 and 2: alpha <= v <= M. Steps
     first (end - start) / M shrink^h keep x below end = (1 + start) / 2, where nothing is full; each lowers Psi, as dPsi/dx = -v.
     The sums below follow x with v enclosed by rho's bounds of 10^-30: Psi = psi^2 / 2 falls in each iteration.
     """
-    assert 0 < start < 1 and 0 < shrink < 1 and first / (1 - shrink) <= 1
+    assert 0 < start < 1
+    assert 0 < shrink < 1
+    assert first / (1 - shrink) <= 1
     end, M = (1 + start) / 2, 2 * start**-alpha * (1 + 2 * alpha * start ** (-alpha - 1))
     x, step, before = start, first * (end - start) / M, None
     for _ in range(24):
         f, digits = -(x**-alpha), 10**30
         low = F(whole_root((x * x + f * f).numerator * digits**2 // (x * x + f * f).denominator), digits)
         rho, high = low, low + F(1, digits)
-        assert rho * rho <= x * x + f * f <= high * high and x < rho
+        assert rho * rho <= x * x + f * f <= high * high
+        assert x < rho
         v_low = (rho - x - f) * (1 - x / rho) + (rho - x - f) * (1 - f / high) * alpha * x ** (-alpha - 1)
         v_high = (high - x - f) * (1 - x / high) + (high - x - f) * (1 - f / rho) * alpha * x ** (-alpha - 1)
-        assert alpha <= v_low and v_high <= M
+        assert alpha <= v_low
+        assert v_high <= M
         assert before is None or (high - x - f) < before
         before = rho - x - f
         x = F(int((x + step * v_low) * 10**20), 10**20)  # a little less than the step: as good a step of this kind

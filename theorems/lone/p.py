@@ -5,7 +5,7 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import by_server, lexicographic_answer, rational_answer
-from fairalloc.theorems.lone.definitions import alone, fits, lexicographic, ps_dsf
+from fairalloc.theorems.lone.definitions import alone, lexicographic, ps_dsf
 from fairalloc.theorems.lone.script import argument
 
 __all__ = ["of_ps_dsf"]
@@ -15,13 +15,16 @@ Row = list[F]
 Rows = list[list[F]]
 Places = list[list[int]]
 
+TABLE_4 = (("40", "170", "0", "0"), ("20", "85", "0", "0"), ("0", "0", "82.5", "0"), ("0", "0", "0", "27.5"))
+"""Of PS-DSF, as printed."""
+
 
 def of_ps_dsf(case: Case) -> dict[str, Any]:
     """An exact PS-DSF allocation."""
     return {"tasks": by_server(case.instance, rational_answer(case.instance, "ps-dsf").x)}
 
 
-# ---- printed numbers ------------------------------------------------------------------------------------------------------------
+# ---- printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -53,7 +56,8 @@ def shares_of_fig_2(demands: Rows, capacities: Rows, eligible: Places, weights: 
     """The tasks are PS-DSF, and 8 for user 4, as printed."""
     assert ps_dsf(demands, capacities, eligible, weights, tasks)
     gamma = alone(demands[3], capacities[0])
-    assert sum(tasks[3]) == 8 and sum(tasks[3]) / gamma != 1
+    assert sum(tasks[3]) == 8
+    assert sum(tasks[3]) / gamma != 1
     return {"share": sum(tasks[3]) / gamma, "gamma": gamma}
 
 
@@ -77,7 +81,7 @@ def user_3_of_table_4(
 @argument(
     "P.V.cpu",
     answers="some",
-    sentence="by the allocation that Table IV prints classes A and B use {used} of their CPU, {total}, and of their memory {memory}",
+    sentence="by Table IV classes A and B use {used} of their CPU, {total}, and {memory} of their memory, all of it",
     formula=r"\sum_{{n, i \in \{{A, B\}}}} x_{{ni}} d_{{n1}} = {used} < {total}",
     more=lambda case: {"tasks": [[F(v) for v in row] for row in TABLE_4]},
 )
@@ -86,15 +90,12 @@ def cpu_of_table_4(demands: Rows, capacities: Rows, eligible: Places, weights: R
     assert ps_dsf(demands, capacities, eligible, weights, tasks)
     used = [sum(x[i] * d[r] for x, d in zip(tasks, demands) for i in (0, 1)) for r in (0, 1)]
     total = [capacities[0][r] + capacities[1][r] for r in (0, 1)]
-    assert used[0] < total[0] and used[1] == total[1]
+    assert used[0] < total[0]
+    assert used[1] == total[1]
     return {"used": used[0], "total": total[0], "memory": used[1]}
 
 
-TABLE_4 = (("40", "170", "0", "0"), ("20", "85", "0", "0"), ("0", "0", "82.5", "0"), ("0", "0", "0", "27.5"))
-"""Of PS-DSF, as printed."""
-
-
-# ---- the induction -----------------------------------------------------------------------------------------------------------------
+# ---- the induction --------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -104,18 +105,20 @@ TABLE_4 = (("40", "170", "0", "0"), ("20", "85", "0", "0"), ("0", "0", "82.5", "
     assumed="demands, capacities and weights below; user 1 is n_0",
 )
 def induction_for_sharing(demands: Rows, capacities: Rows, eligible: Places, weights: Row) -> dict[str, Any]:
-    """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain. It is frozen then."""
+    """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
     part, given = F(1, 3), F(1, 4)
     gamma = [[alone(d, c) * may for c, may in zip(capacities, places)] for d, places in zip(demands, eligible)]
-    assert weights == [1, 1, 1] and gamma[0][0] == gamma[2][0] == 0
-    assert given * gamma[0][1] > 0 and part * gamma[1][0] - given * gamma[1][1] > 0
+    assert weights == [1, 1, 1]
+    assert gamma[0][0] == gamma[2][0] == 0
+    assert given * gamma[0][1] > 0
+    assert part * gamma[1][0] - given * gamma[1][1] > 0
     left = [1 - 0 * part, 1 - part - given]  # server 1 is for user 2 alone; user 1 has 1/3 + 1/4 of server 2
     promised = [sum(c * g for c, g in zip(left, row)) / 2 / sum(row) for row in gamma[1:]]
     assert min(promised) < part
     return {"promised": min(promised), "part": part}
 
 
-# ---- Algorithm I ---------------------------------------------------------------------------------------------------------------------
+# ---- Algorithm I ----------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -137,7 +140,8 @@ def update_allocation(demands: Rows, capacities: Rows, weights: Row, points: lis
     used = [sum(v * d[r] for v, d in zip(x, demands)) for r in resources]
     full = [r for r in resources if used[r] == capacity[r] and any(demands[n][r] for n in lowest)]
     chosen = [max((n for n, v in enumerate(x) if v and demands[n][r]), key=lambda n: z[n]) for r in full]
-    assert full and all(z[n] > min(z) for n in chosen)  # the test (17) fails for every r, so tasks are updated
+    assert full
+    assert all(z[n] > min(z) for n in chosen)
     f = [capacity[r] - used[r] + sum(x[n] * demands[n][r] for n in chosen) for r in resources]
     D = [sum(unit[n] * demands[n][r] for n in lowest) for r in resources]
     rise = min(f[r] / D[r] for r in resources if D[r])
@@ -151,7 +155,7 @@ def update_allocation(demands: Rows, capacities: Rows, weights: Row, points: lis
 @argument(
     "P.A1.defined",
     answers="some",
-    sentence="at server {server} nobody who is left uses resource {resource}, which is full and demanded by who has the least share",
+    sentence="at server {server} nobody who is left uses resource {resource}, which is full, and N* demands it",
     formula=r"\{{ n \in N_{server} : x_{{n{server}}} d_{{n{resource}}} > 0 \}} = \emptyset, \qquad {resource} \in R^*",
     more=of_ps_dsf,
 )
@@ -190,7 +194,9 @@ def rounds_without_end(demands: Rows, capacities: Rows, eligible: Places, weight
     may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
     both = next(n for n in range(3) if all(may[n]))
     own = [next(n for n in range(3) if n != both and may[n][i]) for i in (0, 1)]
-    assert own[0] != own[1] and not may[own[0]][1] and not may[own[1]][0]
+    assert own[0] != own[1]
+    assert not may[own[0]][1]
+    assert not may[own[1]][0]
     here = [(n, i) for i in (0, 1) for n in (both, own[i])]
     assert all(alone(demands[n], capacities[i]) == demands[n][0] == capacities[i][0] == 1 for n, i in here)
     x, y = [F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]  # of user `both` and of the others: DRF on each server by itself
@@ -202,8 +208,11 @@ def rounds_without_end(demands: Rows, capacities: Rows, eligible: Places, weight
             h = x[i] if more > 0 else y[i]
             beta = min(F(1), abs(more) / (2 * h))
             x[i], y[i] = (x[i] - beta * h, y[i] + beta * h) if more > 0 else (x[i] + beta * h, y[i] - beta * h)
-            assert sum(x) == y[i] and x[i] + y[i] == 1 and beta < 1
+            assert sum(x) == y[i]
+            assert x[i] + y[i] == 1
+            assert beta < 1
         changes.append([a - b for a, b in zip(x, before)])
     ratio = changes[2][0] / changes[1][0]
-    assert 0 < ratio < 1 and all(b == [ratio * v for v in a] for a, b in zip(changes[1:], changes[2:]))
+    assert 0 < ratio < 1
+    assert all(changes[h + 1] == [ratio * v for v in changes[h]] for h in range(1, len(changes) - 1))
     return {"rounds": len(changes), "ratio": ratio}

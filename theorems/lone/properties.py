@@ -1,4 +1,4 @@
-"""Arguments that serve several papers: sharing incentive of lexicographic mechanisms, Pareto optimality of PS-DSF, envy by totals."""
+"""Arguments against statements of K and P: sharing incentive of TSF, Pareto optimality of PS-DSF, envy by totals."""
 
 from fractions import Fraction
 from typing import Any
@@ -68,7 +68,8 @@ def ps_dsf_without_pareto_optimality(
     assert fits(demands, capacities, eligible, better)
     have, more = [sum(x) for x in tasks], [sum(x) for x in better]
     gains = [b - a for a, b in zip(have, more)]
-    assert min(gains) >= 0 and max(gains) > 0
+    assert min(gains) >= 0
+    assert max(gains) > 0
     n = gains.index(max(gains))
     return {"user": n + 1, "have": have[n], "more": more[n]}
 
@@ -81,9 +82,7 @@ def ps_dsf_without_pareto_optimality(
     r"\tfrac{{\varphi_{{{user}}} x_{{{envied}}} d_{{{envied}r}}}}{{\varphi_{{{envied}}} d_{{{user}r}}}}",
     more=lambda case: {"tasks": by_server(case.instance, rational_answer(case.instance, "ps-dsf").x)},
 )
-def ps_dsf_with_envy(
-    demands: Rows, capacities: Rows, eligible: list[list[int]], weights: list[F], tasks: Rows
-) -> dict[str, Any]:
+def ps_dsf_with_envy(demands: Rows, capacities: Rows, eligible: list[list[int]], weights: list[F], tasks: Rows) -> dict[str, Any]:
     """The tasks are PS-DSF. What another has in all, wherever it lies, would be worth more tasks."""
     assert ps_dsf(demands, capacities, eligible, weights, tasks)
     have, users = [sum(x) for x in tasks], range(len(tasks))

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.errors import FairallocError, InstanceError
+from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.lone import definitions
-from fairalloc.theorems.registry import all_statements, statement
+from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
 
 __all__ = ["ANSWERS", "ARGUMENTS", "Argument", "LoneScript", "argument", "given", "plain_source"]
@@ -239,7 +239,7 @@ def _calling(name: str, names: str, end: str = "") -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name}(", f"    {names}", f"){end}"]
 
 
-# ---- data ----------------------------------------------------------------------------------------------------------------------
+# ---- data -----------------------------------------------------------------------------------------------------------------
 
 
 def _data(values: Mapping[str, Any]) -> list[str]:
@@ -281,7 +281,7 @@ def _long(value: Any) -> str:
     return "\n".join(["exact([" if _is_rational(value) else "[", *inner, "])" if _is_rational(value) else "]"])
 
 
-# ---- LaTeX ---------------------------------------------------------------------------------------------------------------------
+# ---- LaTeX ----------------------------------------------------------------------------------------------------------------
 
 SYMBOLS = {
     "demands": "D", "reported": "D'", "capacities": "C", "capacity": "c", "eligible": "E", "weights": r"\varphi",

@@ -14,6 +14,9 @@ Row = list[F]
 Rows = list[list[F]]
 Places = list[list[int]]
 
+TABLE_2 = ((10, "35.1", "23.4"), (12, "42.2", "27.4"), (14, "43.9", "28.0"), (16, "45.4", "24.2"), (20, "40.6", "20.0"))
+"""As printed."""
+
 
 @argument(
     "W.S2.drf",
@@ -58,12 +61,14 @@ def tasks_of_a_share(demands: Rows, capacities: Rows, points: list[Rows]) -> dic
 def program_6_as_printed(demands: Rows, capacities: Rows, eligible: Places, weights: Row) -> dict[str, Any]:
     """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
     users, servers = range(len(demands)), range(len(capacities))
-    assert len(capacities[0]) == 1 and len(users) < len(servers) and all(w == 1 for w in weights)
+    assert len(capacities[0]) == 1
+    assert len(users) < len(servers)
+    assert all(w == 1 for w in weights)
     total = sum(c[0] for c in capacities)
     tasks = [[c[0] / len(users) / d[0] for c in capacities] for d in demands]
     assert fits(demands, capacities, eligible, tasks)
     five = min(sum(x) * d[0] / total for x, d in zip(tasks, demands))
-    rows = [[F(int(l == i)) for _ in users for l in users] + [F(0)] for i in users]  # what server i has, in shares of the total
+    rows = [[F(int(j == i)) for _ in users for j in users] + [F(0)] for i in users]  # what server i has, in shares of the total
     rows += [[F(-int(n == m)) for m in users for _ in users] + [F(1)] for n in users]  # g - sum of g_nl over l in U <= 0
     sides = [capacities[i][0] / total for i in users] + [F(0)] * len(users)
     factors = [F(1, len(users))] * (2 * len(users))
@@ -75,7 +80,7 @@ def program_6_as_printed(demands: Rows, capacities: Rows, eligible: Places, weig
 @argument(
     "W.P8.alone",
     answers="all",
-    sentence="user {user} gets {have} of resource {resource}, which is dominant for everybody, and {part} where it is the only one",
+    sentence="user {user} gets {have} of resource {resource}, dominant for everybody, and {part} where it is the only one",
     formula=r"x_{{{user}}} d_{{{user}{resource}}} = {have} < {part} = \tfrac{{1}}{{n}} \sum_l c_{{l{resource}}}",
     more=lambda case: lexicographic_answer(case.instance, "drfh"),
 )
@@ -121,10 +126,8 @@ def weak_sharing_with_weights(
     formula=r"x^{{\text{{First-Fit}}}} = {filled} \ne {fair} = x^{{\text{{DRFH}}}}",
     more=lambda case: lexicographic_answer(case.instance, "drfh"),
 )
-def first_fit(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, rounds: list[Rows]
-) -> dict[str, Any]:
-    """Progressive filling with whole tasks, on the first server that fits, against DRFH, whose totals are these in all answers."""
+def first_fit(demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, rounds: list[Rows]) -> dict[str, Any]:
+    """Progressive filling with whole tasks, on the first server that fits, against DRFH, with these totals in all answers."""
     total = [sum(column) for column in zip(*capacities)]
     unit = [w * alone(d, total) for d, w in zip(demands, weights)]
     assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
@@ -156,9 +159,6 @@ def slots_of_table_2(table: Rows) -> dict[str, Any]:
     """Table 2 as printed: slots on the maximum server, utilisation of CPU and of memory in percent."""
     cpu = {slots: used for slots, used, _ in table}
     slots = max(cpu, key=lambda key: cpu[key])
-    assert slots != 14 and cpu[slots] > cpu[F(14)]
+    assert slots != 14
+    assert cpu[slots] > cpu[F(14)]
     return {"slots": slots, "cpu": cpu[slots], "at_14": cpu[F(14)]}
-
-
-TABLE_2 = ((10, "35.1", "23.4"), (12, "42.2", "27.4"), (14, "43.9", "28.0"), (16, "45.4", "24.2"), (20, "40.6", "20.0"))
-"""As printed."""

@@ -35,7 +35,7 @@ def points_by_variant(case: Case) -> dict[str, Any]:
     return {"points": [of_variants(case.instance, point) for point in case.points]}
 
 
-# ---- printed numbers -----------------------------------------------------------------------------------------------------------
+# ---- printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -47,7 +47,8 @@ def points_by_variant(case: Case) -> dict[str, Any]:
 def packing_of_fig_1(variants: list[Rows], capacity: Row, tasks: Rows) -> dict[str, Any]:
     """Both packings fit; a task is one of the user's demand vectors, so the utility is the number of tasks."""
     printed = [[F(5), F(1), F("5/2")]]
-    assert packed(variants, capacity, printed) and packed(variants, capacity, tasks)
+    assert packed(variants, capacity, printed)
+    assert packed(variants, capacity, tasks)
     assert sum(tasks[0]) > sum(printed[0])
     return {"printed": sum(printed[0]), "better": "(" + ", ".join(map(str, tasks[0])) + ")", "value": sum(tasks[0])}
 
@@ -66,7 +67,8 @@ def utility_of_proposition_7(demands: Rows, capacity: Row, reported: Rows, tasks
     """
     assert packed([[d] for d in reported], capacity, [[x] for x in tasks])
     assert reported[0] == demands[0]
-    assert all(x * sum(p * q for p, q in zip(prices, d)) == 1 for x, d in zip(tasks, reported)) and min(prices) >= 0
+    assert all(x * sum(p * q for p, q in zip(prices, d)) == 1 for x, d in zip(tasks, reported))
+    assert min(prices) >= 0
     assert sum(p * c for p, c in zip(prices, capacity)) == 2
     bundle = [tasks[1] * q for q in reported[1]]
     assert alone(demands[1], bundle) > F("0.835")
@@ -86,11 +88,13 @@ def utility_of_proposition_8(
     """(1, 0, 0) is what LMMF leaves to user 2 when user 1 has all it can use, and one of user 2's demand vectors."""
     assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
     held = [[sum(x * d[r] for x, d in zip(row, vectors)) for r in range(len(capacity))] for row, vectors in zip(tasks, variants)]
-    assert held[1] == bundle and bundle in variants[1] and sum(tasks[1]) == 1
+    assert held[1] == bundle
+    assert bundle in variants[1]
+    assert sum(tasks[1]) == 1
     return {"worth": sum(tasks[1])}
 
 
-# ---- the iterations of III-A --------------------------------------------------------------------------------------------------------
+# ---- the iterations of III-A ----------------------------------------------------------------------------------------------
 
 
 def _more_for_each(case: Case) -> dict[str, Any]:
@@ -104,7 +108,9 @@ def _more_for_each(case: Case) -> dict[str, Any]:
     sides = np.array([F(1)] * arcs.rows + [-min(level)] * len(kept), dtype=object)
     more: list[Rows] = []
     for n, u in enumerate(level):
-        best = maximum(np.array([F(int(m == n)) for m in arcs.user], dtype=object), np.array(load + own, dtype=object), sides, True)
+        best = maximum(
+            np.array([F(int(m == n)) for m in arcs.user], dtype=object), np.array(load + own, dtype=object), sides, True
+        )
         assert best is not None, "a bounded program"
         more.append(of_variants(instance, best.z) if u > min(level) else made["tasks"])
     return made | {"more": more}
@@ -113,7 +119,7 @@ def _more_for_each(case: Case) -> dict[str, Any]:
 @argument(
     "Z.III.procedure",
     answers="all",
-    sentence="users {placed} are placed in iteration 1; in iteration 2 each of the others could have more than {level}: nobody is placed",
+    sentence="users {placed} are placed in iteration 1; in iteration 2 all others could have more than {level}: nobody is placed",
     formula=r"p_2 = \emptyset, \qquad a_2 = {level}",
     more=_more_for_each,
 )
@@ -125,13 +131,15 @@ def iteration_that_places_nobody(
     Iteration 2 gives the others at least a_2, the second level. It places who cannot have more without less for those placed in
     iteration 1, and in more[n] user n has more without less for these. The next iterations are the same.
     """
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds) and set(weights) == {1}
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert set(weights) == {1}
     level = [sum(row) for row in tasks]
     placed = [n for n, u in enumerate(level) if u == min(level)]
     second = min(u for u in level if u > min(level))
-    for n, u in enumerate(level):
+    for n in range(len(level)):
         if n not in placed:
-            assert packed(variants, capacity, more[n]) and sum(more[n][n]) > second
+            assert packed(variants, capacity, more[n])
+            assert sum(more[n][n]) > second
             assert all(sum(more[n][m]) >= level[m] for m in placed)
     return {"placed": [n + 1 for n in placed], "level": second}
 
@@ -147,9 +155,11 @@ def placed_inside_one_allocation(
     variants: list[Rows], capacity: Row, weights: Row, tasks: Rows, rounds: Rows, points: list[Rows]
 ) -> dict[str, Any]:
     """Y gives everybody a_1, the largest least utility. A user with one demand vector gains nothing from what Y leaves."""
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds) and set(weights) == {1}
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert set(weights) == {1}
     (Y,), least = points, min(sum(row) for row in tasks)
-    assert packed(variants, capacity, Y) and all(sum(row) == least for row in Y)
+    assert packed(variants, capacity, Y)
+    assert all(sum(row) == least for row in Y)
     held = [[sum(x * d[r] for x, d in zip(row, vectors)) for r in range(len(capacity))] for row, vectors in zip(Y, variants)]
     left = [c - sum(part) for c, part in zip(capacity, zip(*held))]
     for n, (vectors, own) in enumerate(zip(variants, held)):
@@ -159,7 +169,7 @@ def placed_inside_one_allocation(
     raise AssertionError("nobody is placed too low")
 
 
-# ---- pivots --------------------------------------------------------------------------------------------------------------------------
+# ---- pivots ---------------------------------------------------------------------------------------------------------------
 
 
 @argument(
@@ -169,8 +179,9 @@ def placed_inside_one_allocation(
     more=points_by_variant,
 )
 def pivots_of_two_allocations(variants: list[Rows], capacity: Row, points: list[Rows]) -> dict[str, Any]:
-    """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2); everybody has one demand vector."""
-    assert all(packed(variants, capacity, point) for point in points) and all(len(vectors) == 1 for vectors in variants)
+    """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
+    assert all(packed(variants, capacity, point) for point in points)
+    assert all(len(vectors) == 1 for vectors in variants)
     u, v = ([sum(row) for row in point] for point in points)
     changed = [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
     i, j = min(u[n] for n in changed), min(v[n] for n in changed)
@@ -191,7 +202,8 @@ def pivot_with_more(
     variants: list[Rows], capacity: Row, weights: Row, tasks: Rows, rounds: Rows, points: list[Rows]
 ) -> dict[str, Any]:
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds) and set(weights) == {1}
+    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
+    assert set(weights) == {1}
     assert packed(variants, capacity, points[0])
     u, v = [sum(row) for row in tasks], [sum(row) for row in points[0]]
     changed = [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
@@ -202,7 +214,7 @@ def pivot_with_more(
     return {"first": first, "second": second, "user": n + 1, "have": u[n], "more": v[n]}
 
 
-# ---- misreports, and unused resources that are given away ---------------------------------------------------------------------------------
+# ---- misreports, and unused resources that are given away -----------------------------------------------------------------
 
 
 @argument(
@@ -230,7 +242,8 @@ def coalition_without_loss(
     assert all(sum(d) == 1 for rows in (*variants, *reported_variants) for d in rows)
     gains = {n: sum(tasks_after[n]) - sum(tasks[n]) for n in misreporting}
     n = max(gains, key=lambda m: gains[m])
-    assert min(gains.values()) >= 0 and gains[n] > 0
+    assert min(gains.values()) >= 0
+    assert gains[n] > 0
     told = "{" + ", ".join(str(m + 1) for m in misreporting) + "}"
     return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n]), "coalition": told}
 
@@ -294,7 +307,8 @@ def misreport_with_leftovers(
 def envy_with_leftovers(demands: Rows, capacity: Row, weights: Row, tasks: Rows, rounds: Rows) -> dict[str, Any]:
     """LMMF by Definition 1, where one user is also given all that nobody's tasks use."""
     assert lexicographic_in_a_pool([[d] for d in demands], capacity, weights, tasks, rounds)
-    assert all(sum(d) == 1 for d in demands) and set(weights) == {1}
+    assert all(sum(d) == 1 for d in demands)
+    assert set(weights) == {1}
     left = [c - sum(x[0] * d[r] for x, d in zip(tasks, demands)) for r, c in enumerate(capacity)]
     held = [[x[0] * q + rest for q, rest in zip(d, left)] for x, d in zip(tasks, demands)]
     pairs = [(n, m) for n in range(len(tasks)) for m in range(len(tasks)) if n != m]

@@ -1,0 +1,149 @@
+"""Lone scripts: every refutation as Python that needs no package, which fails where its witness is changed, and as LaTeX."""
+
+import ast
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from fairalloc.cli import main
+from fairalloc.models.errors import InstanceError
+from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.lone.catalogue import FORMS, has_script, lone_script
+from fairalloc.theorems.lone.script import ARGUMENTS
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.status import Status
+
+FOLDER = Path(__file__).parents[2] / "docs" / "witnesses"
+SCRIPTS = sorted(FOLDER.glob("*.py"))
+
+BARE = """
+import runpy, sys
+for path in sys.argv[1:]:
+    runpy.run_path(path, run_name="__main__")
+"""
+
+WITHOUT = {
+    "K.6.2.deviation": "irrational equilibria on two servers",
+    "P.T2.misreports": "every PS-DSF allocation of both reports",
+    "P.Table1.ps-dsf.misreports": "every PS-DSF allocation of both reports",
+}
+"""Refutations that have no script yet, and why."""
+
+ONE_OF_A_KIND = ["K.Table1.tsf.sharing", "K.L2", "P.T2.pareto", "P.A1.feasible", "W.E6.printed", "Z.Cor1", "D.L3.step"]
+
+CHANGED = {
+    "K.Table1.tsf.sharing": ("tasks", 1),
+    "K.T3.envy.letter": ("prices", 1),
+    "K.L2": ("other_prices", -1),
+    "K.L3": ("factors", 1),
+    "K.L4": ("tasks", 1),
+    "P.T2.pareto": ("better", 1),
+    "P.III-A.shares": ("tasks", -1),
+    "P.II-B.C-DRFH": ("rounds", 1),
+    "W.P8.alone": ("tasks", -1),
+    "Z.Fig1": ("tasks", 1),
+    "Z.P7.numbers": ("prices", -1),
+    "Z.III.procedure": ("more", 1),
+    "Z.T1.GSP.strict": ("tasks_after", -1),
+    "D.S4.strategyproof": ("least_after", -1),
+    "D.L3.step": ("x", -1),
+    "D.S5.5.weights": ("prices", 1),
+}
+"""A part of the witness whose first number above 0 is made larger (1) or smaller (-1) by a millionth."""
+
+
+def bare(paths):
+    """What a Python without any package prints when it runs these scripts one after the other."""
+    command = [sys.executable, "-I", "-S", "-c", BARE, *map(str, paths)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def changed(value, sign):
+    """The same lists with their first number above 0 made a little larger or smaller."""
+    if isinstance(value, list):
+        for k, part in enumerate(value):
+            if (new := changed(part, sign)) != part:
+                return [*value[:k], new, *value[k + 1 :]]
+        return value
+    return value * (1 + sign * Fraction(1, 10**6)) if isinstance(value, Fraction) and value > 0 else value
+
+
+def test_every_script_passes_in_a_bare_python():
+    ran = bare(SCRIPTS)
+    assert ran.returncode == 0, ran.stderr
+    assert [line.partition(": ")[0] for line in ran.stdout.splitlines()] == [path.stem for path in SCRIPTS]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_imports_fractions_alone(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert imported == ["from fractions import Fraction as F"]
+    assert any(isinstance(node, ast.Assert | ast.Raise) for node in ast.walk(tree))
+
+
+def test_every_refutation_has_its_script_in_both_forms():
+    refuted = {name for name, last in packaged().searched.items() if last["status"] == Status.REFUTED}
+    files = {form: {path.stem for path in FOLDER.glob(f"*.{end}")} for form, end in FORMS.items()}
+    assert refuted - files["python"] == WITHOUT.keys()
+    assert files["python"] == files["latex"] == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
+def test_committed_scripts_are_those_of_the_record(name):
+    script = lone_script(name)
+    for form, end in FORMS.items():
+        assert getattr(script, form)() == (FOLDER / f"{name}.{end}").read_text(encoding="utf-8"), "run: make witnesses"
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_changed_witness_fails(name):
+    part, sign = CHANGED[name]
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    scope = {}
+    exec(compile(source, name, "exec"), scope)
+    call = re.search(r"^found = (\w+)\(\s*([\w, ]+?)\s*\)$", source, re.MULTILINE)
+    refutes, names = scope[call[1]], call[2].split(", ")
+    data = {key: scope[key] for key in names}
+    assert refutes(*data.values()) == scope["found"]
+    other = changed(data[part], sign)
+    assert other != data[part]
+    with pytest.raises(AssertionError):
+        refutes(*(data | {part: other}).values())
+
+
+def test_a_script_whose_answer_is_changed_exits_with_1(tmp_path):
+    source = (FOLDER / "P.T2.pareto.py").read_text(encoding="utf-8")
+    file = tmp_path / "changed.py"
+    file.write_text(source.replace("\ntasks = exact([[", "\ntasks = exact([[1, 1], [", 1))
+    ran = bare([file])
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "AssertionError" in ran.stderr
+
+
+def test_latex_is_an_example_with_closed_braces():
+    for path in FOLDER.glob("*.tex"):
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith(r"\begin{example}")
+        assert text.endswith("\\end{example}\n")
+        bare_text = text.replace(r"\{", "").replace(r"\}", "")
+        assert bare_text.count("{") == bare_text.count("}")
+        assert bare_text.count(r"\begin") == bare_text.count(r"\end")
+
+
+def test_the_command_line_prints_both_forms(capsys):
+    for form, end in FORMS.items():
+        assert main(["theorems", "export", "W.L1.step", "--format", form]) == 0
+        assert capsys.readouterr().out == (FOLDER / f"W.L1.step.{end}").read_text(encoding="utf-8")
+    assert main(["theorems", "export", "W.L1.step", "--format", "html"]) == 2
+    assert "theorems export writes python or latex" in capsys.readouterr().err
+
+
+def test_a_statement_without_an_argument_has_no_script():
+    proved = next(name for name in all_statements() if not has_script(name))
+    with pytest.raises(InstanceError, match="has no lone script"):
+        lone_script(proved)
