@@ -35,7 +35,13 @@ def of_case(case: Case) -> dict[str, Any]:
 
 
 def bounds(requests: Rows, entitlements: Row, objective: Row) -> Rows:
-    """Factors for `bound`: for each way of reasons those of the best bound, or of a proof that there is no such allocation."""
+    """Factors for `bound`: for each way of reasons those of the best bound, or of a proof that there is no such allocation.
+
+    Parameters
+    ----------
+    requests, entitlements : r by user and resource, and e by user
+    objective : of x
+    """
     found = []
     for way in reasons(len(requests), len(requests[0])):
         rows, sides = complaint_rows(requests, entitlements, way)
