@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
     from fairalloc.theorems.hypotheses import Hypotheses
     from fairalloc.theorems.judges.own import judges
-    from fairalloc.theorems.own_matrix import Matrix, matrix
+    from fairalloc.theorems.matrix import Matrix
+    from fairalloc.theorems.own_matrix import matrix
 
 __version__ = "0.1.0"
 
@@ -173,7 +174,8 @@ PLACES = {
     "fairalloc.theorems.claims": ("Claim", "ClaimResult", "claim"),
     "fairalloc.theorems.hypotheses": ("Hypotheses",),
     "fairalloc.theorems.judges.own": ("judges",),
-    "fairalloc.theorems.own_matrix": ("Matrix", "matrix"),
+    "fairalloc.theorems.matrix": ("Matrix",),
+    "fairalloc.theorems.own_matrix": ("matrix",),
 }
 """Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
 

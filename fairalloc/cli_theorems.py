@@ -19,12 +19,12 @@ from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.witnesses import packaged, write_witnesses
+from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import judges
 from fairalloc.theorems.lone.catalogue import lone_script
 from fairalloc.theorems.machine.record import document, keep, machine_line
+from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.matrix import write_matrix
 from fairalloc.theorems.own_matrix import matrix
 from fairalloc.theorems.pages import statement_page
@@ -74,12 +74,15 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_theorems)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
-    text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all"
+    text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
     text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), judges, files="py")
     command.add_argument("--format", default="table", choices=FORMATS)
-    _add_search(command)
+    text = "for the cells that are searched together, such as 90s, 10m or 1h; default: 60s"
+    command.add_argument("--budget", metavar="TIME", help=text)
+    command.add_argument("--seed", type=int, metavar="N", help="of the search; default: 0")
+    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.set_defaults(run=_matrix)
 
 
@@ -185,34 +188,20 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _matrix(options: argparse.Namespace) -> int:
-    """From the latest findings on record; statements without any are looked at first, and with --fresh all of them."""
+    """From the record of the package; cells that are named are searched where nothing is on record."""
     if options.mechanism or options.property:
-        return _own_matrix(options)
-    statements = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
-    findings: dict[str, Finding] = {}
-    if options.store.exists() and not options.fresh:
-        with FindingStore(options.store) as store:
-            findings = {name: finding for name, finding in store.findings().items() if name in statements}
-    missing = {name: item for name, item in statements.items() if name not in findings}
-    findings |= _verified(missing, options) if missing else {}
-    emit(write_matrix(statements, {name: findings[name] for name in statements}, options.format, MECHANISMS))
-    return 0
-
-
-def _own_matrix(options: argparse.Namespace) -> int:
-    """Of the mechanisms and properties that are named."""
-    mechanisms = None if options.mechanism is None else [mechanism_named(name) for name in options.mechanism]
-    asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
-    made = matrix(mechanisms, asked, seconds=_seconds(options.budget), trials=options.trials, seed=options.seed)
-    if options.format == "html":
-        emit(
-            page(
-                "fairalloc: mechanisms and properties",
-                [table_section(made.grid), *_witnesses(made.statements, made.findings, {})],
-            )
-        )
-    else:
-        emit(getattr(made.grid, "text" if options.format == "table" else options.format)())
+        mechanisms = None if options.mechanism is None else [mechanism_named(name) for name in options.mechanism]
+        asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
+        made = matrix(mechanisms, asked, seconds=_seconds(options.budget or "60s"), trials=options.trials, seed=options.seed or 0)
+        emit(write_matrix(made, options.format))
+        return 0
+    for name in ("budget", "seed", "trials"):
+        if getattr(options, name) is not None:
+            raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
+    record = packaged()
+    chosen = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
+    found = {name: on_record(item, record, again=False) for name, item in chosen.items()}
+    emit(write_matrix(of_findings(chosen, found, MECHANISMS), options.format))
     return 0
 
 

@@ -284,7 +284,7 @@ for name in ("strategyproofness", "group-strategyproofness"):
 # ## What is true of DRFH
 #
 # All nine propositions hold under W's assumptions: positive demands, everybody may run everywhere, unlimited tasks. The
-# matrix shows what the toolkit has on record; a cross is a violation confirmed in rationals, and the conditions say where the
+# matrix shows what the toolkit has on record; a cross is a violation confirmed in rationals, and the notes say where the
 # property holds.
 
 # %%

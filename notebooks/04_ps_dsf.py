@@ -374,8 +374,8 @@ _ = ax.set(xlabel="round", ylabel="distance from 1/3")
 # ## Properties: what Theorem 2 says, and what is true
 #
 # P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO) and
-# bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell is proved, or was
-# searched for a violation, and violations are confirmed in fractions.
+# bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell has one symbol, and
+# behind it the size up to which a machine has proved it and the number of a note with the conditions.
 
 # %%
 properties = ["sharing-incentive", "strategyproofness", "envy-freeness", "pareto", "bottleneck-fairness"]

@@ -1,89 +1,338 @@
-"""Mechanism x property from findings, and the papers' printed tables compared with them cell by cell.
+"""The matrix mechanism x property as text, Markdown, LaTeX and HTML, and the papers' printed tables compared with it.
 
-    ✗         a violation is confirmed in rationals; the cell leads to the code that rebuilds its case
-    ✗ floats  a violation is confirmed in floating point alone, by two methods or by the only one, and not in rationals
-    ✓         it holds: the statement has a proof that was read, and no violation was found
-    ✓? 1,234  not refuted in so many cases
-    ?         not decided
-    ⇒         no statement is about it, but it follows from the mechanism's definition (implications.py)
-    ·         not examined: no statement is about it
-    (blank)   the same, in the table of given statements alone
-
-Where a property is violated under some hypotheses and not under stronger ones, both are shown: "✗; ✓? 120 if simplex". Where
-it is not violated, but is without a hypothesis, that is named: "✓; needs simplex". Where only parameters other than the
-mechanism's default were examined, these are named: "✓ if alpha in 1".
+What stands in a cell is in cells.py: one symbol, then as small marks a letter for the size that a machine proof reached and the
+number of a note with the conditions.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from itertools import groupby
+from shutil import get_terminal_size
+from textwrap import wrap
 
-from fairalloc.formulations import MECHANISMS
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.theorems.implications import follows
+from fairalloc.theorems.cells import LEGEND, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.status import described
 
-__all__ = ["comparison", "evidence", "matrix", "matrix_page", "write_matrix"]
+__all__ = ["Matrix", "comparison", "matrix", "matrix_page", "write_matrix"]
 
+WIDTH = 120
+"""The most columns of the text form."""
 
-IN_FLOATS, NOT_EXAMINED = "✗ floats", "·"
-"""Marks of a cell."""
+LABEL = 24
+"""Columns for the name of a property, which is folded at its hyphens."""
 
+HEAD = 7
+"""Columns for the name of a mechanism, which is folded at its hyphens."""
 
-@dataclass(frozen=True)
-class Evidence:
-    """One statement about a cell and what was found."""
+TEX = {"✓": r"\checkmark", "✗": r"\times", "±": r"\pm", "○": r"\circ", "~": r"\sim", "⇒": r"\Rightarrow", "·": r"\cdot"}
 
-    statement: Statement
-    finding: Finding
+STYLE = (
+    ".property-matrix table { border-collapse: collapse; width: auto } "
+    ".property-matrix :is(th, td) { padding: .15em .35em; border: 1px solid #8884; text-align: center } "
+    ".property-matrix tbody th { text-align: left; font-weight: normal; white-space: nowrap } "
+    ".property-matrix thead .down { writing-mode: vertical-rl; transform: rotate(180deg); text-align: left } "
+    ".property-matrix a { text-decoration: none } .property-matrix .wide { overflow-x: auto }"
+)
 
-    @property
-    def violated(self) -> bool | None:
-        """Whether the property is violated; None = not decided."""
-        if self.finding.status == Status.NOT_DECIDED:
-            return None
-        if self.in_floats:
-            return True
-        return (self.finding.status == Status.REFUTED) != self.statement.wants_violation
-
-    @property
-    def in_floats(self) -> bool:
-        """Whether a violation is known in floating point alone."""
-        return self.finding.status == Status.IN_FLOATS
-
-    @property
-    def mark(self) -> str:
-        """The cell in short."""
-        if self.violated is None:
-            return "?"
-        if self.violated:
-            return IN_FLOATS if self.in_floats else "✗"
-        if self.finding.status in (Status.PROVED, Status.BY_MACHINE):
-            return "✓"
-        return f"✓? {self.finding.trials:,}"
+Link = Callable[[str, str], str]
 
 
-def evidence(
-    statements: Mapping[str, Statement], findings: Mapping[str, Finding], keep: Callable[[Statement], bool] = lambda _: True
-) -> dict[tuple[str, str], list[Evidence]]:
-    """What was found about each (mechanism, property).
+def _nowhere(_: str, __: str) -> str:
+    return ""
 
-    Parameters
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Mechanisms x properties, with what was found; it prints as a table, and notebooks show it as one.
+
+    Attributes
     ----------
-    statements : by id
-    findings : by id of the statement
-    keep : which statements count
-
-    Returns
-    -------
-    {(mechanism, property): statements with their findings}
+    statements : what was looked at, by id
+    findings : what was found of each, by id; `findings[id].case.code()` rebuilds a violation
+    columns : mechanisms, or families of their parameters
+    properties : the rows
+    cells : `cells[property, column]`
     """
-    cells: dict[tuple[str, str], list[Evidence]] = {}
-    for item in statements.values():
-        if item.mechanism and item.property and item.id in findings and keep(item):
-            cells.setdefault((item.mechanism, item.property), []).append(Evidence(item, findings[item.id]))
-    return cells
+
+    statements: Mapping[str, Statement]
+    findings: Mapping[str, Finding]
+    columns: Sequence[Column]
+    properties: Sequence[str]
+    cells: Mapping[tuple[str, Column], Cell]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<matrix of {len(self.columns)} mechanisms and {len(self.properties)} properties>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return self.html()
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The symbols alone, as a table with `markdown` and `csv`."""
+        rows = [[name, *(self.cells[name, column].symbol for column in self.columns)] for name in self.properties]
+        return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, self.legend)
+
+    @cached_property
+    def notes(self) -> dict[str, list[str]]:
+        """The notes in the order of their numbers, with the statements that say so."""
+        found: dict[str, list[str]] = {}
+        for cell in self._in_order():
+            names = found.setdefault(cell.note, []) if cell.note else []
+            names += [name for name in cell.others if name not in names]
+        return found
+
+    @cached_property
+    def sizes(self) -> dict[str, str]:
+        """The sizes that machine proofs reached, and the letters for them."""
+        found = {cell.size for cell in self.cells.values() if cell.size}
+        by_numbers = sorted(found, key=lambda size: [int(number) for number in size.split("x")])
+        return dict(zip(by_numbers, "abcdefghijklmnopqrstuvwxyz", strict=False))
+
+    @cached_property
+    def legend(self) -> list[str]:
+        """What the marks mean, in lines."""
+        used = {cell.symbol for cell in self.cells.values()}
+        lines = ["; ".join(f"{symbol} {text}" for symbol, text in LEGEND.items() if symbol in used)]
+        letters = ", ".join(f"{letter} = {size}" for size, letter in self.sizes.items())
+        lines += [f"also proved by machine for all instances of size (users x servers x resources): {letters}"] * bool(letters)
+        numbers = "the number is that of a note; ! = a violation without this is on record; "
+        lines += ["mix: alpha differs between servers"] * any(column.family == "alpha by server" for column in self.columns)
+        lines += [f"{numbers * bool(self.notes)}a cell may assume without saying so: {', '.join(sorted(USUAL))}"]
+        return lines
+
+    def _in_order(self) -> Iterator[Cell]:
+        return (self.cells[name, column] for name in self.properties for column in self.columns)
+
+    def _marks(self, cell: Cell) -> tuple[str, str]:
+        """The letter of the size and the number of the note."""
+        number = str([*self.notes].index(cell.note) + 1) if cell.note else ""
+        return self.sizes.get(cell.size, ""), number
+
+    def _numbered(self) -> list[tuple[str, str, list[str]]]:
+        return [(str(k), note, names) for k, (note, names) in enumerate(self.notes.items(), start=1)]
+
+    @cached_property
+    def _examined(self) -> list[Column]:
+        """The columns that a statement is about, which is what is printed."""
+        return [column for column in self.columns if any(self.cells[name, column].statement for name in self.properties)]
+
+    @cached_property
+    def _unexamined(self) -> list[str]:
+        """What is said of the others in a line."""
+        others = [column for column in self.columns if column not in self._examined]
+        said = []
+        for column in others:
+            known = [name for name in self.properties if self.cells[name, column].symbol == "⇒"]
+            said.append(f"{column} ({', '.join(f'⇒ {name}' for name in known)})" if known else str(column))
+        return [f"no statement is about {', '.join(said)}"] * bool(others)
+
+    def _groups(self, chosen: Sequence[Column]) -> Iterator[tuple[str, list[Column]]]:
+        """The mechanisms with their columns."""
+        for mechanism, columns in groupby(chosen, key=lambda column: column.mechanism):
+            yield mechanism, list(columns)
+
+    # ---- text -------------------------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """For a terminal, at most WIDTH columns wide: the table, its notes, and the statements behind the cells."""
+        width = min(WIDTH, get_terminal_size((WIDTH, 24)).columns)
+        blocks, used = [list[tuple[str, list[Column]]]()], LABEL
+        for mechanism, columns in self._groups(self._examined):
+            wide = sum(self._widths(mechanism, columns)) + len(columns)
+            if blocks[-1] and used + wide > width:
+                blocks.append([])
+                used = LABEL
+            blocks[-1].append((mechanism, columns))
+            used += wide
+        lines = ["Mechanisms and properties", ""]
+        for block in blocks:
+            lines += [*self._block(block), ""]
+        for entry in [
+            *self.legend,
+            *self._unexamined,
+            *(f"{k}  {note}  [{', '.join(names)}]" for k, note, names in self._numbered()),
+        ]:
+            lines += wrap(entry, width, subsequent_indent="   ", break_on_hyphens=False)
+        lines += ["", "The statements behind the cells, to read with `fairalloc theorems show ID`:", ""]
+        for name in self.properties:
+            entry = f"{name}: {'; '.join(self._behind(name))}"
+            lines += wrap(entry, width, subsequent_indent="   ", break_on_hyphens=False) if self._behind(name) else []
+        return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def _behind(self, name: str) -> list[str]:
+        """The statements of a row, such as "alpha-pf-vds =1 >1 K.T3.envy"."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for column in self.columns:
+            statement = self.cells[name, column].statement
+            if statement:
+                found.setdefault((column.mechanism, statement), []).extend([_short(column.family)] * bool(column.family))
+        return [" ".join([mechanism, *families, statement]) for (mechanism, statement), families in found.items()]
+
+    def _widths(self, mechanism: str, columns: Sequence[Column]) -> list[int]:
+        heads = [_short(column.family) if column.family else max(_folded(mechanism, HEAD), key=len) for column in columns]
+        cells = [
+            [len("".join((self.cells[name, column].symbol, *self._marks(self.cells[name, column])))) for name in self.properties]
+            for column in columns
+        ]
+        return [max(len(head), *sizes, 2) for head, sizes in zip(heads, cells, strict=True)]
+
+    def _block(self, block: Sequence[tuple[str, list[Column]]]) -> Iterator[str]:
+        """The lines of a part of the table: heads, folded and set to the bottom, then a line for each property."""
+        heads, columns, widths = [], list[Column](), list[int]()
+        for mechanism, own in block:
+            wide = self._widths(mechanism, own)
+            total = sum(wide) + len(own) - 1
+            families = " ".join(_short(column.family).ljust(k) for column, k in zip(own, wide, strict=True))
+            heads.append([text.ljust(total) for text in ([mechanism, families] if own[0].family else _folded(mechanism, HEAD))])
+            columns += own
+            widths += wide
+        deep = max(map(len, heads))
+        for k in range(deep):
+            parts = [" " * len(head[0]) if k < deep - len(head) else head[k - deep + len(head)] for head in heads]
+            yield " ".join(["property".ljust(LABEL) if k == deep - 1 else " " * LABEL, *parts])
+        for name in self.properties:
+            *above, last = _folded(name, LABEL)
+            yield from above
+            cells = [self.cells[name, column] for column in columns]
+            texts = ["".join((cell.symbol, *self._marks(cell))) for cell in cells]
+            yield " ".join([last.ljust(LABEL), *(text.ljust(k) for text, k in zip(texts, widths, strict=True))])
+
+    # ---- to print, and with links -----------------------------------------------------------------------------------
+
+    def markdown(self) -> str:
+        """The table of the symbols with their marks, and the notes."""
+        rows = [
+            [
+                name,
+                *("".join((cell.symbol, *self._marks(cell))) for cell in (self.cells[name, column] for column in self.columns)),
+            ]
+            for name in self.properties
+        ]
+        notes = [*self.legend, *(f"{k} {note} [{', '.join(names)}]" for k, note, names in self._numbered())]
+        lines = [line for note in notes for line in (f"- {note}",)]
+        return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, lines).markdown()
+
+    def latex(self) -> str:
+        r"""A tabular for a paper, with booktabs, amssymb and graphicx; `\statement{ID}{...}` around a cell can be made a link."""
+        heads, rules, at = [], [], 2
+        for mechanism, columns in self._groups(self._examined):
+            if columns[0].family:
+                heads.append(rf"\multicolumn{{{len(columns)}}}{{c}}{{{_tex(mechanism)}}}")
+                rules.append(rf"\cmidrule(lr){{{at}-{at + len(columns) - 1}}}")
+            else:
+                heads.append(rf"\rotatebox{{90}}{{{_tex(mechanism)}}}")
+            at += len(columns)
+        families = [_tex_family(column.family) for column in self._examined]
+        rows = [
+            " & ".join([_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self._examined)])
+            for name in self.properties
+        ]
+        notes = [*map(_tex, [*self.legend, *self._unexamined]), *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered())]
+        return "\n".join(
+            [
+                "% needs booktabs, amssymb and graphicx",
+                r"\providecommand{\statement}[2]{#2} % such as \renewcommand{\statement}[2]{\hyperref[#1]{#2}}",
+                rf"\begin{{tabular}}{{l*{{{len(self._examined)}}}{{c}}}}",
+                r"\toprule",
+                " & ".join(["", *heads]) + r" \\",
+                *rules,
+                " & ".join(["property", *families]) + r" \\",
+                r"\midrule",
+                *(row + r" \\" for row in rows),
+                r"\bottomrule",
+                r"\end{tabular}",
+                "",
+                r"{\footnotesize",
+                *(note + r"\par" for note in notes),
+                "}",
+                "",
+            ]
+        )
+
+    def _tex_cell(self, cell: Cell) -> str:
+        marks = "".join(self._marks(cell))
+        symbol = TEX.get(cell.symbol, rf"\mathrm{{{cell.symbol}}}")
+        text = f"${symbol}^{{{marks}}}$" if marks else f"${symbol}$" * bool(cell.symbol)
+        return rf"\statement{{{cell.statement}}}{{{text}}}" if cell.statement else text
+
+    def html(self, link: Link = _nowhere) -> str:
+        """One element with its own style, in which every cell leads to its statement.
+
+        Parameters
+        ----------
+        link : the address of a ("statement", "mechanism" or "implications", name); "" for none
+        """
+        first, second = ["<th rowspan=2>property</th>"], []
+        for mechanism, columns in self._groups(self._examined):
+            name = _led(escape(mechanism), link("mechanism", mechanism))
+            if columns[0].family:
+                first.append(f"<th colspan={len(columns)}>{name}</th>")
+                second += [f"<th>{escape(_short(column.family))}</th>" for column in columns]
+            else:
+                first.append(f"<th rowspan=2 class=down>{name}</th>")
+        rows = []
+        for name in self.properties:
+            cells = [self._html_cell(name, column, link) for column in self._examined]
+            rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
+        notes = "".join(
+            f"<li>{escape(note)} ({', '.join(_led(escape(one), link('statement', one)) for one in names)})</li>"
+            for _, note, names in self._numbered()
+        )
+        legend = "".join(f"<p>{escape(line)}</p>" for line in [*self.legend, *self._unexamined])
+        head = f"<thead><tr>{''.join(first)}</tr><tr>{''.join(second)}</tr></thead>"
+        table = f"<div class=wide><table>{head}<tbody>{''.join(rows)}</tbody></table></div>"
+        return f"<div class=property-matrix><style>{STYLE}</style>{table}{legend}<ol>{notes}</ol></div>"
+
+    def _html_cell(self, name: str, column: Column, link: Link) -> str:
+        cell = self.cells[name, column]
+        size, number = self._marks(cell)
+        where = link("statement", cell.statement) if cell.statement else link("implications", name) * (cell.symbol == "⇒")
+        said = [f"{column}, {name}: {LEGEND[cell.symbol]}"] if cell.symbol else []
+        said += (
+            [f"by machine for {cell.size}"] * bool(size) + [cell.note] * bool(number) + [cell.statement] * bool(cell.statement)
+        )
+        marks = f"<sup>{size}{number}</sup>" if size or number else ""
+        return f'<td title="{escape("; ".join(said))}">{_led(escape(cell.symbol), where)}{marks}</td>'
+
+
+def _short(family: str) -> str:
+    """The family as the head of a column."""
+    return {"alpha by server": "mix"}.get(family, family.removeprefix("alpha ").replace(" ", "").replace("=inf", "inf"))
+
+
+def _tex_family(family: str) -> str:
+    special = {"": "", "alpha by server": r"$\alpha_i$", "alpha = inf": r"$\infty$"}
+    return special.get(family, f"${_short(family)}$")
+
+
+def _folded(name: str, width: int) -> list[str]:
+    """The name in lines that end at hyphens, or in the middle of a word that is longer."""
+    lines = [""]
+    for part in name.replace("-", "-\n").replace("_", "_\n").split("\n"):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return [line[k : k + width] for line in lines for k in range(0, len(line), width)] or [""]
+
+
+def _tex(text: str) -> str:
+    for letter, command in TEX.items():
+        text = text.replace(letter, f"${command}$") if letter != "~" else text.replace("~", r"$\sim$")
+    return text.replace("_", r"\_").replace("<", "$<$").replace("%", r"\%").replace("#", r"\#").replace("&", r"\&")
+
+
+def _led(text: str, address: str) -> str:
+    return f'<a href="{escape(address)}">{text}</a>' if address else text
 
 
 def matrix(
@@ -91,8 +340,8 @@ def matrix(
     findings: Mapping[str, Finding],
     mechanisms: Iterable[str] = (),
     properties: Iterable[str] = (),
-) -> Grid:
-    """The table of all mechanisms and properties that a statement is about.
+) -> Matrix:
+    """The matrix of all mechanisms and properties that a statement is about.
 
     Parameters
     ----------
@@ -102,61 +351,13 @@ def matrix(
 
     Returns
     -------
-    the table, properties as rows and mechanisms as columns
+    the matrix, properties as rows and mechanisms as columns
     """
-    cells = evidence(statements, findings)
-    unknown = NOT_EXAMINED if (asked := {*mechanisms}) else ""
-    mechanisms = sorted({mechanism for mechanism, _ in cells} | asked)
-    properties = list(dict.fromkeys([*(name for _, name in cells), *properties]))
-    rows, links = [], {}
-    for i, name in enumerate(properties):
-        row = [name]
-        for k, mechanism in enumerate(mechanisms, start=1):
-            found = cells.get((mechanism, name), [])
-            row.append(_cell(found) or ("⇒" if follows(mechanism, name) else unknown))
-            if (shown := next((e for e in found if e.violated), None)) is not None:
-                links[i, k] = shown.statement.id
-        rows.append(row)
-    notes = [
-        "✗ violated, confirmed in rationals; ✓ holds, proved; ✓? n: not refuted in n cases; ? not decided; "
-        "needs: violated without these hypotheses; ⇒ follows from the definition"
-    ]
-    marks = [cell for row in rows for cell in row[1:]]
-    notes += [f"{IN_FLOATS}: violated in floating point, not confirmed in rationals"] * any(IN_FLOATS in c for c in marks)
-    notes += [f"{NOT_EXAMINED} not examined"] * (NOT_EXAMINED in marks)
-    return Grid("Mechanisms and properties", ["property", *mechanisms], rows, notes, links)
-
-
-def _cell(found: Sequence[Evidence]) -> str:
-    """The marks of a cell, the violation first, and under which hypotheses the others hold."""
-    violated = [e for e in found if e.violated]
-    others = [e for e in found if not e.violated]
-    if not violated:
-        return _best(others) if others else ""
-    common = set.intersection(*(_assumed(e) for e in violated))
-    more = {f"{e.mark} if {', '.join(sorted(_assumed(e) - common))}" for e in others if _assumed(e) - common}
-    return "; ".join([min(e.mark for e in violated), *sorted(more)])
-
-
-def _best(found: Sequence[Evidence]) -> str:
-    """The strongest mark where nothing is violated, and the hypotheses without which a violation is confirmed."""
-    strength = {"✓": 2, "?": 0}
-    best = max(found, key=lambda e: (strength.get(e.mark, 1), -len(e.finding.needed), e.finding.trials))
-    needs = ", ".join(name.replace("_", " ") for name in best.finding.needed)
-    other = ", ".join(_other_parameters(best))
-    return best.mark + f" if {other}" * bool(other) + f"; needs {needs}" * bool(needs)
-
-
-def _other_parameters(item: Evidence) -> list[str]:
-    """The parameters of its hypotheses whose values do not include the mechanism's default, in words."""
-    mechanism = MECHANISMS.get(item.statement.mechanism)
-    default = mechanism.parameters if mechanism else {}
-    given = item.statement.hypotheses.parameters
-    return [f"{name} in {', '.join(map(str, values))}" for name, values in given.items() if default.get(name) not in values]
-
-
-def _assumed(item: Evidence) -> set[str]:
-    return set(item.statement.hypotheses.words)
+    found, asked = evidence(statements, findings), list(mechanisms)
+    about = [one.statement for several in found.values() for one in several]
+    columns = columns_of(about, asked)
+    rows = list(dict.fromkeys([*(name for _, name in found), *properties]))
+    return Matrix(statements, findings, columns, rows, cells_of(found, columns, rows, bool(asked)))
 
 
 # ---- the printed tables ----------------------------------------------------------------------------------------------
@@ -182,8 +383,8 @@ def comparison(table: PrintedTable, statements: Mapping[str, Statement], finding
         for k, mechanism in enumerate(table.mechanisms, start=1):
             found = cells.get((mechanism, name), [])
             row.append(_compared(table.marks.get((mechanism, name)), found))
-            if (shown := next((e for e in found if e.violated), None)) is not None:
-                links[i, k] = shown.statement.id
+            if found:
+                links[i, k] = next((e for e in found if e.violated), found[0]).statement.id
         rows.append(row)
     return Grid(f"{table.place}: {table.setting}", ["property", *table.mechanisms], rows, (), links)
 
@@ -199,65 +400,63 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
     if violated:
         return f"{mark} printed, {'DISAGREES' if printed else 'agrees'}: violated"
     trials = max(e.finding.trials for e in decided)
-    proof = "proved" if any(e.mark == "✓" for e in decided) else f"not refuted in {trials:,} cases"
+    proof = (
+        "proved"
+        if any(e.finding.status in (Status.PROVED, Status.BY_MACHINE) for e in decided)
+        else f"not refuted in {trials:,} cases"
+    )
     return f"{mark} printed, {'agrees' if printed else 'not confirmed'}: {proof}"
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def write_matrix(
-    statements: Mapping[str, Statement], findings: Mapping[str, Finding], form: str, mechanisms: Iterable[str] = ()
-) -> str:
-    """The matrix and the printed tables in one of the forms of tables.FORMATS.
+def write_matrix(made: Matrix, form: str) -> str:
+    """The matrix and the printed tables of which it has a cell, in one of the forms of tables.FORMATS.
 
     Parameters
     ----------
-    statements : by id
-    findings : by id of the statement
+    made : the matrix
     form : "table", "markdown", "latex" or "html"
-    mechanisms : what has a column in any case
 
     Returns
     -------
     the text
     """
     if form == "html":
-        return matrix_page(statements, findings, mechanisms)
-    grids = _grids(statements, findings, mechanisms)
-    return "\n".join(getattr(grid, "text" if form == "table" else form)() for grid in grids)
+        return matrix_page(made)
+    name = "text" if form == "table" else form
+    return "\n".join(getattr(part, name)() for part in (made, *printed_tables(made)))
 
 
-def _grids(statements: Mapping[str, Statement], findings: Mapping[str, Finding], mechanisms: Iterable[str]) -> list[Grid]:
-    """The matrix and the printed tables."""
-    printed = [comparison(table, statements, findings) for table in PRINTED.values()]
-    return [matrix(statements, findings, mechanisms), *printed]
+def printed_tables(made: Matrix) -> list[Grid]:
+    """The papers' tables about which the matrix has a statement, compared with what was found."""
+    told = {item.table for item in made.statements.values() if item.id in made.findings}
+    return [comparison(table, made.statements, made.findings) for name, table in PRINTED.items() if name in told]
 
 
-def matrix_page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], mechanisms: Iterable[str] = ()) -> str:
-    """One HTML page: the matrix, the printed tables, and every witness as code.
+def matrix_page(made: Matrix) -> str:
+    """One HTML page: the matrix, the printed tables, and every statement with its witness as code, to which the cells lead.
 
     Parameters
     ----------
-    statements : by id
-    findings : by id of the statement
-    mechanisms : what has a column in any case
-
-    Returns
-    -------
-    the page
+    made : the matrix
     """
-    grids = _grids(statements, findings, mechanisms)
-    sections = [*map(table_section, grids), Section("Statements")]
-    for name, finding in findings.items():
-        sections += _sections(statements[name], finding)
-    return page("fairalloc: theorems, checked numerically", sections)
+    sections = [Section("Mechanisms and properties", figure=made.html(_anchor))]
+    sections += [*map(table_section, printed_tables(made)), Section("Statements")]
+    for name, finding in made.findings.items():
+        sections += _sections(made.statements[name], finding)
+    return page("fairalloc: mechanisms and properties", sections)
+
+
+def _anchor(kind: str, name: str) -> str:
+    return f"#{name}" if kind == "statement" else ""
 
 
 def _sections(statement: Statement, finding: Finding) -> list[Section]:
     """A statement with its finding, and the cases that violate it without one of its hypotheses."""
     about = f"{statement.text} ({statement.place}; {statement.hypotheses})"
     code = "" if finding.case is None else finding.case.code()
-    title = f"{statement.id}: {finding.status}"
+    title = f"{statement.id}: {described(statement, finding.status, finding.trials)}"
     needed = [Section("", [f"without {name.replace('_', ' ')}:"], code=case.code()) for name, case in finding.needed.items()]
     return [Section(title, [about, finding.sentence], code=code, anchor=statement.id), *needed]

@@ -1,55 +1,24 @@
 """`fa.matrix`: mechanism x property, also of one's own, each cell searched for a violation."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Iterable
 from typing import Any
 
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.tables import Grid
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges.own import is_registered, judge_of
-from fairalloc.theorems.matrix import matrix as matrix_grid
+from fairalloc.theorems.matrix import Matrix
+from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import Statement, Status
 
-__all__ = ["Matrix", "matrix"]
+__all__ = ["matrix"]
 
 ROWS = ("pareto", "envy-freeness", "sharing-incentive", "strategyproofness", "population-monotonicity")
 """The properties of a matrix for which none are given."""
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """Mechanisms x properties, with what was found; it prints as a table, and notebooks show it as one.
-
-    Attributes
-    ----------
-    grid : the table, which has `text`, `markdown`, `latex` and `csv`
-    statements : what was looked at, by id
-    findings : what was found of each, by id; `findings[id].case.code()` rebuilds a violation
-    """
-
-    grid: Grid
-    statements: Mapping[str, Statement]
-    findings: Mapping[str, Finding]
-
-    def __str__(self) -> str:
-        return self.grid.text()
-
-    def __repr__(self) -> str:
-        return f"<matrix of {len(self.grid.columns) - 1} mechanisms and {len(self.grid.rows)} properties>"
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        rows = ["".join(f"<th>{escape(name)}</th>" for name in self.grid.columns)]
-        rows += [f"<th>{escape(row[0])}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) for row in self.grid.rows]
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.grid.notes)
-        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{notes}"
 
 
 def matrix(
@@ -95,8 +64,7 @@ def matrix(
     known = {key: found for key, one in chosen.items() if (found := on_record(one, record)).status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
     findings = {**known, **verify(left, seconds, seed, 1, trials=trials)}
-    grid = matrix_grid(chosen, findings, [item.id for item in items], [name for _, name in asked])
-    return Matrix(grid, chosen, findings)
+    return of_findings(chosen, findings, [item.id for item in items], [name for _, name in asked])
 
 
 def _several(what: str, given: Any) -> list[Any]:

@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from links import plain
 
 from fairalloc.formulations import MECHANISMS
+from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
-from fairalloc.theorems.matrix import comparison, evidence, matrix
+from fairalloc.theorems.matrix import comparison, matrix
 from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
@@ -165,41 +165,33 @@ def _implications() -> str:
 
 
 def _matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
-    cells = evidence(statements, findings)
-    grid = matrix(statements, findings)
-    notes = "\n".join(f"- {plain(note)}" for note in grid.notes)
+    """The matrix as `fairalloc matrix --format html` has it, and the printed tables, with links to the pages."""
+    made = matrix({name: item for name, item in statements.items() if item.mechanism and item.property}, findings, MECHANISMS)
     how = (
-        "The first mark of a cell, in bold, is what is known of the mechanism; the others are its further statements, such as "
-        "those of another paper or under more hypotheses. Every mark leads to its statement, with its proof or witness."
+        "What a cell rests on has a page, to which its symbol leads. `fairalloc matrix` prints this in a terminal, and "
+        "`--format latex` for a paper; with `-m` and `--property` it takes mechanisms and properties of your own."
     )
-    parts = [f"# Mechanisms and properties\n\n{how}\n\n{notes}\n", _linked(grid, cells)]
+    parts = [f"# Mechanisms and properties\n\n{how}\n", made.html(_address), ""]
     for table in PRINTED.values():
-        own = evidence({key: item for key, item in statements.items() if item.table == table.id}, findings)
-        parts += [f"## {plain(table.place)}\n", f"{plain(table.setting)}\n"]
-        parts.append(_linked(comparison(table, statements, findings), own))
+        parts += [f"## {plain(table.place)}\n", f"{plain(table.setting)}\n", _linked(comparison(table, statements, findings))]
     return "\n".join(parts)
 
 
-def _linked(grid: Any, cells: Mapping[tuple[str, str], Any]) -> str:
-    """A table whose every mark leads to a statement behind it, or to the implications where it follows from the definition."""
-    mechanisms = grid.columns[1:]
-    lines = [
-        f"| property | {' | '.join(f'[{name}](/theory/{name}.md)' for name in mechanisms)} |",
-        "| --- " * len(grid.columns) + "|",
-    ]
-    for row in grid.rows:
-        marks = [_mark(text, cells.get((mechanism, row[0]), [])) for mechanism, text in zip(mechanisms, row[1:], strict=True)]
-        lines.append(f"| {row[0]} | {' | '.join(marks)} |")
+def _address(kind: str, name: str) -> str:
+    """The address of a page, from one beside those of the statements."""
+    pages = {"statement": f"{name}.html", "mechanism": f"../theory/{name}.html", "implications": "implications.html"}
+    return pages[kind]
+
+
+def _linked(grid: Grid) -> str:
+    """A printed table whose cells lead to the statements that disagree, and to the pages of the mechanisms."""
+    heads = [f"[{name}](/theory/{name}.md)" for name in grid.columns[1:]]
+    lines = [f"| property | {' | '.join(heads)} |", "| --- " * len(grid.columns) + "|"]
+    for i, row in enumerate(grid.rows):
+        cells = [_led(text, (grid.links or {}).get((i, k), "")) for k, text in enumerate(row[1:], start=1)]
+        lines.append(f"| {row[0]} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _mark(text: str, found: list[Any]) -> str:
-    """The mark of the cell, then those of its other statements, such as those with more hypotheses."""
-    if not text:
-        return ""
-    if not found:
-        return f"[{plain(text)}](/statements/implications.md)" if text == "⇒" else plain(text)
-    first = next((one for one in found if one.violated), found[0])
-    main = text.split(";")[0].split(" if ")[0]
-    others = [f"[{plain(one.mark)}](/statements/{one.statement.id}.md)" for one in found if one is not first]
-    return " ".join([f"**[{plain(main)}](/statements/{first.statement.id}.md)**", *others])
+def _led(text: str, name: str) -> str:
+    return f"[{plain(text)}](/statements/{name}.md)" if name else plain(text)

@@ -129,6 +129,16 @@ def test_links_between_pages_of_statements_lead_somewhere():
     assert len(led) >= len(all_statements())
 
 
+def test_every_cell_of_the_matrix_leads_to_a_page():
+    page = pages_of_statements()["statements/matrix.md"]
+    led = re.findall(r'href="([^"]*)"', page)
+    assert len([name for name in led if not name.startswith("..")]) > 100
+    for name in led:
+        folder, _, file = name.rpartition("/")
+        known = f"statements/{file.removesuffix('.html')}.md" in pages_of_statements()
+        assert known if not folder else (ROOT / "docs" / "theory" / file.replace(".html", ".md")).exists(), name
+
+
 def test_the_code_of_every_witness_rebuilds_its_case():
     codes = {name: re.findall(r"```python\n(.*?)\n```", page, re.DOTALL) for name, page in pages_of_statements().items()}
     found = [code for name in codes for code in codes[name]]

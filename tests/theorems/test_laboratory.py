@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from dataclasses import fields, replace
 from fractions import Fraction
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -44,10 +43,8 @@ from fairalloc.theorems.engine.witnesses import (
     write_witnesses,
 )
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.implications import follows
 from fairalloc.theorems.judges import trials
 from fairalloc.theorems.judges.trials import attempted, proved
-from fairalloc.theorems.matrix import comparison, matrix, write_matrix
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.proofs import Proof, served
 from fairalloc.theorems.statement import Finding, Statement, Status, parse_finding
@@ -520,99 +517,7 @@ def test_every_witness_of_the_package_is_confirmed(witness):
     assert verdict, verdict.sentence
 
 
-# ---- matrix and command line ----------------------------------------------------------------------------------------
-
-
-def found(statement, status, trials=30, case=None):
-    return Finding(statement.id, Status(status), "a sentence", trials, {}, case)
-
-
-@pytest.fixture
-def few():
-    """Statements with findings that were not searched for."""
-    case = Case(example("zarchy-ex3").instance)
-    cell = {"mechanism": "lmmf", "property": "envy-freeness"}
-    broken = planted(id="Z.1", quantifier="some", table="Z.Table1", **cell)
-    simplex = planted(id="Z.2", hypotheses=Hypotheses(simplex=True), table="Z.Table2", **cell)
-    wrong = planted(id="K.3", mechanism="tsf", property="pareto", table="K.Table1")
-    statements = {s.id: s for s in (broken, simplex, wrong)}
-    findings = {
-        "Z.1": found(broken, "proved", 5, case),
-        "Z.2": found(simplex, "not refuted"),
-        "K.3": found(wrong, "refuted", 9, case),
-    }
-    return statements, findings
-
-
-def test_a_cell_of_the_matrix_says_under_which_hypotheses():
-    """The strongest mark, what it cannot do without, and ranges of parameters in one piece."""
-    case, cell = Case(Instance([[1]], [[1]])), {"mechanism": "lmmf", "property": "pareto"}
-    proved_one = planted(id="Z.1", proof="because", hypotheses=Hypotheses(simplex=True), **cell)
-    long = planted(id="Z.2", **cell)
-    findings = {"Z.1": replace(found(proved_one, "proved", 5), needed={"simplex": case}), "Z.2": found(long, "not decided", 900)}
-    assert matrix({"Z.1": proved_one, "Z.2": long}, findings).rows == [["pareto", "✓; needs simplex"]]
-    ranged = planted(id="Z.1", hypotheses=Hypotheses(parameters={"alpha": (1, 2)}), **cell)
-    broken = {"Z.1": found(ranged, "not refuted", 5), "Z.2": found(long, "refuted", 9, case)}
-    assert matrix({"Z.1": ranged, "Z.2": long}, broken).rows == [["pareto", "✗; ✓? 5 if alpha in 1, 2"]]
-
-
-@pytest.mark.parametrize(("alphas", "cell"), [((1,), "✓? 5 if alpha in 1"), ((1, 2), "✓? 5")])
-def test_a_cell_of_the_matrix_says_where_the_default_parameter_was_not_examined(alphas, cell):
-    """K Theorem 3: Pareto optimality is claimed for alpha = 1, and the mechanism's default is 2."""
-    hypotheses = Hypotheses(parameters={"alpha": alphas})
-    claimed = planted(id="K.1", mechanism="alpha-pf-vds", property="pareto", hypotheses=hypotheses)
-    assert matrix({"K.1": claimed}, {"K.1": found(claimed, "not refuted", 5)}).rows == [["pareto", cell]]
-
-
-def test_the_matrix_says_what_was_found(few):
-    statements, findings = few
-    grid = matrix(statements, findings)
-    cells = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
-    assert cells["envy-freeness", "lmmf"] == "✗; ✓? 30 if simplex"
-    assert cells["pareto", "tsf"] == "✗"
-    assert cells["pareto", "lmmf"] == "⇒"
-    printed = comparison(PRINTED["K.Table1"], statements, findings)
-    assert "✓ printed, DISAGREES: violated" in dict(zip(printed.columns, printed.rows[2], strict=True)).values()
-    assert printed.rows[2][0] == "pareto"
-
-
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
-def test_the_matrix_is_written_in_every_form(few, form):
-    text = write_matrix(*few, form)
-    assert "lmmf" in text
-    assert "DISAGREES" in text
-    if form == "table":
-        assert max(len(line) for line in text.splitlines()) <= 100
-    if form == "latex":
-        assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1 + len(PRINTED)
-    if form == "html":
-        page = Anchors()
-        page.feed(text)
-        assert page.links
-        assert page.links <= page.anchors, "every refuted cell leads to its witness"
-        assert page.open == []
-        assert "Instance([[[1]], [[&#x27;1/2&#x27;]]], [[1]])" in text
-        assert "http" not in text.replace("http-equiv", "")
-
-
-class Anchors(HTMLParser):
-    """Links, anchors and elements that were not closed."""
-
-    def __init__(self):
-        super().__init__()
-        self.links, self.anchors, self.open = set(), set(), []
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        if tag != "meta":
-            self.open.append(tag)
-        if "id" in attrs:
-            self.anchors.add(attrs["id"])
-        if tag == "a":
-            self.links.add(attrs["href"].removeprefix("#"))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+# ---- command line ----------------------------------------------------------------------------------------
 
 
 def test_the_command_line(tmp_path, capsys, monkeypatch):
@@ -633,28 +538,9 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert "Instance([[[1]], [['1/2']]], [[1]])" in out
     assert main([*ask, "--format", "html"]) == 0
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
-    assert main(["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8", "--format", "markdown"]) == 0
+    assert main(["matrix", "--format", "markdown"]) == 0
     assert "| envy-freeness |" in capsys.readouterr().out
     assert main(["list", "statements"]) == 0
-
-
-def test_a_fresh_matrix_takes_nothing_from_the_record(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    few = {name: STATEMENTS[name] for name in ("W.P4", "Z.P4")}
-    monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
-    asked = []
-
-    def looked_at(chosen, *_, **__):
-        asked.append([item.id for item in chosen])
-        return {name: found(item, "not decided") for name, item in few.items()}
-
-    ask = ["matrix", "--budget", "2s", "--jobs", "1", "--trials", "8"]
-    assert main(ask) == 0
-    monkeypatch.setattr(cli_theorems, "verify", looked_at)
-    assert main(ask) == 0
-    assert asked == [], "all is on record"
-    assert main([*ask, "--fresh"]) == 0
-    assert asked == [["W.P4", "Z.P4"]]
 
 
 def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
@@ -737,21 +623,6 @@ def test_what_failed_is_tried_again_when_a_run_is_resumed(tmp_path, monkeypatch)
         kept.add(kept.run(asked), laboratory._failed(planted(), "its process ended"), [])
     found = verify([planted(trial=harmless)], budget=5, trials=30, jobs=1, store=path)
     assert found["K.planted"].status == "not refuted"
-
-
-def test_what_follows_from_a_definition_needs_no_statement():
-    """The matrix says so; conditions stop a chain."""
-    assert "uniform" not in follows("nb", "pareto")
-    assert follows("nb", "feasibility")
-    assert follows("drf-per-server", "envy-freeness")
-    assert not follows("ps-dsf", "envy-freeness"), "the arrow has a condition"
-    claim = STATEMENTS["K.Table1.tsf.pareto"]
-    unrefuted = Finding(claim.id, Status.NOT_REFUTED, "", 40, {})
-    other = replace(claim, id="W.y", mechanism="nb", property="envy-freeness")
-    grid = matrix({claim.id: claim, "W.y": other}, {claim.id: unrefuted, "W.y": unrefuted})
-    assert grid.columns == ["property", "nb", "tsf"]
-    assert grid.rows[0][:2] == ["pareto", "⇒"], "nb is Pareto optimal, whatever is asked of tsf"
-    assert grid.rows[1][2] == "", "that tsf is envy-free is no matter of definition"
 
 
 def test_a_finding_is_a_short_text_and_a_table_in_a_notebook():

@@ -1,0 +1,274 @@
+"""The matrix mechanism x property: what a cell says, families of parameters, its forms, the printed tables beside it."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from fairalloc import cli_theorems
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.cli import main
+from fairalloc.formulations import MECHANISMS
+from fairalloc.models import Instance
+from fairalloc.models.published import example
+from fairalloc.theorems import cells
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cells import LEGEND, Column
+from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.implications import follows
+from fairalloc.theorems.matrix import comparison, matrix, write_matrix
+from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Finding, Statement, Status
+
+STATEMENTS = all_statements()
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal that is wider than the matrix may be."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def unasked(_):
+    raise AssertionError("a matrix tries no case")
+
+
+def about(mechanism, name, key="Z.1", **changes):
+    base = Statement(key, "planted", "nowhere", "all", unasked, unasked, Hypotheses(), mechanism=mechanism, property=name)
+    return replace(base, **changes)
+
+
+def found(status, trials=30, case=None, **more):
+    verdict = None if case is None else Verdict("p", False, 1.0, "so", "rational arithmetic")
+    return Finding("", Status(status), "a sentence", trials, {}, case, verdict, **more)
+
+
+def made(*pairs, mechanisms=(), properties=()):
+    return matrix({item.id: item for item, _ in pairs}, {item.id: one for item, one in pairs}, mechanisms, properties)
+
+
+def only_cell(*pairs):
+    result = made(*pairs)
+    assert len(result.columns) == len(result.properties) == 1
+    return result.cells[result.properties[0], result.columns[0]]
+
+
+ANY = Case(Instance([[1]], [[1]]))
+SIMPLEX = Hypotheses(simplex=True)
+
+
+# ---- cells -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "quantifier", "symbol"),
+    [
+        ("proved", "all", "✓"),
+        ("proved by machine", "all", "M"),
+        ("refuted", "all", "✗"),
+        ("proved", "some", "✗"),
+        ("not refuted", "all", "○"),
+        ("not decided", "all", "?"),
+        ("not decided", "some", "?"),
+        ("not decided: violated in floating point", "all", "~"),
+    ],
+)
+def test_a_cell_is_one_symbol(status, quantifier, symbol):
+    cell = only_cell((about("lmmf", "envy-freeness", quantifier=quantifier), found(status, case=ANY)))
+    assert (cell.symbol, cell.statement) == (symbol, "Z.1")
+    assert symbol in LEGEND
+    assert cell.note == ("30 trials" if symbol == "○" else "")
+
+
+def test_conditions_stand_behind_the_symbol():
+    """Which hypotheses hold, which cannot be left out, and what holds where more is assumed than in all violations."""
+    holds = (about("lmmf", "envy-freeness", hypotheses=SIMPLEX), found("proved", needed={"simplex": ANY}))
+    assert only_cell(holds).note == "if simplex!"
+    fails = (about("lmmf", "envy-freeness", "Z.2", quantifier="some"), found("proved", case=ANY))
+    cell = only_cell(holds, fails)
+    assert (cell.symbol, cell.statement, cell.note, cell.others) == ("±", "Z.2", "✓ if simplex!", ("Z.1",))
+    tried = (about("lmmf", "envy-freeness", hypotheses=SIMPLEX), found("not refuted", 1200))
+    cell = only_cell(tried, fails)
+    assert (cell.symbol, cell.note) == ("✗", "○ 1,200 trials if simplex")
+    less = (about("lmmf", "envy-freeness", "Z.3"), found("refuted", case=ANY))
+    more = (about("lmmf", "envy-freeness", "Z.4", hypotheses=Hypotheses(simplex=True, one_server=True)), found("proved"))
+    assert only_cell(holds, less, more).note == "✓ if simplex!", "the weaker condition says it all"
+    undecided = (about("lmmf", "envy-freeness", "Z.5"), found("not decided", 900))
+    assert only_cell(undecided, holds).symbol == "✓", "the strongest evidence"
+
+
+def test_the_size_that_the_machine_reached_is_a_mark(monkeypatch):
+    monkeypatch.setattr(cells, "sizes_proved", lambda name: ["2x2x2", "3x2x2"] if name == "Z.1" else [])
+    result = made((about("lmmf", "pareto"), found("proved")), (about("lmmf", "market", "Z.2"), found("proved")))
+    assert [result.cells[name, Column("lmmf")].size for name in ("pareto", "market")] == ["3x2x2", ""]
+    assert "pareto                   ✓a\nmarket                   ✓\n" in result.text()
+    assert "a = 3x2x2" in result.text()
+
+
+# ---- families --------------------------------------------------------------------------------------------------------
+
+
+def test_parameters_are_grouped_into_families():
+    """K Theorem 3: Pareto optimality is claimed for alpha = 1, and the mechanism's default is 2."""
+    one = about("alpha-pf-vds", "pareto", hypotheses=Hypotheses(parameters={"alpha": (1,)}))
+    many = about("alpha-pf-vds", "market", "Z.2", hypotheses=Hypotheses(parameters={"alpha": (0.5, 1, 3, "inf", (1, 2))}))
+    result = made((one, found("proved")), (many, found("not refuted")))
+    assert [column.family for column in result.columns] == [
+        "alpha < 1",
+        "alpha = 1",
+        "alpha > 1",
+        "alpha = inf",
+        "alpha by server",
+    ]
+    assert result.grid.rows == [["pareto", "", "✓", "", "", ""], ["market", *"○○○○○"]]
+    assert "                         alpha-pf-vds\nproperty                 <1 =1 >1 inf mix\n" in result.text()
+    plain = made((about("alpha-pf-vds", "pareto"), found("proved")))
+    assert plain.grid.columns == ["property", "alpha-pf-vds"], "no statement says which alpha"
+    both = made((about("alpha-pf-vds", "pareto"), found("proved")), (many, found("not refuted")))
+    assert both.grid.rows[0] == ["pareto", "", "", "✓", "", ""], "the default is 2"
+
+
+def test_a_violation_counts_in_the_family_of_its_case():
+    item = about("alpha-pf-vds", "uniqueness", hypotheses=Hypotheses(parameters={"alpha": (1, 5)}))
+    case = replace(ANY, parameters={"alpha": 5})
+    assert made((item, found("refuted", case=case))).grid.rows == [["uniqueness", "?", "✗"]]
+
+
+# ---- forms -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few():
+    case = Case(example("zarchy-ex3").instance)
+    broken = about("lmmf", "envy-freeness", "Z.1", quantifier="some", table="Z.Table1")
+    simplex = about("lmmf", "envy-freeness", "Z.2", hypotheses=SIMPLEX, table="Z.Table2")
+    wrong = about("tsf", "pareto", "K.3", table="K.Table1")
+    return made((broken, found("proved", 5, case)), (simplex, found("not refuted")), (wrong, found("refuted", 9, case)))
+
+
+def test_the_printed_tables_stand_beside_it(few):
+    printed = comparison(PRINTED["K.Table1"], few.statements, few.findings)
+    assert "✓ printed, DISAGREES: violated" in dict(zip(printed.columns, printed.rows[2], strict=True)).values()
+    assert printed.rows[2][0] == "pareto"
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_the_matrix_is_written_in_every_form(few, form):
+    text = write_matrix(few, form)
+    assert "lmmf" in text
+    assert "DISAGREES" in text
+    if form == "table":
+        assert max(len(line) for line in text.splitlines()) <= 120
+    if form == "latex":
+        assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
+        assert r"envy-freeness & \statement{Z.1}{$\times^{1}$} & " in text
+        assert text.count("{") == text.count("}")
+    if form == "html":
+        page = Anchors()
+        page.feed(text)
+        assert page.links
+        assert page.links <= page.anchors, "every cell leads to its statement"
+        assert page.open == []
+        assert "Instance([[[1]], [[&#x27;1/2&#x27;]]], [[1]])" in text
+        assert "http" not in text.replace("http-equiv", "")
+
+
+class Anchors(HTMLParser):
+    """Links, anchors and elements that were not closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.links, self.anchors, self.open = set(), set(), []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag != "meta":
+            self.open.append(tag)
+        if "id" in attrs:
+            self.anchors.add(attrs["id"])
+        if tag == "a":
+            self.links.add(attrs["href"].removeprefix("#"))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_a_long_name_is_folded_and_a_wide_table_is_cut():
+    pairs = [(about(f"mechanism-number-{k}", "a-property-with-a-long-name", f"Z.{k}"), found("proved")) for k in range(20)]
+    text = made(*pairs).text()
+    assert max(len(line) for line in text.splitlines()) <= 120
+    assert text.count("\nproperty ") == 2
+    assert text.count("a-property-with-a-long-\nname") == 2, "in both parts"
+
+
+# ---- from the record -------------------------------------------------------------------------------------------------
+
+
+def test_the_command_draws_the_matrix_from_the_record(capsys, monkeypatch):
+    """Nothing is confirmed or searched; it fits into 120 columns, and every cell names its statement."""
+    monkeypatch.setattr(Statement, "violated", unasked)
+    assert main(["matrix"]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert len(lines) < 160
+    assert re.search(r"^pareto +· +✓\w* +· ", out, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
+    assert re.search(r"size \(users x servers x resources\): a = [1-9]x[1-9]x[1-9], b", out)
+    head, _, behind = out.partition("The statements behind the cells")
+    assert "W.S5.1.P9" in behind
+    assert "P.II-B.cdrf.sharing" in head
+
+
+def test_every_cell_of_the_record_leads_to_its_statement():
+    about_cells = {name: item for name, item in STATEMENTS.items() if item.mechanism and item.property}
+    record = packaged()
+    findings = {name: cli_theorems.on_record(item, record, again=False) for name, item in about_cells.items()}
+    result = matrix(about_cells, findings, MECHANISMS)
+    assert {column.mechanism for column in result.columns} == set(MECHANISMS)
+    page = result.html(lambda kind, name: f"{kind}/{name}")
+    for (name, column), cell in result.cells.items():
+        if cell.symbol in "✓M✗±○~?":
+            assert cell.statement in about_cells, (name, column)
+            assert f'<a href="statement/{cell.statement}">{cell.symbol}</a>' in page
+    marks = {(name, str(column)): cell.symbol for (name, column), cell in result.cells.items()}
+    assert marks["sharing-incentive", "drfh"] == marks["strategyproofness", "lmmf"] == "±"
+    assert marks["pareto", "ps-dsf"] == "✗"
+    assert marks["envy-freeness", "alpha-pf-vds, alpha < 1"] == "✗"
+    assert marks["envy-freeness", "alpha-pf-vds, alpha > 1"] == "✓"
+    assert marks["polynomial-time", "nb"] == "○"
+    assert set("".join(marks.values())) <= set(LEGEND)
+
+
+def test_limits_of_a_search_need_something_to_search(capsys):
+    for option in (["--budget", "5s"], ["--seed", "1"], ["--trials", "3"]):
+        assert main(["matrix", *option]) == 2
+        assert f"{option[0]} is about cells that are searched" in capsys.readouterr().err
+
+
+def test_what_is_registered_and_not_examined_is_in_the_matrix():
+    claim = STATEMENTS["K.Table1.tsf.pareto"]
+    result = made((claim, found("not refuted")), mechanisms=[*MECHANISMS, "new"], properties=["new-property"])
+    grid = result.grid
+    assert set(grid.columns[1:]) == {*MECHANISMS, "new"}
+    marks = {(row[0], column): cell for row in grid.rows for column, cell in zip(grid.columns, row, strict=True)}
+    assert marks["pareto", "new"] == marks["new-property", "tsf"] == "·"
+    assert marks["pareto", "drfh"] == "⇒"
+    assert "· not examined" in grid.notes[0]
+    assert "no statement is about alpha-pf-vds, asset (⇒ pareto)" in " ".join(result.text().split())
+
+
+def test_what_follows_from_a_definition_needs_no_statement():
+    """The matrix says so; conditions stop a chain."""
+    assert "uniform" not in follows("nb", "pareto")
+    assert follows("nb", "feasibility")
+    assert follows("drf-per-server", "envy-freeness")
+    assert not follows("ps-dsf", "envy-freeness"), "the arrow has a condition"
+    claim = STATEMENTS["K.Table1.tsf.pareto"]
+    other = replace(claim, id="W.y", mechanism="nb", property="envy-freeness")
+    grid = made((claim, found("not refuted")), (other, found("not refuted"))).grid
+    assert grid.columns == ["property", "nb", "tsf"]
+    assert grid.rows[0][:2] == ["pareto", "⇒"], "nb is Pareto optimal, whatever is asked of tsf"
+    assert grid.rows[1][2] == "", "that tsf is envy-free is no matter of definition"
