@@ -25,7 +25,7 @@ from fairalloc.theorems.judges.own import judges
 from fairalloc.theorems.lone.catalogue import lone_script
 from fairalloc.theorems.machine.record import document, keep, machine_line
 from fairalloc.theorems.matrix import matrix as of_findings
-from fairalloc.theorems.matrix import write_matrix
+from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import matrix
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import PAPERS, all_statements
@@ -201,7 +201,8 @@ def _matrix(options: argparse.Namespace) -> int:
     record = packaged()
     chosen = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
     found = {name: on_record(item, record, again=False) for name, item in chosen.items()}
-    emit(write_matrix(of_findings(chosen, found, MECHANISMS), options.format))
+    made = of_findings(chosen, found, MECHANISMS)
+    emit(write_matrix(made, options.format, printed_tables(made)))
     return 0
 
 

@@ -19,7 +19,7 @@ from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement, Status
 from fairalloc.theorems.status import described
 
-__all__ = ["Matrix", "comparison", "matrix", "matrix_page", "write_matrix"]
+__all__ = ["Matrix", "comparison", "matrix", "printed_tables", "write_matrix"]
 
 WIDTH = 120
 """The most columns of the text form."""
@@ -411,42 +411,31 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def write_matrix(made: Matrix, form: str) -> str:
-    """The matrix and the printed tables of which it has a cell, in one of the forms of tables.FORMATS.
+def write_matrix(made: Matrix, form: str, printed: Sequence[Grid] = ()) -> str:
+    """The matrix, and printed tables below it, in one of the forms of tables.FORMATS.
 
     Parameters
     ----------
     made : the matrix
-    form : "table", "markdown", "latex" or "html"
+    form : "table", "markdown", "latex" or "html"; the last is a page with all statements, to which the cells lead
+    printed : tables such as those of `printed_tables`
 
     Returns
     -------
     the text
     """
     if form == "html":
-        return matrix_page(made)
+        sections = [Section("Mechanisms and properties", figure=made.html(_anchor)), *map(table_section, printed)]
+        parts = [part for name, finding in made.findings.items() for part in _sections(made.statements[name], finding)]
+        return page("fairalloc: mechanisms and properties", [*sections, Section("Statements"), *parts])
     name = "text" if form == "table" else form
-    return "\n".join(getattr(part, name)() for part in (made, *printed_tables(made)))
+    return "\n".join(getattr(part, name)() for part in (made, *printed))
 
 
 def printed_tables(made: Matrix) -> list[Grid]:
     """The papers' tables about which the matrix has a statement, compared with what was found."""
     told = {item.table for item in made.statements.values() if item.id in made.findings}
     return [comparison(table, made.statements, made.findings) for name, table in PRINTED.items() if name in told]
-
-
-def matrix_page(made: Matrix) -> str:
-    """One HTML page: the matrix, the printed tables, and every statement with its witness as code, to which the cells lead.
-
-    Parameters
-    ----------
-    made : the matrix
-    """
-    sections = [Section("Mechanisms and properties", figure=made.html(_anchor))]
-    sections += [*map(table_section, printed_tables(made)), Section("Statements")]
-    for name, finding in made.findings.items():
-        sections += _sections(made.statements[name], finding)
-    return page("fairalloc: mechanisms and properties", sections)
 
 
 def _anchor(kind: str, name: str) -> str:

@@ -71,11 +71,7 @@ PARTS = {
             "judges",
             "papers",
         ),
-<<<<<<< HEAD
-        *("registry", "*", "machine", "matrix", "engine", "lone", "claims", "own_matrix", "pages"),
-=======
-        *("registry", "*", "machine", "cells", "matrix", "engine", "claims", "own_matrix", "pages"),
->>>>>>> aaefaaf (The matrix: one symbol a cell with its conditions in notes, families of alpha, sizes of machine proofs, drawn from the record; text, Markdown, HTML and LaTeX)
+        *("registry", "*", "machine", "cells", "matrix", "engine", "lone", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),

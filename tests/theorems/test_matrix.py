@@ -18,7 +18,7 @@ from fairalloc.theorems.cells import LEGEND, Column
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import follows
-from fairalloc.theorems.matrix import comparison, matrix, write_matrix
+from fairalloc.theorems.matrix import comparison, matrix, printed_tables, write_matrix
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement, Status
@@ -157,7 +157,7 @@ def test_the_printed_tables_stand_beside_it(few):
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_the_matrix_is_written_in_every_form(few, form):
-    text = write_matrix(few, form)
+    text = write_matrix(few, form, printed_tables(few))
     assert "lmmf" in text
     assert "DISAGREES" in text
     if form == "table":
