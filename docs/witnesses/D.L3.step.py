@@ -74,7 +74,7 @@ def no_complaint(requests, entitlements, x):
 
 def reasons(count, resources):
     """All ways to give each user a reason: a resource, or -1 for all of its request."""
-    ways: list[list[int]] = [[]]
+    ways = [[]]
     for _ in range(count):
         ways = [[*way, j] for way in ways for j in range(-1, resources)]
     return ways

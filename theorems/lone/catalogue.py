@@ -10,7 +10,7 @@ from fairalloc.theorems.registry import all_statements
 
 __all__ = ["FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
 
-for _module in ("d", "k", "p", "properties", "w", "z"):
+for _module in ("d", "every_answer", "k", "p", "properties", "w", "z"):
     import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
 FORMS = {"python": "py", "latex": "tex"}

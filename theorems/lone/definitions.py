@@ -5,7 +5,7 @@ The source of these functions is copied into the scripts (script.py), so they us
     demands[n][r], capacities[i][r], eligible[n][i], weights[n], tasks[n][i], prices[i][r]     user n, server i, resource r
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,9 @@ __all__ = [
     "at_most",
     "bound",
     "complaint_rows",
+    "deviation_of",
     "equilibrium",
+    "every_ps_dsf",
     "exact",
     "fits",
     "lexicographic",
@@ -24,6 +26,7 @@ __all__ = [
     "no_descent",
     "packed",
     "ps_dsf",
+    "ps_dsf_rows",
     "reasons",
     "root",
     "whole_root",
@@ -137,6 +140,14 @@ def ps_dsf(demands: Rows, capacities: Rows, eligible: Places, weights: Row, task
     return fits(demands, capacities, eligible, tasks)
 
 
+def deviation_of(tasks: Rows, weights: Row, demands: Rows, capacities: Rows) -> Row:
+    """D_n = sum_i (x_ni / x_n) (z_ni / min_m z_mi - 1) of each user (K 58), where everybody may run everywhere."""
+    servers = range(len(capacities))
+    z = [[sum(row) / (w * alone(d, c)) for c in capacities] for row, w, d in zip(tasks, weights, demands)]
+    least = [min(row[i] for row in z) for i in servers]
+    return [sum((row[i] / sum(row) * (own[i] / least[i] - 1) for i in servers), F(0)) for row, own in zip(tasks, z)]
+
+
 def equilibrium(
     demands: Rows, capacities: Rows, eligible: Places, weights: Row, marginal: Callable[[F], F], tasks: Rows, prices: Rows
 ) -> bool:
@@ -153,6 +164,56 @@ def equilibrium(
                 if f < 0 or (tasks[n][i] and f):
                     return False
     return fits(demands, capacities, eligible, tasks)
+
+
+def every_ps_dsf(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, objective: Row, most: F, steps: Iterator[str], known: Any
+) -> bool:
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    full, none, used = known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(demands, capacities, eligible, weights, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+
+
+def ps_dsf_rows(demands: Rows, capacities: Rows, eligible: Places, weights: Row, known: Any) -> tuple[Rows, Row]:
+    """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
+    full, none, used = known
+    users, servers = range(len(demands)), range(len(capacities))
+    rows: Rows = []
+    sides: Row = []
+    for i in servers:
+        for r, c in enumerate(capacities[i]):
+            rows.append([demands[n][r] * (j == i) for n in users for j in servers])
+            sides.append(c)
+    for _, i, r in full:
+        rows.append([-demands[n][r] * (j == i) for n in users for j in servers])
+        sides.append(-capacities[i][r])
+    idle = [(n, i) for n in users for i in servers if not eligible[n][i]]
+    for m, i in [*none, *idle]:
+        rows.append([F(int((n, j) == (m, i))) for n in users for j in servers])
+        sides.append(F(0))
+    for n, i, r in full:
+        for m, j in used:
+            if j == i and m != n and demands[m][r]:
+                ones = {k: 1 / (weights[k] * alone(demands[k], capacities[i])) for k in (m, n)}
+                rows.append([ones[m] if k == m else -ones[n] if k == n else F(0) for k in users for _ in servers])
+                sides.append(F(0))
+    return rows, sides
 
 
 # ---- Problem 3 and PS-MFA of K --------------------------------------------------------------------------------------------

@@ -9,7 +9,16 @@ from fairalloc.models.rationals import solved
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import by_server, least_prices, rational_answer
-from fairalloc.theorems.lone.definitions import alone, equilibrium, fits, merit_gradient, no_descent, ps_dsf, whole_root
+from fairalloc.theorems.lone.definitions import (
+    alone,
+    deviation_of,
+    equilibrium,
+    fits,
+    merit_gradient,
+    no_descent,
+    ps_dsf,
+    whole_root,
+)
 from fairalloc.theorems.lone.script import argument, given
 from fairalloc.theorems.papers.k import lemma_3, lemma_4
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
@@ -242,6 +251,56 @@ def less_utilisation(
         used.append(sum(parts) / len(parts))
     assert used[0] < used[1]
     return {"one": used[0], "infinite": used[1]}
+
+
+def _bracket(case: Case) -> dict[str, Any]:
+    """The equilibrium of alpha = 1, and bounds on what user 1 has in that of alpha = 3."""
+    x = by_server(case.instance, [F(float(v)) for v in solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x])
+    low = F(round(x[0][0] * 10**6) - 1, 10**6)
+    return _simple_equilibrium(case.instance, 1) | {"low": low, "high": low + F(2, 10**6)}
+
+
+@argument(
+    "K.6.2.deviation",
+    answers="some",
+    sentence="the mean deviation is {one} at alpha = 1 and more than {three} at alpha = 3",
+    formula=r"D(\alpha = 1) = {one} < {three} < D(\alpha = 3)",
+    more=_bracket,
+)
+def more_deviation(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, low: F, high: F
+) -> dict[str, Any]:
+    """At alpha = 3 with a = x_11: users 2 and 3 fill server 1 beside user 1, and user 2 has server 2: linear in a.
+
+    Prices of server 1 exist iff 3 h_11 = h_21 + h_31, h = g'(z) / gamma. h_1 falls with a, for x_1 rises, and h_2 and h_3
+    rise: so there is one such a, and it is between low and high, if 3 h_11 - h_21 - h_31 changes its sign there.
+    """
+    assert equilibrium(demands, capacities, eligible, weights, lambda z: 1 / z, tasks, prices)
+    assert demands == [[1, 1], [2, 1], [1, 2]]
+    ends = []
+    for a in (low, high):
+        b = (2 - a) / 3
+        x = [[a, F(0)], [b, F(1)], [b + 1, F(0)]]
+        assert fits(demands, capacities, eligible, x)
+        assert all(sum(row[i] * d[r] for row, d in zip(x, demands)) == capacities[i][r] for i in (0, 1) for r in (0, 1))
+        gamma = [[alone(d, c) for c in capacities] for d in demands]
+        z = [[sum(row) / (w * g) for g in own] for row, w, own in zip(x, weights, gamma)]
+        ends.append((x, z, [[s**-3 / g for s, g in zip(row, own)] for row, own in zip(z, gamma)]))
+    (x, z, h), (y, s, k) = ends
+    assert 3 * h[0][0] - h[1][0] - h[2][0] > 0 > 3 * k[0][0] - k[1][0] - k[2][0]
+    assert h[1][0] - h[0][0] > 0  # the prices of server 1 are h_21 - h_11 and 2 h_11 - h_21
+    assert 2 * k[0][0] - k[1][0] > 0
+    assert h[1][1] > max(h[0][1], k[2][1] / 2)  # that of resource 2 at server 2 is h_22, and covers users 1 and 3
+    one = sum(w * deviation_of(tasks, weights, demands, capacities)[n] for n, w in enumerate(weights)) / sum(weights)
+    parts = [F(0)] * 3
+    for n in range(3):
+        for i in (0, 1):
+            least = min(max(z[m][i], s[m][i]) for m in range(3))
+            ratio = min(z[n][i], s[n][i]) / least - 1
+            parts[n] += min(x[n][i], y[n][i]) / max(sum(x[n]), sum(y[n])) * max(ratio, F(0))
+    three = sum(w * part for w, part in zip(weights, parts)) / sum(weights)
+    assert one < three
+    return {"one": one, "three": F(int(three * 10**4), 10**4)}
 
 
 # ---- PS-MFA ---------------------------------------------------------------------------------------------------------------

@@ -179,11 +179,12 @@ class LoneScript:
     def latex(self) -> str:
         """An `example` environment: the claim, the data as matrices, and the inequality that fails."""
         formula = self.argument.formula.format(**{key: _tex(value) for key, value in self.found().items()})
-        matrices = [f"{_symbol(name)} = {_tex(value)}" for name, value in self.data.items()]
+        matrices = [f"{SYMBOLS[name]} = {_tex(value)}" for name, value in self.data.items() if name in SYMBOLS]
         lines = [rf"\begin{{example}}[{_words(self.about.id)}]", _words(f"{self.about.text} ({self.about.place}.)")]
         lines.append(_words(f"Assumed: {_assumed(self)}."))
         lines += [r"\begin{gather*}", ",\\\\\n".join(matrices) + ".", r"\end{gather*}"] * bool(matrices)
-        lines += [_words(inspect.getdoc(self.argument.function) or ""), rf"\[ {formula} \]", r"\end{example}"]
+        rest = f"All numbers are in the lone script {self.about.id}.py." if self.data.keys() - SYMBOLS else ""
+        lines += [_words(f"{inspect.getdoc(self.argument.function)} {rest}"), rf"\[ {formula} \]", r"\end{example}"]
         return "\n".join(lines) + "\n"
 
 
@@ -229,7 +230,12 @@ def plain_source(function: Callable[..., Any]) -> str:
     assert isinstance(tree, ast.FunctionDef), "an argument is a function"
     lines = source.splitlines()[tree.lineno - 1 :]
     shift, first = tree.lineno - 1, tree.body[0].lineno
-    names = ", ".join(one.arg for one in tree.args.args)
+    defaults = [""] * (len(tree.args.args) - len(tree.args.defaults)) + [f"={ast.unparse(one)}" for one in tree.args.defaults]
+    names = ", ".join(one.arg + default for one, default in zip(tree.args.args, defaults, strict=True))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            line = lines[node.lineno - 1 - shift]
+            lines[node.lineno - 1 - shift] = f"{line[: node.target.end_col_offset]} = {line[node.value.col_offset :]}"
     return "\n".join([*_calling(f"def {tree.name}", names, ":"), *lines[first - 1 - shift :]])
 
 
@@ -269,30 +275,38 @@ def _literal(value: Any) -> str:
 
 
 def _long(value: Any) -> str:
-    """A list over several lines."""
+    """A list over several lines: nested lists below each other, others as many parts in a line as fit."""
+    inner = "\n".join(_lines(value, "    "))
+    return f"exact([\n{inner}\n])" if _is_rational(value) else f"[\n{inner}\n]"
 
-    def lines(part: Any, indent: str) -> list[str]:
-        literal = _literal(part)
-        if len(indent + literal) < WIDTH or not isinstance(part, list | tuple):
-            return [f"{indent}{literal},"]
-        return [f"{indent}[", *(line for one in part for line in lines(one, indent + "    ")), f"{indent}],"]
 
-    inner = [line for one in value for line in lines(one, "    ")]
-    return "\n".join(["exact([" if _is_rational(value) else "[", *inner, "])" if _is_rational(value) else "]"])
+def _lines(parts: Any, indent: str) -> list[str]:
+    """The parts of a list."""
+    if not any(isinstance(part, list | tuple) for part in parts):
+        text = ", ".join(_literal(part).replace(" ", GLUE) for part in parts)
+        return [f"{indent}{line.replace(GLUE, ' ').rstrip()}" for line in textwrap.wrap(text + ",", WIDTH - len(indent))]
+    lines = []
+    for part in parts:
+        literal = f"{indent}{_literal(part)},"
+        long = len(literal) > WIDTH and isinstance(part, list | tuple)
+        lines += [f"{indent}[", *_lines(part, indent + "    "), f"{indent}],"] if long else [literal]
+    return lines
+
+
+GLUE = "\0"
+"""Stands for a space at which no line is broken."""
 
 
 # ---- LaTeX ----------------------------------------------------------------------------------------------------------------
 
 SYMBOLS = {
-    "demands": "D", "reported": "D'", "capacities": "C", "capacity": "c", "eligible": "E", "weights": r"\varphi",
-    "tasks": "X", "prices": r"\lambda", "requests": "R", "entitlements": "e", "x": "x", "better": "X'", "after": "X''",
+    "demands": "D", "variants": "D", "reported": "D'", "reported_variants": "D'", "capacities": "C", "capacity": "C",
+    "eligible": "E", "weights": r"\varphi", "alpha": r"\alpha", "A": "A", "B": "B", "epsilon": r"\epsilon", "points": "Y",
+    "tasks": "X", "tasks_after": "X'", "other_tasks": "X'", "better": "X'", "tasks_at_infinity": r"X^\infty",
+    "prices": r"\lambda", "other_prices": r"\lambda'", "rounds": r"\lambda", "rounds_after": r"\lambda'",
+    "requests": "R", "entitlements": "e", "x": "x", "after": "x'", "table": "T",
 }  # fmt: skip
-"""Letters of matrices; other data have their names."""
-
-
-def _symbol(name: str) -> str:
-    plain = name.replace("_", r"\_")
-    return SYMBOLS.get(name, rf"\mathit{{{plain}}}")
+"""What LaTeX shows of the data; the rest, such as factors of a proof by cases, is in the script."""
 
 
 def _tex(value: Any) -> str:
