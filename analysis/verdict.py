@@ -6,9 +6,17 @@ from typing import Any
 
 from fairalloc.models.tables import Grid
 
-__all__ = ["Verdict"]
+__all__ = ["FOR_ALL", "FOR_SOME", "Verdict", "for_the_answer_of"]
+
+FOR_ALL, FOR_SOME = "for all", "for some"
+"""Of which answers of a mechanism a verdict speaks; see also `for_the_answer_of`."""
 
 _WORDS = {True: "holds", False: "fails", None: "not decided"}
+
+
+def for_the_answer_of(method: str) -> str:
+    """What a verdict says that looked at the answer of one method alone."""
+    return f"for the answer of {method}"
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,8 @@ class Verdict:
     holds : True, False, or None where it was not decided
     margin : violation of the property, dimensionless; negative = slack, where that is measured
     witness : the data that show it, by name, so that the finding can be checked again
+    answers : of which answers it speaks where a mechanism allows several: "for all", "for some" or "for the answer of METHOD"; ""
+        where there is one, or where it is about an allocation
     sentence : the finding as an English sentence
     method : how it was decided
     """
@@ -31,13 +41,22 @@ class Verdict:
     sentence: str
     method: str
     witness: Mapping[str, Any] = field(default_factory=dict)
+    answers: str = ""
+
+    def finding(self) -> str:
+        """Whether it holds, and for which answers, in words.
+
+        >>> Verdict("pareto", False, 1.0, "...", "rational arithmetic", answers=FOR_SOME).finding()
+        'fails for some'
+        """
+        return " ".join(part for part in (_WORDS[self.holds], self.answers) if part)
 
     def __repr__(self) -> str:
-        return f"<verdict {self.property}: {_WORDS[self.holds]}, margin {self.margin + 0.0:.3g}: {self.sentence}>"
+        return f"<verdict {self.property}: {self.finding()}, margin {self.margin + 0.0:.3g}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the verdict as a table of one row."""
-        cells = [self.property, _WORDS[self.holds], f"{self.margin + 0.0:.3g}", self.sentence, self.method]
+        cells = [self.property, self.finding(), f"{self.margin + 0.0:.3g}", self.sentence, self.method]
         return Grid("", ["property", "finding", "margin", "sentence", "decided by"], [cells])._repr_html_()
 
     def __bool__(self) -> bool:

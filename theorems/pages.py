@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
@@ -11,7 +12,7 @@ from fairalloc.theorems.lone.catalogue import has_script
 from fairalloc.theorems.machine.record import machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
-from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status, described
 
 __all__ = ["QUANTIFIERS", "Writing", "case_code", "statement_page"]
@@ -25,6 +26,11 @@ QUANTIFIERS = {
 
 
 LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
+
+ANSWERS = {
+    FOR_ALL: "for all: every answer that the mechanism allows was decided, and all alike",
+    FOR_SOME: "for some: an answer is known of which it is so, and not all are, or not all were decided",
+}
 
 
 def _plain_name(kind: str, name: str) -> str:
@@ -62,7 +68,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     found = on_record(item, known, again=False)
     status = how.text(described(item, found.status, found.trials))
     parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
-    parts.append("\n".join(f"- {line}" for line in _about(item, found.status, how)) + "\n")
+    parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id))
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
@@ -74,7 +80,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     return "\n".join(parts)
 
 
-def _about(item: Statement, status: Status, how: Writing) -> Iterator[str]:
+def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     """The lines that say what the claim is about."""
     yield f"Paper: {how.name('paper', item.paper)}"
     if item.mechanism:
@@ -88,7 +94,9 @@ def _about(item: Statement, status: Status, how: Writing) -> Iterator[str]:
         yield "Misreports: " + ("of one user" if item.misreports == 1 else f"of up to {item.misreports} users together")
     if item.table:
         yield f"Printed table: {how.name('table', PRINTED[item.table].place)}"
-    if status == Status.REFUTED:
+    if found.answers:
+        yield f"Of several answers: {ANSWERS.get(found.answers, found.answers)}"
+    if found.status == Status.REFUTED:
         yield f"What is true instead: {how.name('errata', item.id)}"
 
 
@@ -116,7 +124,8 @@ def _witness(witness: Mapping[str, Any], how: Writing) -> str:
     without = witness["without"].replace("_", " ")
     title = f"Violated without the hypothesis “{without}”" if without else "Witness"
     sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
-    return f"## {title}\n\n{how.text(f'{sentence} ({method}).')}\n\n```python\n{case_code(witness['case'])}\n```\n"
+    answers = f"; {kept}" if (kept := witness["verdict"].get("answers")) else ""
+    return f"## {title}\n\n{how.text(f'{sentence} ({method}{answers}).')}\n\n```python\n{case_code(witness['case'])}\n```\n"
 
 
 def case_code(document: Mapping[str, Any]) -> str:

@@ -8,12 +8,13 @@
 Verdicts of trials have a signed margin: positive is the size of a violation, negative the slack, so that a search can climb.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.solution_sets import SEVERAL
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
@@ -22,7 +23,7 @@ from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.readings import read_on
 from fairalloc.theorems.status import FLOATING_POINT, Status
 
-__all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status"]
+__all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status", "answers_known", "weakest"]
 
 Quantifier = Literal["all", "some", "run", "one"]
 
@@ -49,6 +50,7 @@ class Statement:
     note : what is known about the claim, for the docs
     experiment : the experiment of ours whose kept verdict it rests on (simulation/experiments), "" where it rests on none
     own : whether the mechanism is an object of the claim's author and not the registered one of this id
+    answers : of which answers its proof speaks, where a mechanism allows several and it is not all of them (analysis/verdict.py)
     """
 
     id: str
@@ -67,6 +69,7 @@ class Statement:
     note: str = ""
     experiment: str = ""
     own: bool = False
+    answers: str = ""
 
     def __post_init__(self) -> None:
         if self.quantifier == "one" and self.printed is None:
@@ -86,6 +89,11 @@ class Statement:
     def proof_read(self) -> str:
         """The day on which a second reader read its proof as it now is; "" where nobody has (readings.py)."""
         return read_on(self.id, self.proof) if self.proof else ""
+
+    @cached_property
+    def of_several(self) -> bool:
+        """Whether it is about a property that each of several answers of its mechanism may have or lack."""
+        return self.mechanism in SEVERAL and not self.own and self.property != "uniqueness"
 
     @cached_property
     def wants_violation(self) -> bool:
@@ -122,6 +130,7 @@ class Finding:
     case, verdict : the smallest case found and its exact verdict
     needed : hypotheses that cannot be dropped, each with a confirmed case
     seconds : time spent
+    answers : of which answers it speaks where the mechanism allows several: "for all", "for some", "for the answer of METHOD"
     """
 
     statement: str
@@ -133,9 +142,11 @@ class Finding:
     verdict: Verdict | None = None
     needed: Mapping[str, Case] = field(default_factory=dict)
     seconds: float = 0.0
+    answers: str = ""
 
     def __repr__(self) -> str:
-        return f"<finding {self.statement}: {self.status}, {self.trials} trials: {self.sentence}>"
+        known = " ".join(part for part in (self.status, self.answers) if part)
+        return f"<finding {self.statement}: {known}, {self.trials} trials: {self.sentence}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the finding as a table of one row."""
@@ -155,6 +166,7 @@ class Finding:
             "verdict": None if verdict is None else verdict_document(verdict),
             "needed": {name: case.document() for name, case in self.needed.items()},
             "seconds": self.seconds,
+            "answers": self.answers,
         }
 
 
@@ -162,13 +174,14 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """What of a verdict is kept with a witness: what was checked, the margin, the sentence and the method."""
     margin = verdict.margin if abs(verdict.margin) < float("inf") else None
     kept = {"property": verdict.property, "holds": verdict.holds, "margin": margin}
-    return kept | {"sentence": verdict.sentence, "method": verdict.method}
+    kept |= {"sentence": verdict.sentence, "method": verdict.method}
+    return kept | ({"answers": verdict.answers} if verdict.answers else {})
 
 
 def parse_verdict(kept: Mapping[str, Any]) -> Verdict:
     """The verdict in a JSON document as `verdict_document` writes it."""
     margin = float("inf") if kept["margin"] is None else kept["margin"]
-    return Verdict(kept["property"], kept["holds"], margin, kept["sentence"], kept["method"])
+    return Verdict(kept["property"], kept["holds"], margin, kept["sentence"], kept["method"], answers=kept.get("answers", ""))
 
 
 def parse_finding(document: Mapping[str, Any]) -> Finding:
@@ -184,4 +197,34 @@ def parse_finding(document: Mapping[str, Any]) -> Finding:
         None if kept is None else parse_verdict(kept),
         {name: parse_case(part) for name, part in document["needed"].items()},
         document["seconds"],
+        document.get("answers", ""),
     )
+
+
+def answers_known(item: Statement, status: Status, verdict: Verdict | None, tried: str) -> str:
+    """Of which answers a finding speaks, where the mechanism of the statement allows several.
+
+    Parameters
+    ----------
+    item : the statement
+    status : what is known of it
+    verdict : on the case that decides, None where no case does
+    tried : of which answers the trials speak
+
+    Returns
+    -------
+    "for all", "for some", "for the answer of METHOD", or "" where there is one answer or nothing is decided
+    """
+    if verdict is not None:
+        return verdict.answers
+    if not item.of_several:
+        return ""
+    if status in (Status.PROVED, Status.BY_MACHINE):
+        return item.answers or FOR_ALL
+    return tried if status == Status.NOT_REFUTED else ""
+
+
+def weakest(answers: Iterable[str]) -> str:
+    """What all trials together say: of all answers only if each of them does, else of some, or of a method's."""
+    found = {one for one in answers if one}
+    return max(found, key=lambda one: (one != FOR_ALL, one != FOR_SOME, one), default="")

@@ -13,24 +13,26 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces
+from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
-__all__ = ["solution_set"]
+__all__ = ["SEVERAL", "solution_set"]
 
-LISTED = "ps-dsf, ps-dsf-tdm, alpha-pf-vds and njc"
+SEVERAL = ("alpha-pf-vds", "njc", "ps-dsf", "ps-dsf-tdm")
+"""The mechanisms of the papers that may have several answers, which are listed where they can be."""
 
 UNIQUE = ("nb", "fds")
 """Strictly concave in everybody's tasks."""
 
 
-def solution_set(instance: Instance, mechanism: str | Mechanism, /, **parameters: Any) -> SolutionSet:
+def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: int = LARGEST, **parameters: Any) -> SolutionSet:
     """All answers that a mechanism allows on a small instance, exactly: a union of polytopes in rationals.
 
     Parameters
     ----------
-    instance : up to 6 arcs for ps-dsf and ps-dsf-tdm, up to 10 users and 10 resources in one pool for njc
+    instance : up to `largest` arcs for ps-dsf and ps-dsf-tdm, up to 10 users and 10 resources in one pool for njc
     mechanism : "ps-dsf", "ps-dsf-tdm", "njc", or "alpha-pf-vds" where its equilibria are rational (solution_sets/game.py); an id,
         or the mechanism itself
+    largest : arcs of a game that are allowed; a tenth of a second for 6, and about three times as long for each more
     parameters : of the mechanism, such as alpha
 
     Returns
@@ -62,13 +64,13 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, **parameters
         return SolutionSet(item.id, home, home, njc_pieces(home))
     if isinstance(item, PsDsf | TimeShared):
         domain = item.domain(instance)
-        return SolutionSet(item.id, item.home(instance), domain, ps_dsf_pieces(domain))
+        return SolutionSet(item.id, item.home(instance), domain, ps_dsf_pieces(domain, largest))
     if isinstance(item, AlphaPfVds):
-        return SolutionSet(item.id, instance, instance, equilibrium_pieces(item, instance))
+        return SolutionSet(item.id, instance, instance, equilibrium_pieces(item, instance, largest))
     raise NotApplicable(_why_not(item))
 
 
 def _why_not(item: Mechanism) -> str:
     if item.several_rounds or item.id in UNIQUE:
         return f"every answer of {item.id} gives each user the same tasks, so there is no set to choose from: solve it once"
-    return f"the answers of {item.id} are not listed: solution_set is for {LISTED}"
+    return f"the answers of {item.id} are not listed: solution_set is for {', '.join(SEVERAL)}"

@@ -55,14 +55,21 @@ LARGEST_DENOMINATOR = 10**4
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-def equilibrium_pieces(item: AlphaPfVds, instance: Instance) -> tuple[Piece, ...]:
-    """All equilibria as a union of polytopes; NotApplicable where they cannot be listed, with the reason."""
+def equilibrium_pieces(item: AlphaPfVds, instance: Instance, largest: int) -> tuple[Piece, ...]:
+    """All equilibria as a union of polytopes; NotApplicable where they cannot be listed, with the reason.
+
+    Parameters
+    ----------
+    item : with its alpha, A and B
+    instance : of the game
+    largest : arcs that are allowed where they are the PS-DSF allocations
+    """
     if not instance.single_variant or any(limit is not None for limit in instance.exact.max_tasks):
         raise NotApplicable("all equilibria are found for users with one variant and no limit on their tasks")
     game = item.game(instance)
     others = [i for i in range(instance.K) if not _indifferent(instance, i)]
     if all(np.isinf(game.alpha[i]) for i in others):
-        return ps_dsf_pieces(instance)  # (a)
+        return ps_dsf_pieces(instance, largest)  # (a)
     if all(game.alpha[i] == 1 or game.A[i] == 0 for i in others):
         return (_bargains(instance),)  # (b)
     if len(set(instance.arcs.user.tolist())) == len(instance.arcs):

@@ -16,7 +16,7 @@ Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an
 2. For one choice at every server, compute the vertices of the polytope with 0 <= x_a <= gamma_a (models/polytopes.py).
 3. Leave out polytopes all of whose vertices are in another one.
 
-Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so there are at most LARGEST arcs.
+Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ from fairalloc.solvers.exact.ps_dsf import unit
 __all__ = ["LARGEST", "ps_dsf_pieces", "too_large"]
 
 LARGEST = 6
-"""Arcs."""
+"""Arcs, by default: a tenth of a second; each arc more takes about three times as long."""
 
 
 class ServerChoice(NamedTuple):
@@ -48,24 +48,24 @@ class ServerChoice(NamedTuple):
         return self.full >= other.full and self.closed >= other.closed and self.below >= other.below
 
 
-def too_large(instance: Instance) -> str:
-    """One sentence on why all PS-DSF allocations of an instance cannot be listed, "" where they can."""
-    if (arcs := len(instance.arcs)) > LARGEST:
-        return f"the instance has {arcs} arcs, but all PS-DSF allocations are found for at most {LARGEST}"
+def too_large(instance: Instance, largest: int = LARGEST) -> str:
+    """One sentence on why all PS-DSF allocations of an instance are not listed, "" where they are: up to `largest` arcs."""
+    if (arcs := len(instance.arcs)) > largest:
+        return f"the instance has {arcs} arcs, but all PS-DSF allocations are found for at most {largest}"
     if not instance.single_variant or any(limit is not None for limit in instance.exact.max_tasks):
         return "all PS-DSF allocations are found for users with one variant and no limit on their tasks"
     return ""
 
 
-def ps_dsf_pieces(instance: Instance) -> tuple[Piece, ...]:
-    """All PS-DSF allocations of an instance of up to LARGEST arcs as a union of polytopes; NotApplicable for other ones.
+def ps_dsf_pieces(instance: Instance, largest: int = LARGEST) -> tuple[Piece, ...]:
+    """All PS-DSF allocations of an instance of up to `largest` arcs as a union of polytopes; NotApplicable for other ones.
 
     Examples
     --------
     >>> [[str(v) for v in x] for x in ps_dsf_pieces(Instance([[1, 1], [1, 1]], [[1, 1]]))[0].vertices]
     [['1/2', '1/2']]
     """
-    if reason := too_large(instance):
+    if reason := too_large(instance, largest):
         raise NotApplicable(reason)
     arcs = exact_arcs(instance)
     gamma, shares = exact_monopolies(instance), unit(instance, arcs)

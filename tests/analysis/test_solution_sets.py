@@ -211,7 +211,7 @@ def test_a_wrong_guess_is_not_believed(alpha, monkeypatch):
     [
         ("drfh", {}, "every answer of drfh gives each user the same tasks"),
         ("nb", {}, "every answer of nb gives each user the same tasks"),
-        ("utilitarian", {}, "the answers of utilitarian are not listed: solution_set is for ps-dsf"),
+        ("utilitarian", {}, "the answers of utilitarian are not listed: solution_set is for alpha-pf-vds"),
         ("njc", {"objective": "sum"}, "the objective of njc chooses one"),
         ("alpha-pf-vds", {"alpha": 2}, "need not be unique, and they are irrational"),
     ],

@@ -15,7 +15,7 @@ from typing import Any
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import Finding, Statement, Status, answers_known, weakest
 from fairalloc.theorems.status import status_by_case, status_of
 
 __all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
@@ -60,7 +60,8 @@ def _printed(statement: Statement) -> Finding:
     status = status_by_case(statement, verdict)
     if statement.experiment:  # about a sample, which is no case
         return Finding(statement.id, status, verdict.sentence, 1, {"source": statement.experiment}, None, verdict)
-    return Finding(statement.id, status, verdict.sentence, 1, {"source": "the printed case"}, statement.printed, verdict)
+    searched = {"source": "the printed case"}
+    return Finding(statement.id, status, verdict.sentence, 1, searched, statement.printed, verdict, answers=verdict.answers)
 
 
 def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
@@ -128,7 +129,8 @@ def concluded(
     sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
     smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
     searched = searched | {"trial": best.trial, "smaller": smaller}
-    return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict)
+    answers = best.verdict.answers
+    return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict, answers=answers)
 
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
@@ -148,7 +150,8 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts)
     sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
-    return Finding(statement.id, status, sentence, main.trials, searched, case, needed=needed)
+    answers = answers_known(statement, status, None, weakest(main.answers))
+    return Finding(statement.id, status, sentence, main.trials, searched, case, needed=needed, answers=answers)
 
 
 def _doubts(main: Search) -> list[str]:

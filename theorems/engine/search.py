@@ -118,6 +118,7 @@ class Search:
         self.unconfirmed: list[Case] = []
         self.failed: list[tuple[Case, str]] = []
         self.sizes: Counter[tuple[int, int, int]] = Counter()
+        self.answers: Counter[str] = Counter()
         self.smallest: Violation | None = None
         self.because = ""
         self._last: tuple[Draft | None, Instance | None] = None, None
@@ -236,6 +237,7 @@ class Search:
         case, verdict = tried
         self.trials += 1
         self.sizes[draft.size] += 1
+        self.answers[verdict.answers] += verdict.holds is not None
         if verdict.holds is not False:
             self.undecided += verdict.holds is None
             return (-inf if isnan(verdict.margin) else verdict.margin), None

@@ -18,7 +18,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.statement import Finding, Statement, Status, parse_verdict, verdict_document
+from fairalloc.theorems.statement import Finding, Statement, Status, answers_known, parse_verdict, verdict_document
 from fairalloc.theorems.status import status_of
 
 __all__ = ["Witness", "WitnessRecord", "on_record", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
@@ -115,8 +115,10 @@ def on_record(statement: Statement, record: WitnessRecord, again: bool = True) -
     status = status_of(statement, status)
     needed = {one["without"]: parse_case(one["case"]) for one in own if one["without"]}
     sentence = f"on record: {status}" if statement.id in record.searched else "not searched yet"
-    finding = Finding(statement.id, status, sentence, last["trials"], {"source": "record"}, needed=needed)
-    return finding if first is None else replace(finding, case=parse_case(first["case"]), verdict=parse_verdict(first["verdict"]))
+    verdict = None if first is None else parse_verdict(first["verdict"])
+    case = None if first is None else parse_case(first["case"])
+    answers = answers_known(statement, status, verdict, last.get("answers", ""))
+    return Finding(statement.id, status, sentence, last["trials"], {"source": "record"}, case, verdict, needed, answers=answers)
 
 
 def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:
@@ -145,6 +147,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     for name, finding in new.items():
         kept += witnesses_of(statements[name], finding)
         searched[name] = {"status": finding.status.value, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
+        searched[name] |= {"answers": finding.answers} if finding.answers else {}
     result = WitnessRecord(sorted(kept, key=_key), dict(sorted(searched.items())))
     write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
     return result

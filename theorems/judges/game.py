@@ -1,8 +1,8 @@
 """Judges for the claims of K and P about the game: equilibria for some alpha, PS-DSF, the merit of Problem 3, and algorithms.
 
-PS-DSF allocations and equilibria for alpha != 1 need not be unique. A mechanism has a property if every one of them does; what is
-tried is the one its method gives, and one that violates the property refutes it. For misreports see
-`misreporting_for_every_choice`.
+PS-DSF allocations and equilibria for alpha != 1 need not be unique. A mechanism has a property if every one of them does: on
+instances whose answers can be listed all of them are judged (answers.py), on others the one that the method gives, and one that
+violates the property refutes it. For misreports see `misreporting_for_every_choice`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,16 +21,18 @@ from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.strategyproofness import gains, useful
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations.game.game import Game, bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
+from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.answers import labelled, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
 
@@ -55,12 +57,23 @@ F = Fraction
 
 ALGORITHM = "psdsf-algorithm-1"
 
+LARGEST_CONFIRMED = 8
+"""Arcs up to which a gain by a misreport is confirmed over all PS-DSF allocations, with two resources: seconds."""
+
 
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
 
 
-def about_equilibria(judge: Judge) -> dict[str, Any]:
-    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
+def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
+    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server.
+
+    Parameters
+    ----------
+    judge : of one equilibrium
+    name : the property, for which all equilibria may be decided (answers.py)
+    every : whether it is about all equilibria; else about the one that the method finds
+    """
+    judge = over_answers(judge, name) if every else labelled(judge)
     return {"trial": partial(_tried, judge), "confirm": partial(_sure, judge), "mechanism": "alpha-pf-vds"}
 
 
@@ -275,12 +288,20 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
-def about_ps_dsf(judge: Judge) -> dict[str, Any]:
+def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
     """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
 
-    A property of the mechanism is one of every PS-DSF allocation. Algorithm I starts from DRF on each server and so ends at other
-    ones than methods that come from finite alpha do, and it is fast.
+    A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
+    Algorithm I starts from DRF on each server and so ends at other ones than methods that come from finite alpha do, and it is
+    fast.
+
+    Parameters
+    ----------
+    judge : of one PS-DSF allocation
+    name : the property, for which all of them may be decided
+    every : whether it is about all of them; else about that of Algorithm I
     """
+    judge = over_answers(judge, name, ALGORITHM) if every else labelled(judge, ALGORITHM)
 
     def exactly(case: Case) -> Verdict:
         def answer(instance: Instance) -> Allocation:
@@ -315,21 +336,68 @@ def least_served(case: Case, answer: Answer) -> Verdict:
 def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
     """A misreport counts only if the user's worst PS-DSF allocation after it is better than its best one before it.
 
-    Both are optima of the mixed-integer program of ps_dsf.py; their patterns are then solved in rationals. The margin
-    is the smaller of the gain between these two and the gain between the method's own answers.
+    These two are found in the list of all allocations where there is one, else as optima of the mixed-integer program of
+    ps_dsf.py, whose patterns are then solved in rationals; to confirm both are asked, and must agree. The margin is the smaller
+    of the gain between these two and the gain between the method's own answers. Where the user gains by the method's choice and
+    not by every one, or the other way round, the verdict is "for some" choices.
     """
     if case.misreport is None:
         raise NotApplicable("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
     (n,) = case.misreport.users
     gain = gains(case.instance, case.misreport, honest, reported)[0][n]
-    h = holdings_of(honest)
+    h, user = holdings_of(honest), honest.instance.users[n]
+    confirming = h.exact and gain > 0 and case.instance.R <= 2
+    every = _gains_of_all(case, reported.instance, n, LARGEST_CONFIRMED if confirming else LARGEST)
     if not gain > (0 if h.exact else TOLERANCE):
-        return verdict_of(h, "strategyproofness", gain, f"user {h.instance.users[n]!r} gains nothing")
-    before, after = _extreme(case.instance, n, None, True), _extreme(reported.instance, n, case.instance, False)
-    hard = gains(case.instance, case.misreport, _like(before, h), _like(after, h))[0][n]
-    sentence = f"user {h.instance.users[n]!r} gains {float(hard):.3g} of a server in its worst allocation against its best before"
-    return verdict_of(h, "strategyproofness", min(gain, hard), sentence)
+        verdict = verdict_of(h, "strategyproofness", gain, f"user {user!r} gains nothing")
+        known = for_the_answer_of(ALGORITHM) if every is None else FOR_ALL if every[1] <= 0 else FOR_SOME
+        return replace(verdict, answers=known)
+    hard = float(every[0]) if every is not None and not h.exact else _hard_gain(case, h, reported.instance, n)
+    if every is not None and h.exact and hard != every[0]:
+        raise Undecided("the mixed-integer program and the list of all PS-DSF allocations disagree")
+    sentence = f"user {user!r} gains {float(hard):.3g} of a server in its worst allocation against its best before"
+    verdict = verdict_of(h, "strategyproofness", min(gain, hard), sentence)
+    return replace(verdict, answers=FOR_ALL if verdict.holds is False and every is not None else FOR_SOME)
+
+
+def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple[Fraction, Fraction] | None:
+    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed.
+
+    Parameters
+    ----------
+    case : the true instance and the misreport
+    reported : the instance as reported
+    n : the user
+    largest : arcs up to which all are listed
+    """
+    assert case.misreport is not None
+    sets = set_of(case.instance, "ps-dsf", largest=largest), set_of(reported, "ps-dsf", largest=largest)
+    if sets[0] is None or sets[1] is None:
+        return None
+    before, after = ([_exactly(one.instance, x) for x in one.vertices] for one in sets if one is not None)
+    given = [gains(case.instance, case.misreport, before[0], one)[0][n] for one in after]
+    had = [gains(case.instance, case.misreport, one, after[0])[0][n] for one in before]
+    return min(given) + min(had) - given[0], max(given) + max(had) - given[0]
+
+
+def _hard_gain(case: Case, h: Holdings, reported: Instance, n: int) -> Any:
+    """The gain of user n between the optima of two mixed-integer programs.
+
+    Parameters
+    ----------
+    case : the true instance and the misreport
+    h : the numbers of the answer to the truth, rational or float
+    reported : the instance as reported
+    n : the user
+    """
+    assert case.misreport is not None
+    before, after = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
+    return gains(case.instance, case.misreport, _like(before, h), _like(after, h))[0][n]
+
+
+def _exactly(instance: Instance, x: Rationals) -> Allocation:
+    return Allocation(instance, np.array([float(v) for v in x]), "ps-dsf", x_exact=x)
 
 
 def _like(allocation: Allocation, h: Holdings) -> Allocation:
@@ -352,7 +420,7 @@ def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> 
     exact = exact_levels(instance, point)
     if exact is None:
         raise Undecided("the pattern of the mixed-integer program has no solution in rationals")
-    return Allocation(instance, np.array([float(v) for v in exact]), "ps-dsf", x_exact=exact)
+    return _exactly(instance, exact)
 
 
 # ---- trade-offs -----------------------------------------------------------------------------------------------------

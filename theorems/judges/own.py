@@ -40,6 +40,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.registry import candidates
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.answers import labelled
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
 from fairalloc.theorems.judges.properties import property_judge
@@ -247,11 +248,11 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> dict
         return {"trial": partial(_tried, attempted(item, judge)), "confirm": partial(_by_two, item, judge), "mechanism": item.id}
     if is_registered(item) and item.id == "ps-dsf":
         judge = misreporting_for_every_choice if named.name == "strategyproofness" else judge
-        made = about_ps_dsf(judge)
+        made = about_ps_dsf(judge, every=False)
     elif is_registered(item) and item.id == "alpha-pf-vds":
-        made = about_equilibria(judge)
+        made = about_equilibria(judge, every=False)
     else:
-        made = about_mechanism(item, judge)
+        made = about_mechanism(item, labelled(judge))
     confirm = partial(_at_rational_answers, made["confirm"])
     return made | {"confirm": confirm, "mechanism": item.id} | ({"trial": confirm} if named.is_own else {})
 

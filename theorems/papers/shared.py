@@ -76,7 +76,7 @@ def property_claim(
     """
     check = about_mechanism(mechanism, property_judge(name))
     if mechanism == "ps-dsf":
-        check = about_ps_dsf(misreporting_for_every_choice if name == SP else property_judge(name))
+        check = about_ps_dsf(misreporting_for_every_choice if name == SP else property_judge(name), name)
     says = SAYS[name] if holds else f"does not satisfy: {SAYS[name]}"
     return Statement(
         id=id_,

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.solution_sets.njc import polytopes
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
@@ -158,14 +158,27 @@ def without(d: Requests, j: int) -> Requests:
 # ---- trials and confirmations -----------------------------------------------------------------------------------------
 
 
-def two_ways(judge: RouteJudge) -> TrialAndConfirm:
-    """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations."""
-    return partial(_judged, judge, by_polytopes), partial(_judged, judge, by_equations)
+def two_ways(judge: RouteJudge, held: str = "", broken: str = "") -> TrialAndConfirm:
+    """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations.
+
+    Parameters
+    ----------
+    judge : of the corners of all NJC allocations, as a route finds them
+    held, broken : of which answers a verdict speaks where the claim holds, and where it does not (analysis/verdict.py)
+    """
+    first, second = (partial(_judged, judge, route, held=held, broken=broken) for route in (by_polytopes, by_equations))
+    return first, second
 
 
-def for_every(gap: AllocationMargin) -> TrialAndConfirm:
-    """The largest margin of a claim over all NJC allocations."""
-    return two_ways(partial(_worst, gap))
+def for_every(gap: AllocationMargin, convex: bool = False) -> TrialAndConfirm:
+    """The largest margin of a claim over the corners of all NJC allocations.
+
+    Parameters
+    ----------
+    gap : the margin of the claim at one allocation
+    convex : whether it is convex, so that what holds at the corners holds for all
+    """
+    return two_ways(partial(_worst, gap), FOR_ALL if convex else FOR_SOME, FOR_SOME)
 
 
 def _worst(gap: AllocationMargin, case: Case, route: Route) -> MarginAndSentence:
@@ -176,10 +189,10 @@ def _worst(gap: AllocationMargin, case: Case, route: Route) -> MarginAndSentence
     return max(found, key=lambda made: made[0])
 
 
-def _judged(judge: RouteJudge, route: Route, case: Case) -> Verdict:
+def _judged(judge: RouteJudge, route: Route, case: Case, *, held: str, broken: str) -> Verdict:
     margin, sentence = judge(case, route)
     how = "double description" if route is by_polytopes else "rational arithmetic on solutions of equations"
-    return Verdict("njc", not margin > 0, float(margin), sentence, how)
+    return Verdict("njc", not margin > 0, float(margin), sentence, how, answers=broken if margin > 0 else held)
 
 
 def compared_with_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], MarginAndSentence]) -> TrialAndConfirm:

@@ -18,6 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, for_the_answer_of
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.instance import Instance
 from fairalloc.models.published import example
@@ -365,7 +366,7 @@ _ATTRIBUTES = [
         "Every user is at least as well off as with its entitlement of each resource.",
         "D 4, first attribute",
         "all",
-        *for_every(judges.sharing),
+        *for_every(judges.sharing, convex=True),
         POOL,
         mechanism="njc",
         property="sharing-incentive",
@@ -386,7 +387,7 @@ _ATTRIBUTES = [
         "Users do not benefit from misreporting their needs, in particular not by another profile.",
         "D 4, second attribute",
         "all",
-        *two_ways(judges.misreporting),
+        *two_ways(judges.misreporting, FOR_SOME, FOR_ALL),
         USERS,
         misreports=1,
         mechanism="njc",
@@ -935,6 +936,7 @@ _TRAJECTORY = [
         mechanism="njc",
         property="njc",
         proof="All of x(t) tends to the market's allocation (D.L2.true), which has no justified complaints (njc.py (c)).",
+        answers=for_the_answer_of("njc-ode"),
     ),
     Statement(
         "D.L3.step",

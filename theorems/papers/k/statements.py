@@ -178,7 +178,7 @@ def equilibrium_claim(
         quantifier="all" if holds else "some",
         hypotheses=hypotheses,
         property=name,
-        **about_equilibria(property_judge(name)),
+        **about_equilibria(property_judge(name), name),
         **more,
     )
 
