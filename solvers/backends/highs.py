@@ -23,7 +23,8 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import InteriorPointOptions, Result
+from fairalloc.solvers.interior_point.arrow import Result
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session

@@ -48,7 +48,7 @@ from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonSes
 from fairalloc.solvers.game.layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
-from fairalloc.solvers.interior_point.arrow import InteriorPointOptions
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 

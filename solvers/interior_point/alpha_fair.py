@@ -31,7 +31,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import Arrow, PrimalDual, Residuals, Result
+from fairalloc.solvers.interior_point.arrow import Arrow, Result
+from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 from fairalloc.solvers.method import Limits, Session
 
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]

@@ -13,7 +13,9 @@ Both programs have tasks x_a on arcs in the users' units, t_n for the utility of
    sum of raised y = 1.
 4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
    (Mehrotra 1992).
-5. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
+5. Where that step is short, further correctors, as many as their price is worth, which move the products that would be far from
+   mu (Gondzio 1996; steps.py). They are solved roughly; one refined solve then fills what the equations still lack.
+6. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
    `worse` times as large, go along the predictor alone. End where the error no longer decreases, otherwise go to 1.
 
 The unknowns on arcs, dx = c / d - theta dd with theta = x / d, leave a system in p and l = y - z, an arrow with diagonal shaft:
@@ -49,112 +51,18 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.iterates import NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.loads import Loads, loads_of
-from fairalloc.solvers.interior_point.schur import Arrowhead, Plan, factorised, plan_for
+from fairalloc.solvers.interior_point.schur import Arrowhead, Plan, factorised, multiplications, plan_for
+from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.options import AlgorithmOptions
 from fairalloc.solvers.start import scaled_down
 
-__all__ = ["Arrow", "ArrowSystem", "InteriorPointOptions", "PrimalDual", "Residuals", "Result"]
-
-
-@dataclass(frozen=True)
-class InteriorPointOptions(AlgorithmOptions):
-    """Of the iteration; errors are the relative ones of the module's text.
-
-    Attributes
-    ----------
-    target : the error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth of the
-        largest is known to be stuck only to ten thousand times the gap
-    enough : the error up to which an answer is used
-    settled : the error from which on the best point is taken after 2 iterations without progress
-    patience : iterations without a smaller error after which it is taken before; a third of them once it is `enough`
-    progress : the part of the smallest error so far that counts as progress once that is `settled`
-    floor : the relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the
-        residuals
-    utility_floor : the same for nb and fds, whose errors are then below 1e-12; with 1e-14 some were 5e-11
-    max_iterations : Newton systems for one round
-    max_rows : rows up to which a dense system is formed, of servers times resources or of users
-    max_resources : up to which blocks of resources times resources are
-    back : the part of the way to the boundary that a step goes
-    careful : the same where the error is above `far`: next to the boundary the steps that follow can be too short
-    far : the error above which steps are `careful`
-    worse : how many times its error a point may have after such a step; else the predictor alone is taken, nine tenths of the way
-    guards : added to diagonals before they are factorised, relative: redundant equations of a face have no pivot of their own;
-        the least with which that succeeds; where rows are equations, which others may imply, without the first
-    close : the error below which solves are refined, and formed in double precision; where rows are equations, they always are
-    harmless : what rows may lack after a step, as a part of the error, before all is done in double precision: what is left there
-        shortens all steps that follow
-    refinements : the most steps of conjugate gradients in a solve
-    apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
-    away : the part of a start of one's own that is mixed into the tasks of the round before
-    near : the error from which on projections onto the optimal face are tried
-    nearer : the next one where the error is this part of what it was
-    parts : how many parts of the correction are tried (Colombo and Gondzio 2008)
-    """
-
-    target: float = 1e-13
-    enough: float = 1e-9
-    settled: float = 1e-11
-    patience: int = 15
-    progress: float = 0.5
-    floor: float = 1e-14
-    utility_floor: float = 1e-13
-    max_iterations: int = 200
-    max_rows: int = 6000
-    max_resources: int = 64
-    back: float = 0.9999
-    careful: float = 0.99
-    far: float = 0.1
-    worse: float = 10.0
-    guards: tuple[float, ...] = (1e-16, 1e-14, 1e-12, 1e-10)
-    close: float = 1e-3
-    harmless: float = 1e-3
-    refinements: int = 4
-    apart: float = 1e-3
-    away: float = 0.1
-    near: float = 1e-7
-    nearer: float = 0.3
-    parts: int = 3
-
-    def waits(self, least: float) -> int:
-        """How many iterations without a smaller error than this one are waited for."""
-        if least <= self.settled:
-            return 2
-        return self.patience if least > self.enough else self.patience // 3
+__all__ = ["NEVER", "Arrow", "ArrowSystem", "Result"]
 
 
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
-
-
-class Residuals(NamedTuple):
-    """What the equations of rows, users, limits, arcs and g lack."""
-
-    rows: Floats
-    users: Floats
-    limits: Floats
-    arcs: Floats
-    g: float
-
-
-@dataclass(frozen=True)
-class PrimalDual:
-    """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points."""
-
-    primal: Floats
-    dual: Floats
-    g: float
-
-    def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
-        """The point that far along a step.
-
-        Parameters
-        ----------
-        step : of primal, dual and g
-        primal, dual : step lengths in [0, 1]
-        """
-        return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
 
 
 @dataclass(frozen=True)
@@ -168,21 +76,18 @@ class Result:
 
 
 class Response(NamedTuple):
-    """dp, dl, theta (load^T dp - owner^T dl), which is the flow away from each arc, and dg."""
+    """dp, dl, load^T dp - owner^T dl, theta times that, which is the flow away from each arc, and dg."""
 
     p: Floats
     l: Floats  # noqa: E741 (the letter above)
+    reduced: Floats
     flow: Floats
     g: float
 
     def plus(self, other: "Response", times: float) -> "Response":
         """The sum with a multiple of another one."""
-        return Response(
-            self.p + times * other.p, self.l + times * other.l, self.flow + times * other.flow, self.g + times * other.g
-        )
-
-
-NOTHING = Residuals(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), 0.0)
+        p, l, reduced, flow = (one + times * two for one, two in zip(self[:4], other[:4], strict=True))  # noqa: E741
+        return Response(p, l, reduced, flow, self.g + times * other.g)
 
 
 class ArrowSystem:
@@ -193,7 +98,7 @@ class ArrowSystem:
     ratio : x / d, s / p, -dt / dy and r / z; `theta` and `s` are its parts on arcs and rows
     t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
     b, c : (N,) and a number, the border: b dl + c dg is what the equation of g lacks; 0 where no user is raised
-    column : (K R,) dp for a unit of g in the users' rows, of the matrix with rho b b^T
+    column, priced : (K R,) dp for a unit of g in the users' rows, of the matrix with rho b b^T; (A,) load^T of it
     pivot : (N,) the arc of each user with the largest theta; its dd is lost in rounding, so its flow is what the others leave
     """
 
@@ -207,8 +112,8 @@ class ArrowSystem:
         self.b = arrow.raised * self.f
         self.c = float(self.b @ self.v)
         self._factorise()
-        self.column = self._prices(np.zeros(len(self.s)), self.b)
-        self.reach = self._collected(self.column, self.b) * (1.0 - self.rho * self.c) + self.c
+        self.column, self.priced = self._prices(np.zeros(len(self.s)), self.b, 0.0)
+        self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
 
     def _factorise(self) -> None:
         loads, theta = self.arrow.loads, self.theta
@@ -240,34 +145,34 @@ class ArrowSystem:
         others[largest] = (loads.totals(small) + e)[user] + equal[user] * most[largest]
         return others
 
-    def _prices(self, rows: Floats, users: Floats) -> Floats:
-        """Dp of the matrix with rho b b^T."""
-        loads, theta = self.arrow.loads, self.theta
+    def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
+        """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
+        loads = self.arrow.loads
         l = users / self.shaft  # noqa: E741
         l -= 0.5 * self.rho * float(self.b @ l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
-        return self.inverse(rows + loads.rows(theta * loads.of_users(l)))
+        p = self.inverse(rows + loads.rows(self.theta * loads.of_users(l) + moved))
+        return p, loads.priced(p)
 
-    def _collected(self, p: Floats, users: Floats) -> float:
+    def _collected(self, priced: Floats, users: Floats) -> float:
         """B dl of the same matrix."""
-        loads, theta = self.arrow.loads, self.theta
-        return (0.5 if self.rho else 1.0) * float(self.share @ (users + loads.totals(theta * loads.priced(p))))
+        return (0.5 if self.rho else 1.0) * float(self.share @ (users + self.arrow.totals(self.theta * priced)))
 
-    def _solve(self, rows: Floats, users: Floats, h: float) -> Response:
+    def _solve(self, rows: Floats, users: Floats, h: float, moved: Floats | float = 0.0) -> Response:
         loads, theta, g = self.arrow.loads, self.theta, 0.0
         with_border = users + self.rho * h * self.b
-        p = self._prices(rows, with_border)
+        p, priced = self._prices(rows, with_border, moved)
         if self.reach:
-            g = (h - self._collected(p, with_border)) / self.reach
-            p = p + g * (1.0 - self.rho * self.c) * self.column
+            g = (h - self._collected(priced, with_border)) / self.reach
+            part = g * (1.0 - self.rho * self.c)
+            p, priced = p + part * self.column, priced + part * self.priced
         users = users + g * self.b
-        flow = theta * loads.priced(p)
-        l = (users + loads.totals(flow)) / self.shaft  # noqa: E741 (the letter above)
-        if not self.refined:
-            return Response(p, l, flow - theta * loads.of_users(l), g)
-        flow = theta * self.arrow.reduced(p, l)
-        flow[self.pivot] = 0.0
-        flow[self.pivot] = self.t * self.f * l - users - loads.totals(flow)
-        return Response(p, l, flow, g)
+        l = (users + loads.totals(theta * priced)) / self.shaft  # noqa: E741 (the letter above)
+        reduced = priced - loads.of_users(l)
+        flow = theta * reduced
+        if self.refined:
+            flow[self.pivot] = 0.0
+            flow[self.pivot] = self.t * self.f * l - users - loads.totals(flow)
+        return Response(p, l, reduced, flow, g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
         """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
@@ -303,7 +208,7 @@ class ArrowSystem:
         result: Floats = self.arrow.loads.rows(response.flow) + self.s * response.p
         return result
 
-    def step(self, now: PrimalDual, lack: Residuals, over: Floats) -> PrimalDual:
+    def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
         """The Newton step that fills what the equations lack.
 
         Parameters
@@ -311,17 +216,19 @@ class ArrowSystem:
         now : the point of which this is the system
         lack : what the equations lack
         over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
+        rough : whether its equations may lack what rounding leaves, because a later step fills that
         """
         arrow, t, v, f = self.arrow, self.t, self.v, self.f
         flow, rows, users, limits = arrow.split(over)
         flow = flow + self.theta * lack.arcs
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
-        right = np.where(arrow.left_out, 0.0, arrow.loads.rows(flow) + rows - lack.rows)
+        right, others = np.where(arrow.left_out, 0.0, rows - lack.rows), own - arrow.totals(flow)
         h = lack.g - float(self.b @ (v * (short + slack)))
-        p, l, away, g = self.solve(right, own - arrow.totals(flow), h)  # noqa: E741
+        filled = self._solve(right, others, h, flow) if rough else self.solve(right + arrow.rows(flow), others, h)
+        p, l, reduced, away, g = filled  # noqa: E741
         z = v * (own + f * (arrow.raised * g - t * l) + slack)
-        dual = np.concatenate([arrow.reduced(p, l) - lack.arcs, p, l + z, z])
+        dual = np.concatenate([reduced - lack.arcs, p, l + z, z])
         step = over - self.ratio * dual
         step[: len(away)] = flow - away
         dual[: len(away)] *= arrow.paired[: len(away)]
@@ -355,6 +262,7 @@ class Arrow(ABC):
 
     loads: Loads
     plan: Plan
+    pairs: Pairs
     single: bool
 
     def __init__(self, instance: Instance, tasks: Floats) -> None:
@@ -371,6 +279,13 @@ class Arrow(ABC):
         return self
 
     @property
+    def corrections(self) -> int:
+        """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
+        options = self.options
+        own = 60.0 * len(self.instance.arcs) + 2.0 * len(self.right) ** 2
+        return int(min(options.corrections, multiplications(self.loads, self.plan) / (options.worthwhile * own)))
+
+    @property
     def plain(self) -> bool:
         """Whether no row is an equation."""
         return bool(self.split(self.paired)[1].all())
@@ -378,6 +293,11 @@ class Arrow(ABC):
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
         return self.loads.totals(values)
+
+    def rows(self, values: Floats) -> Floats:
+        """(K R,) load @ values, 0 in rows that are left out."""
+        result: Floats = np.where(self.left_out, 0.0, self.loads.rows(values))
+        return result
 
     def reduced(self, p: Floats, l: Floats) -> Floats:  # noqa: E741
         """(A,) load^T p - owner^T l."""
@@ -447,7 +367,7 @@ class Arrow(ABC):
         better : gets each point whose error is smaller than those before
         """
         self.options = options = limits.own(InteriorPointOptions)
-        self.pairs, self.single = _compact(self.paired), self.plain
+        self.pairs, self.single = compact(self.paired), self.plain
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -508,18 +428,34 @@ class Arrow(ABC):
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:
         """One iteration: the point, what the equations lack there, and its error."""
         system, affine = self._predicted(now, lack, error)  # 2, 3
-        ahead = self._lengths(now, affine, 1.0)
-        tried = now.after(affine, *ahead)
-        count = float(self.central.sum())
-        mu, reached = ((at.primal * at.dual) @ self.central / count for at in (now, tried))
-        wanted = max(float(reached**3 / mu**2), self.floor(now) / count)
-        correction = system.step(now, NOTHING, self.second_order(now, affine, wanted))  # 4
-        step = self._combined(now, affine, correction, least=ahead[0] * ahead[1])
+        step = self._corrected(system, now, affine)  # 4, 5
         back = self.options.careful if error > self.options.far else self.options.back
-        found = self._with_error(now.after(step, *self._lengths(now, step, back)))  # 5
+        found = self._with_error(now.after(step, *lengths(self.pairs, now, step, back)))  # 6
         if error <= self.options.far or found[2] <= self.options.worse * error:
             return found
-        return self._with_error(now.after(affine, *self._lengths(now, affine, 0.9)))
+        return self._with_error(now.after(affine, *lengths(self.pairs, now, affine, 0.9)))
+
+    def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
+        """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
+        options, count, rough = self.options, float(self.central.sum()), self.corrections > 0
+        tried = now.after(affine, *lengths(self.pairs, now, affine))
+        mu, reached = (float((at.primal * at.dual) @ self.central) / count for at in (now, tried))
+        wanted = max(mu * min((reached / mu) ** 3, options.centring), self.floor(now) / count)
+
+        def corrector(over: Floats) -> PrimalDual:
+            return system.step(now, NOTHING, over, rough)
+
+        def outlying(tried: PrimalDual) -> PrimalDual:
+            products = tried.primal * tried.dual
+            change = np.clip(products, wanted / options.outlier, wanted * options.outlier) - products
+            change = np.maximum(change, -options.outlier * wanted)
+            return corrector(np.divide(change, now.dual, out=np.zeros_like(change), where=self.central))
+
+        step, _ = combined(self.pairs, now, affine, corrector(self.second_order(now, affine, wanted)), options.parts)
+        if not rough:
+            return step
+        step = lengthened(self.pairs, now, step, outlying, self.corrections, options)
+        return step.after(system.step(now, self.residuals(now.after(step, 1.0, 1.0)), np.zeros(len(now.primal))), 1.0, 1.0)
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
         lack = self.residuals(point)  # 1
@@ -538,35 +474,3 @@ class Arrow(ABC):
             self.single = False
         system = ArrowSystem(self, now, refined=True)
         return system, system.step(now, lack, self.towards(now))
-
-    def _combined(self, now: PrimalDual, affine: PrimalDual, correction: PrimalDual, least: float) -> PrimalDual:
-        """The affine step and the part of the correction with which one can go farthest, primal and dual each."""
-
-        def best(values: Floats, first: Floats, second: Floats) -> float:
-            values, first, second = values[self.pairs], first[self.pairs], second[self.pairs]
-            whole = -(first + second) / values
-            if not whole.max() > 1.0:
-                return 1.0
-            near = np.flatnonzero(whole > 0.1)  # the others bound no step much shorter than the whole one
-            first, second = first[near] / values[near], second[near] / values[near]
-            parts = np.linspace(1.0, least, self.options.parts)
-            return float(parts[np.argmin([max(1.0, float(-(first + part * second).min())) for part in parts])])
-
-        primal = best(now.primal, affine.primal, correction.primal)
-        return affine.after(correction, primal, best(now.dual, affine.dual, correction.dual))
-
-    def _lengths(self, now: PrimalDual, step: PrimalDual, part: float) -> tuple[float, float]:
-        """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary."""
-
-        def length(values: Floats, change: Floats) -> float:
-            fastest = float((-change[self.pairs] / values[self.pairs]).max())
-            return min(1.0, part / fastest) if fastest > 0 else 1.0
-
-        return length(now.primal, step.primal), length(now.dual, step.dual)
-
-
-def _compact(mask: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
-    """The indices of a mask; a slice, whose use copies nothing, where they follow each other."""
-    where = np.flatnonzero(mask)
-    together = len(where) > 0 and where[-1] - where[0] + 1 == len(where)
-    return slice(where[0], where[-1] + 1) if together else where

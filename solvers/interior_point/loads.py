@@ -8,7 +8,9 @@ r"""What one iteration asks of the matrix `load`, in one of two layouts, of whic
 `GridLoads`: every user may run on every server and has one demand vector there, so that load = demand / capacity has rank one for
 each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of arcs.
 `MaskedLoads`: the same for a part of the pairs, at least one in `SPARSEST`: arcs are written into the grid for each product.
-`ArcLoads`: any list of arcs, with the loads of each (A, R); the coupling is sparse on request.
+`ArcLoads`: any list of arcs, with the loads of each (A, R).
+
+The coupling is sparse on request, with the arcs whose weight is not 0.
 """
 
 from typing import Any, TypeAlias
@@ -122,6 +124,15 @@ class GridLoads:
         result *= self.inverse.astype(kind)
         return result.reshape(self.N, -1)
 
+    def sparse_coupling(self, weights: Floats) -> sp.csr_array:
+        """(N, K R), with a number for every resource of an arc whose weight is not 0."""
+        return self._sparse(np.flatnonzero(weights), weights[weights != 0.0])
+
+    def _sparse(self, cells: NDArray[np.intp], weights: Floats) -> sp.csr_array:
+        """The same from the places of arcs in the grid."""
+        user, server = np.divmod(cells, self.K)
+        return _sparse_rows(weights[:, None] * self.demand[user] * self.inverse[server], user, server, (self.N, self.K))
+
 
 class MaskedLoads(ArcsOfUsers, GridLoads):
     """Some pairs of users and servers, in the order of the grid; each user has one at least.
@@ -177,6 +188,11 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
     def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
         """(N, K R), in that precision."""
         return super().coupling(self._on_grid(weights), kind)
+
+    def sparse_coupling(self, weights: Floats) -> sp.csr_array:
+        """(N, K R), with a number for every resource of an arc whose weight is not 0."""
+        there = weights != 0.0
+        return self._sparse(self.cells[there], weights[there])
 
 
 class ArcLoads(ArcsOfUsers):
@@ -236,12 +252,10 @@ class ArcLoads(ArcsOfUsers):
         return result.reshape(self.N, -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.csr_array:
-        """(N, K R), with a number for every resource of an arc."""
+        """(N, K R), with a number for every resource of an arc whose weight is not 0."""
         values = self._at_places(weights)
-        user, server = np.divmod(self.places, self.K)
-        columns = (server[:, None] * self.R + np.arange(self.R)).ravel()
-        ends = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=self.N) * self.R)])
-        return sp.csr_array((values.ravel(), columns, ends), shape=(self.N, self.K * self.R))
+        there = values.any(axis=1)
+        return _sparse_rows(values[there], *np.divmod(self.places[there], self.K), (self.N, self.K))
 
     def _at_places(self, weights: Floats) -> Floats:
         """(places, R), a user's arcs at one server added."""
@@ -251,6 +265,15 @@ class ArcLoads(ArcsOfUsers):
         result = np.zeros((len(self.places), self.R))
         np.add.at(result, self.place, values)
         return result
+
+
+def _sparse_rows(values: Floats, user: NDArray[np.intp], server: NDArray[np.intp], shape: tuple[int, int]) -> sp.csr_array:
+    """(N, K R) from (places, R) in the order of users."""
+    users, servers = shape
+    resources = values.shape[1]
+    columns = (server[:, None] * resources + np.arange(resources)).ravel()
+    ends = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=users) * resources)])
+    return sp.csr_array((values.ravel(), columns, ends), shape=(users, servers * resources))
 
 
 Loads: TypeAlias = GridLoads | ArcLoads

@@ -29,7 +29,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import Arrow, InteriorPointOptions, PrimalDual, Residuals, Result
+from fairalloc.solvers.interior_point.arrow import Arrow, Result
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.method import Limits, Session
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.solvers.interior_point.arrow import NEVER, Arrow, ArrowSystem, PrimalDual, Residuals
+from fairalloc.solvers.interior_point.arrow import NEVER, Arrow, ArrowSystem
+from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 
 __all__ = ["projected"]
 

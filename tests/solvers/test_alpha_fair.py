@@ -187,7 +187,7 @@ def test_a_step_that_leads_away_is_not_taken():
     rng = np.random.default_rng(8)
     rng.integers(2, 30), rng.integers(1, 5)
     instance = Instance(rng.uniform(0.01, 1, (22, 2)), rng.uniform(1, 20, (1, 2)), weights=rng.uniform(0.1, 5, 22))
-    taken, answer = (solve(instance, "fds", "interior-point", alpha=0.5, options={"worse": w}) for w in (np.inf, 10.0))
+    taken, answer = (solve(instance, "fds", "interior-point", alpha=0.3, options={"worse": w}) for w in (np.inf, 10.0))
     assert not taken.claims_success
     assert answer.claims_success
     assert answer.residual <= PROVED

@@ -1,0 +1,109 @@
+r"""How a step of arrow.py is put together from its predictor and its correctors, and how far it can go.
+
+A corrector is what the Newton system answers where a part of the products is to change; both are added to the step in parts.
+
+1. `combined`: the part of a corrector with which the step to the boundary is longest, primal and dual each (Colombo and Gondzio
+   2008).
+2. `lengthened`, as long as the step is short (Gondzio 1996): look at the products after a step that is longer than the boundary
+   allows. Those below mu / 10 are to become mu / 10, those above 10 mu are to become 10 mu, but by 10 mu less at most; the others
+   are to stay. Add the corrector for that as in 1, and repeat while the step becomes longer.
+
+**Why many.** On the central path of heavy_tailed 500 x 150 x 4 the predictor reaches the boundary after a quarter of the way
+because of two arcs out of 25,000; after half of the way there are ten, after nine tenths a hundred. Each corrector moves these
+few.
+It costs a twentieth of a factorisation there, and four of them halve the number of iterations.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
+
+__all__ = ["Pairs", "combined", "compact", "lengthened", "lengths"]
+
+Pairs: TypeAlias = slice | NDArray[np.intp]
+"""The primal and dual numbers that are both to stay positive."""
+
+
+def compact(mask: NDArray[np.bool_]) -> Pairs:
+    """The indices of a mask; a slice, whose use copies nothing, where they follow each other."""
+    where = np.flatnonzero(mask)
+    together = len(where) > 0 and where[-1] - where[0] + 1 == len(where)
+    return slice(where[0], where[-1] + 1) if together else where
+
+
+def lengths(pairs: Pairs, now: PrimalDual, step: PrimalDual, part: float = 1.0) -> tuple[float, float]:
+    """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary.
+
+    Parameters
+    ----------
+    pairs : what is to stay positive
+    now, step : a point and a step from it
+    part : in (0, 1]
+    """
+
+    def length(values: Floats, change: Floats) -> float:
+        fastest = float((-change[pairs] / values[pairs]).max())
+        return min(1.0, part / fastest) if fastest > 0 else 1.0
+
+    return length(now.primal, step.primal), length(now.dual, step.dual)
+
+
+def combined(
+    pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: PrimalDual, parts: tuple[float, ...]
+) -> tuple[PrimalDual, float]:
+    """The step and a part of the correction (1.), and the sum of its lengths, primal and dual.
+
+    Parameters
+    ----------
+    pairs : what is to stay positive
+    now, step, correction : a point, a step from it, and what may be added to the step
+    parts : which are tried, the preferred ones first
+    """
+
+    def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
+        values, first, second = values[pairs], first[pairs], second[pairs]
+        without, whole = -first / values, -(first + second) / values
+        near = np.flatnonzero(np.maximum(without, whole) > 0.1)  # the others bound no step much shorter than the whole one
+        without, more = without[near], (whole - without)[near]
+        fastest = [float((without + part * more).max(initial=1.0)) for part in parts]
+        best = int(np.argmin(fastest))
+        return parts[best], 1.0 / fastest[best]
+
+    primal, ahead = longest(now.primal, step.primal, correction.primal)
+    dual, dual_ahead = longest(now.dual, step.dual, correction.dual)
+    return step.after(correction, primal, dual), ahead + dual_ahead
+
+
+def lengthened(
+    pairs: Pairs,
+    now: PrimalDual,
+    step: PrimalDual,
+    outlying: Callable[[PrimalDual], PrimalDual],
+    most: int,
+    options: InteriorPointOptions,
+) -> PrimalDual:
+    """The step with at most so many correctors added (2.).
+
+    Parameters
+    ----------
+    pairs : what is to stay positive
+    now, step : a point and a step from it
+    outlying : the corrector for the products at a point, which need not be positive
+    most : correctors
+    options : `long`, `reach`, `beyond`, `gain` and `parts`
+    """
+    for _ in range(most):
+        ahead = lengths(pairs, now, step)
+        if min(ahead) > options.long:
+            break
+        farther = now.after(step, *(min(1.0, options.reach * length + options.beyond) for length in ahead))
+        longer, length = combined(pairs, now, step, outlying(farther), options.parts)
+        if not length >= sum(ahead) + options.gain:
+            break
+        step = longer
+    return step
