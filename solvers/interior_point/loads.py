@@ -255,7 +255,8 @@ class ArcLoads(ArcsOfUsers):
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
         values = self._at_places(weights)
         there = values.any(axis=1)
-        return _sparse_rows(values[there], *np.divmod(self.places[there], self.K), (self.N, self.K))
+        user, server = np.divmod(self.places[there], self.K)
+        return _sparse_rows(values[there], user, server, (self.N, self.K))
 
     def _at_places(self, weights: Floats) -> Floats:
         """(places, R), a user's arcs at one server added."""
