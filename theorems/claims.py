@@ -55,8 +55,8 @@ def claim(
 ) -> "Claim":
     """A claim about a mechanism, to be searched for violations.
 
-    Where a mechanism has several answers, the claim is about the one that its method computes, and the finding says so (`answers`).
-    Without rational answers a violation is confirmed at the answers of two methods, in floating point.
+    Where a mechanism has several answers, the claim is about the one that its method computes, and the finding says so
+    (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in floating point.
 
     Parameters
     ----------
