@@ -8,18 +8,21 @@
 
 A mechanism with a parameter alpha has a column for each family of its values: below 1, 1, above 1, infinite, and different at
 different servers. A violation counts in the family of the case that shows it; what was claimed of the others is not decided.
+Where a mechanism allows several answers, a mark says of which the symbol speaks: ∀ for all of them, ∃ for some, ° for the answer
+of a method, which the page of the statement names.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.machine.record import sizes_proved
 from fairalloc.theorems.statement import Finding, Statement, Status
 
-__all__ = ["LEGEND", "Cell", "Column", "Evidence", "cells_of", "columns_of", "evidence"]
+__all__ = ["ANSWERS", "LEGEND", "OF_A_METHOD", "Cell", "Column", "Evidence", "cells_of", "columns_of", "evidence"]
 
 HOLDS, BY_MACHINE, VIOLATED, BOTH, TRIED, IN_FLOATS, OPEN, FOLLOWS, NOT_EXAMINED = "✓M✗±○~?⇒·"
 """The symbols."""
@@ -35,6 +38,12 @@ LEGEND = {
     FOLLOWS: "follows from the definition",
     NOT_EXAMINED: "not examined",
 }
+
+ANSWERS = {FOR_ALL: "∀", FOR_SOME: "∃"}
+"""The marks of what is known of all or of some answers, where a mechanism allows several."""
+
+OF_A_METHOD = "°"
+"""The mark where the answer of one method was looked at."""
 
 MARKS = {
     Status.PROVED: HOLDS,
@@ -92,7 +101,7 @@ class Evidence:
         case = self.finding.case
         if not (family and self.violated and case is not None) or family_of(self.statement, case.parameters) == family:
             return self
-        return Evidence(self.statement, replace(self.finding, status=Status.NOT_DECIDED))
+        return Evidence(self.statement, replace(self.finding, status=Status.NOT_DECIDED, answers=""))
 
 
 def evidence(
@@ -172,6 +181,7 @@ class Cell:
     size : the largest size for which a machine proved what holds, such as "2x2x2"; "" for none
     note : the condition, or the trials
     others : ids of what the note is from
+    answers : of which of several answers it speaks (analysis/verdict.py), "" where there is one
     """
 
     symbol: str
@@ -179,6 +189,12 @@ class Cell:
     size: str = ""
     note: str = ""
     others: tuple[str, ...] = ()
+    answers: str = ""
+
+    @property
+    def quantifier(self) -> str:
+        """The mark for `answers`."""
+        return ANSWERS.get(self.answers, OF_A_METHOD) if self.answers else ""
 
 
 def cells_of(
@@ -223,7 +239,7 @@ def _cell(found: Sequence[Evidence]) -> Cell:
     best = max(holding, key=_strength)
     proved = first.mark == VIOLATED and best.mark in (HOLDS, BY_MACHINE)
     cell = _resting_on(best, BOTH if proved else first.mark, holding)
-    return replace(cell, statement=first.statement.id)
+    return replace(cell, statement=first.statement.id, answers=first.finding.answers)
 
 
 def _strength(one: Evidence) -> tuple[int, int, int, int]:
@@ -241,7 +257,8 @@ def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:
     sizes = sizes_proved(item.statement.id) if item.mark in (HOLDS, BY_MACHINE) else []
     parts = {_note(one, one.mark if symbol in (BOTH, VIOLATED, IN_FLOATS) else ""): one.statement.id for one in noted}
     parts = {text: name for text, name in parts.items() if text}
-    return Cell(symbol, item.statement.id, sizes[-1] if sizes else "", "; ".join(parts), tuple(parts.values()))
+    known = item.finding.answers
+    return Cell(symbol, item.statement.id, sizes[-1] if sizes else "", "; ".join(parts), tuple(parts.values()), known)
 
 
 def _note(item: Evidence, mark: str) -> str:

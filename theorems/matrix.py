@@ -14,7 +14,7 @@ from textwrap import wrap
 
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.theorems.cells import LEGEND, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
+from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement, Status
 from fairalloc.theorems.status import described
@@ -30,7 +30,21 @@ LABEL = 24
 HEAD = 7
 """Columns for the name of a mechanism, which is folded at its hyphens."""
 
-TEX = {"✓": r"\checkmark", "✗": r"\times", "±": r"\pm", "○": r"\circ", "~": r"\sim", "⇒": r"\Rightarrow", "·": r"\cdot"}
+QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "for the answer of a method"}
+"""What the marks of several answers say."""
+
+TEX = {
+    "✓": r"\checkmark",
+    "✗": r"\times",
+    "±": r"\pm",
+    "○": r"\circ",
+    "~": r"\sim",
+    "⇒": r"\Rightarrow",
+    "·": r"\cdot",
+    "∀": r"\forall",
+    "∃": r"\exists",
+    "°": r"\ast",
+}
 
 STYLE = (
     ".property-matrix table { border-collapse: collapse; width: auto } "
@@ -103,6 +117,9 @@ class Matrix:
         """What the marks mean, in lines."""
         used = {cell.symbol for cell in self.cells.values()}
         lines = ["; ".join(f"{symbol} {text}" for symbol, text in LEGEND.items() if symbol in used)]
+        marks = {cell.quantifier for cell in self.cells.values()}
+        quantified = [f"{mark} {known}" for mark, known in QUANTIFIED.items() if mark in marks]
+        lines += [f"where a mechanism allows several answers: {', '.join(quantified)}"] * bool(quantified)
         letters = ", ".join(f"{letter} = {size}" for size, letter in self.sizes.items())
         lines += [f"also proved by machine for all instances of size (users x servers x resources): {letters}"] * bool(letters)
         numbers = "the number is that of a note; ! = a violation without this is on record; "
@@ -113,10 +130,10 @@ class Matrix:
     def _in_order(self) -> Iterator[Cell]:
         return (self.cells[name, column] for name in self.properties for column in self.columns)
 
-    def _marks(self, cell: Cell) -> tuple[str, str]:
-        """The letter of the size and the number of the note."""
+    def _marks(self, cell: Cell) -> tuple[str, str, str]:
+        """The quantifier over several answers, the letter of the size, and the number of the note."""
         number = str([*self.notes].index(cell.note) + 1) if cell.note else ""
-        return self.sizes.get(cell.size, ""), number
+        return cell.quantifier, self.sizes.get(cell.size, ""), number
 
     def _numbered(self) -> list[tuple[str, str, list[str]]]:
         return [(str(k), note, names) for k, (note, names) in enumerate(self.notes.items(), start=1)]
@@ -260,7 +277,7 @@ class Matrix:
         )
 
     def _tex_cell(self, cell: Cell) -> str:
-        marks = "".join(self._marks(cell))
+        marks = "".join(TEX.get(mark, mark) + " " * (mark in TEX) for mark in self._marks(cell)).strip()
         symbol = TEX.get(cell.symbol, rf"\mathrm{{{cell.symbol}}}")
         text = f"${symbol}^{{{marks}}}$" if marks else f"${symbol}$" * bool(cell.symbol)
         return rf"\statement{{{cell.statement}}}{{{text}}}" if cell.statement else text
@@ -295,13 +312,14 @@ class Matrix:
 
     def _html_cell(self, name: str, column: Column, link: Link) -> str:
         cell = self.cells[name, column]
-        size, number = self._marks(cell)
+        quantifier, size, number = self._marks(cell)
         where = link("statement", cell.statement) if cell.statement else link("implications", name) * (cell.symbol == "⇒")
         said = [f"{column}, {name}: {LEGEND[cell.symbol]}"] if cell.symbol else []
         said += (
             [f"by machine for {cell.size}"] * bool(size) + [cell.note] * bool(number) + [cell.statement] * bool(cell.statement)
         )
-        marks = f"<sup>{size}{number}</sup>" if size or number else ""
+        said += [cell.answers] * bool(cell.answers)
+        marks = f"<sup>{quantifier}{size}{number}</sup>" if quantifier or size or number else ""
         return f'<td title="{escape("; ".join(said))}">{_led(escape(cell.symbol), where)}{marks}</td>'
 
 

@@ -215,7 +215,7 @@ def test_the_command_draws_the_matrix_from_the_record(capsys, monkeypatch):
     lines = out.splitlines()
     assert max(map(len, lines)) <= 120
     assert len(lines) < 160
-    assert re.search(r"^pareto +· +✓\w* +· ", out, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
+    assert re.search(r"^pareto +· +✓∀\w* +· ", out, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
     assert re.search(r"size \(users x servers x resources\): a = [1-9]x[1-9]x[1-9], b", out)
     head, _, behind = out.partition("The statements behind the cells")
     assert "W.S5.1.P9" in behind

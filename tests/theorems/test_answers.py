@@ -1,0 +1,186 @@
+"""Verdicts over all answers of a mechanism: for all, for some, or for the answer of a method."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairalloc.analysis import solution_set
+from fairalloc.analysis.properties import Misreport
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
+from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models.published import example
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.cells import cells_of, columns_of, evidence
+from fairalloc.theorems.claims import claim
+from fairalloc.theorems.engine.investigate import investigate
+from fairalloc.theorems.engine.witnesses import on_record, packaged
+from fairalloc.theorems.judges import answers
+from fairalloc.theorems.judges.answers import labelled, over_answers
+from fairalloc.theorems.judges.game import (
+    ALGORITHM,
+    _gains_of_all,
+    about_equilibria,
+    about_ps_dsf,
+    misreporting_for_every_choice,
+)
+from fairalloc.theorems.judges.properties import property_judge
+from fairalloc.theorems.pages import statement_page
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Status, answers_known, parse_finding, weakest
+
+F = Fraction
+TWO = example("two-answers").instance
+STATEMENTS = all_statements()
+
+
+def allocation(instance, *x, exact=True):
+    """A PS-DSF allocation with these tasks on the arcs."""
+    rational = tuple(F(v) for v in x)
+    return Allocation(instance, np.array([float(v) for v in x]), "ps-dsf", "mine", x_exact=rational if exact else None)
+
+
+def judged(name, *x, exact=True):
+    """The verdict over all answers of the example with two, where the method's answer is x."""
+    return over_answers(property_judge(name), name)(Case(TWO), lambda _: allocation(TWO, *x, exact=exact))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_what_some_answers_lack(exact):
+    """(2, 2, 2, 2) is Pareto optimal, and all other answers are not: the method's own answer does not decide."""
+    best, worst = judged("pareto", 2, 2, 2, 2, exact=exact), judged("pareto", 3, 0, 0, 3, exact=exact)
+    assert (best.holds, best.answers) == (worst.holds, worst.answers) == (False, FOR_SOME)
+    assert solution_set(TWO, "ps-dsf").contains(best.witness["answer"])
+    assert best.finding() == "fails for some"
+    alone = property_judge("pareto")(Case(TWO), lambda _: allocation(TWO, 2, 2, 2, 2))
+    assert alone.holds, "which the set corrects"
+
+
+@pytest.mark.parametrize("name", ["envy-freeness", "sharing-incentive"])
+def test_what_all_answers_have(name):
+    verdict = judged(name, 3, 0, 0, 3)
+    assert (verdict.holds, verdict.answers) == (True, FOR_ALL)
+    found = solution_set(TWO, "ps-dsf")
+    margins = [property_judge(name)(Case(TWO), lambda _, x=x: allocation(TWO, *x)).margin for x in found.vertices]
+    assert verdict.margin == max(margins)
+
+
+def test_what_no_answer_has():
+    """All PS-DSF allocations of the case that refutes P's Pareto optimality are dominated, not only the one that is shown."""
+    (witness,) = (one for one in packaged().witnesses if one["statement"] == "P.T2.pareto")
+    verdict = STATEMENTS["P.T2.pareto"].violated(parse_case(witness["case"]))
+    assert verdict.finding() == "fails for all"
+    assert witness["verdict"]["answers"] == FOR_ALL
+
+
+def test_a_point_that_is_no_answer_counts_for_nothing(monkeypatch):
+    """A list with a wrong vertex, at which the property fails, refutes nothing."""
+    found = solution_set(TWO, "ps-dsf")
+    wrong = tuple(v - F(1, 2) for v in (2, 2, 2, 2))
+    pieces = (replace(found.pieces[0], vertices=(wrong, (F(2),) * 4)),)
+    monkeypatch.setattr(answers, "set_of", lambda *_: replace(found, pieces=pieces))
+    assert judged("pareto", 2, 2, 2, 2).holds
+
+
+def test_large_instances_are_about_one_answer():
+    case = Case(generators.generic(4, 2, 2, seed=1))
+    for part in ("trial", "confirm"):
+        verdict = about_ps_dsf(property_judge("envy-freeness"), "envy-freeness")[part](case)
+        assert (verdict.holds, verdict.answers) == (True, for_the_answer_of(ALGORITHM))
+
+
+def test_a_property_of_unknown_shape_is_decided_where_answers_are_finitely_many():
+    def some_task(case, answer):
+        return Verdict("mine", True, -1.0, f"{answer(case.reported).tasks.min()}", "rational arithmetic")
+
+    point = Instance([[2, 1], [1, 3]], [[6, 6], [5, 7]])
+    answer = solve(point, "ps-dsf", "exact")
+    assert solution_set(point, "ps-dsf").dimension == 0
+    assert over_answers(some_task)(Case(point), lambda _: answer).answers == FOR_ALL
+    assert over_answers(some_task)(Case(TWO), lambda _: allocation(TWO, 2, 2, 2, 2)).answers == for_the_answer_of("mine")
+
+
+def test_one_server_has_one_equilibrium_also_where_it_is_irrational():
+    case = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), parameters={"alpha": 3})
+    verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness")["trial"](case)
+    assert (verdict.holds, verdict.answers) == (True, FOR_ALL)
+    several = Case(Instance([[2, 1], [1, 3]], [[6, 6], [5, 7]]), parameters={"alpha": 3})
+    verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness")["trial"](several)
+    assert verdict.answers.startswith("for the answer of ")
+
+
+def test_a_misreport_is_judged_for_every_choice():
+    """Between answers with 3 and with 4 tasks a user that reports the truth gains by some choices and loses by others."""
+    none = Misreport((0,), (((F(2), F(1)),),), (None,))
+    verdict = misreporting_for_every_choice(Case(TWO, none), lambda instance: solve(instance, "ps-dsf", "exact"))
+    assert verdict.finding() == "holds for some"
+    single = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), Misreport((0,), (((F(2), F(2)),),), (None,)))
+    verdict = misreporting_for_every_choice(single, lambda instance: solve(instance, "ps-dsf", "exact"))
+    assert verdict.finding() == "holds for all"
+    assert _gains_of_all(Case(TWO, none), TWO, 0, 6) == (F(-1, 3), F(1, 3))
+
+
+def test_claims_of_ones_own_are_about_the_answer_of_the_method():
+    mine = claim("PS-DSF is Pareto optimal", mechanism="ps-dsf", property="pareto", hypotheses="one server")
+    for part in (mine.statement.trial, mine.statement.confirm):
+        assert part(Case(TWO)).answers == for_the_answer_of(ALGORITHM)
+    judge = labelled(property_judge("pareto"))
+    assert judge(Case(TWO), lambda _: allocation(TWO, 2, 2, 2, 2)).finding() == "holds for the answer of mine"
+    assert judge(Case(TWO), lambda instance: solve(instance, "drfh")).answers == "", "which has one"
+
+
+# ---- findings, pages, the matrix ------------------------------------------------------------------------------------
+
+
+def test_all_trials_together_say_the_least():
+    some_method = for_the_answer_of("m")
+    assert weakest(["", FOR_ALL, FOR_ALL]) == FOR_ALL
+    assert weakest([FOR_ALL, FOR_SOME]) == FOR_SOME
+    assert weakest([some_method, FOR_ALL, FOR_SOME]) == some_method
+    assert weakest([]) == ""
+
+
+def test_a_proof_speaks_of_all_answers_unless_it_says_which():
+    envy, limit = STATEMENTS["P.T2.envy"], STATEMENTS["D.L3"]
+    assert answers_known(envy, Status.PROVED, None, "") == FOR_ALL
+    assert answers_known(limit, Status.PROVED, None, "") == for_the_answer_of("njc-ode")
+    assert answers_known(envy, Status.NOT_DECIDED, None, FOR_ALL) == ""
+    assert answers_known(STATEMENTS["K.2.2.drfh.pareto"], Status.PROVED, None, "") == ""
+    assert answers_known(replace(envy, proof=""), Status.NOT_REFUTED, None, FOR_SOME) == FOR_SOME
+
+
+def test_a_search_notes_of_which_answers_it_speaks():
+    sharing = STATEMENTS["P.T2.sharing"]
+    one_server = replace(sharing.hypotheses, one_server=True)
+    unproved = replace(sharing, id="P.x", proof="", hypotheses=one_server)
+    finding = investigate(unproved, trials=21, seconds=30.0)
+    assert finding.status == Status.NOT_REFUTED
+    assert finding.answers == FOR_ALL, "one server has one answer"
+    assert parse_finding(finding.document()) == finding
+
+
+def test_every_finding_on_record_says_it():
+    record = packaged()
+    silent = [item.id for item in STATEMENTS.values() if item.of_several and not on_record(item, record, again=False).answers]
+    assert silent == []
+    assert on_record(STATEMENTS["P.T2.misreports"], record, again=False).answers == FOR_ALL
+    assert on_record(STATEMENTS["D.S4.envy-free"], record, again=False).answers == FOR_SOME
+
+
+def test_pages_and_the_matrix_show_it():
+    record = packaged()
+    assert "- Of several answers: for all: every answer" in statement_page(STATEMENTS["P.T2.pareto"], record)
+    assert "- Of several answers: for the answer of njc-ode\n" in statement_page(STATEMENTS["D.L3"], record)
+    assert "Of several answers" not in statement_page(STATEMENTS["K.2.2.drfh.pareto"], record)
+    about = {name: item for name, item in STATEMENTS.items() if item.mechanism in ("ps-dsf", "njc", "drfh") and item.property}
+    found = evidence(about, {name: on_record(item, record, again=False) for name, item in about.items()})
+    columns = columns_of(about.values(), ())
+    cells = cells_of(found, columns, ["pareto", "envy-freeness", "njc"], complete=False)
+    marks = {(name, str(column)): cell.symbol + cell.quantifier for (name, column), cell in cells.items()}
+    assert marks["pareto", "ps-dsf"] == "✗∀"
+    assert marks["envy-freeness", "ps-dsf"] == "✓∀"
+    assert marks["envy-freeness", "njc"] == "✗∃"
+    assert marks["njc", "njc"] == "✓°"
+    assert marks["pareto", "drfh"] == "✓"
