@@ -21,6 +21,7 @@ def led_to_pages(text: str) -> str:
         name = file.removeprefix("../")
         page = PAGES.get(name) or PAGES.get(f"docs/{name}") or f"/{name.removeprefix('docs/').removeprefix('notebooks/')}"
         page = f"/tutorials/{page[1:].removesuffix('.ipynb')}.md" if name.startswith("notebooks/") else page
+        page = f"{page.removesuffix('.py')}.md" if page.startswith("/witnesses/") else page
         return f"]({page}{anchor})"
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)

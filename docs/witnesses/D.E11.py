@@ -2,7 +2,8 @@
 
     (11) differentiated: sum_k x'_k r_kj / (1 - sum_k x_k r_kj) = 1, for each j as there is no sum over j.
 
-Assumed: one user who requests all of one resource, at x = 1/2. Shown about the numbers below; no mechanism is asked.
+Assumed: two users with equal entitlements who request 3/4 of one resource, so that no inequality is dominated (5.1).
+Shown about the numbers below; no mechanism is asked.
 """
 
 from fractions import Fraction as F
@@ -13,22 +14,31 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
+requests = exact([["3/4"], ["3/4"]])
+entitlements = exact(["1/2", "1/2"])
+x = exact(["1/2", "1/2"])
 
 
+def derivative_of_11(requests, entitlements, x):
+    """The trajectory of f = -sum_j log s_j, with slacks s_j of the resource and of the dummies, at a point x of (12).
 
-def derivative_of_11():
-    """f = -log(1 - x r) - log(1 - x) with r = 1, and its dummy; f grows at the rate 1 along the trajectory (11)."""
-    x, r = F(1, 2), F(1)
-    terms = [r / (1 - x * r), 1 / (1 - x)]  # the derivatives by x
-    speed = 1 / sum(terms)
-    rates = [speed * term for term in terms]
+    Users are alike, so are their speeds; f grows at the rate 1 by (11).
+    """
+    users = range(len(x))
+    rows = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
+    slacks = [1 - sum(v * row[j] for v, row in zip(x, rows)) for j in range(len(rows[0]))]
+    nu = [v * sum(r / s for r, s in zip(row, slacks)) for v, row in zip(x, rows)]
+    assert all(value / e == nu[0] / entitlements[0] for value, e in zip(nu, entitlements))  # (12), with c = nu_i / e_i
+    assert requests[0] == requests[1]
+    terms = [sum(row[j] for row in rows) / slacks[j] for j in range(len(slacks))]
+    rates = [term / sum(terms) for term in terms]
     assert sum(rates) == 1
     assert rates[0] != 1
     return {"first": rates[0], "second": rates[1]}
 
 
-found = derivative_of_11()
+found = derivative_of_11(requests, entitlements, x)
 print(
-    "D.E11: at x = 1/2 the terms of resource 1 and of the dummy are {first} and {second}: it "
-    "is their sum that is 1".format(**found)
+    "D.E11: the term of the resource is {first} and those of the dummies are {second}: their "
+    "sum is 1, and not each of them".format(**found)
 )

@@ -119,6 +119,14 @@ def test_a_script_whose_answer_is_changed_exits_with_1(tmp_path):
     assert "AssertionError" in ran.stderr
 
 
+def test_the_errata_lead_to_the_script_of_every_refutation():
+    text = (FOLDER.parent / "ERRATA.md").read_text(encoding="utf-8")
+    led = set(re.findall(r"\]\(witnesses/([^)]*)\.py\)", text))
+    refuted = {name for name, last in packaged().searched.items() if last["status"] == Status.REFUTED}
+    assert refuted <= led <= {path.stem for path in SCRIPTS}
+    assert "Printed" in text.partition("## K")[2]
+
+
 def test_latex_is_an_example_with_closed_braces():
     for path in FOLDER.glob("*.tex"):
         text = path.read_text(encoding="utf-8")
@@ -135,6 +143,16 @@ def test_the_command_line_prints_both_forms(capsys):
         assert capsys.readouterr().out == (FOLDER / f"W.L1.step.{end}").read_text(encoding="utf-8")
     assert main(["theorems", "export", "W.L1.step", "--format", "html"]) == 2
     assert "theorems export writes python or latex" in capsys.readouterr().err
+
+
+def test_cases_beside_the_record_refute_their_statements():
+    """Where a script has another case than the record, which satisfies more of what the paper assumes."""
+    own = {name: made.case for name, made in ARGUMENTS.items() if made.case is not None}
+    assert "D.L3.step" in own
+    for name, case in own.items():
+        verdict = all_statements()[name].violated(case)
+        assert verdict is not None
+        assert verdict.holds is False
 
 
 def test_a_statement_without_an_argument_has_no_script():

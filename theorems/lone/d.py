@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.formulations.njc import Requests
+from fairalloc.models.instance import Instance
 from fairalloc.models.polytopes import polytope_vertices
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
@@ -358,16 +359,24 @@ def boundary_where_f_is_finite(requests: Rows, x: Row) -> dict[str, Any]:
 
 @argument(
     "D.E11",
-    sentence="at x = 1/2 the terms of resource 1 and of the dummy are {first} and {second}: it is their sum that is 1",
-    formula=r"\frac{{x' r}}{{1 - x r}} = {first} \ne 1, \qquad {first} + {second} = 1",
-    assumed="one user who requests all of one resource, at x = 1/2",
+    sentence="the term of the resource is {first} and those of the dummies are {second}: their sum is 1, and not each of them",
+    formula=r"\frac{{\sum_k x'_k r_{{k1}}}}{{1 - \sum_k x_k r_{{k1}}}} = {first} \ne 1, \qquad {first} + 2 \cdot {second} = 1",
+    assumed="two users with equal entitlements who request 3/4 of one resource, so that no inequality is dominated (5.1)",
+    more=lambda case: {"requests": [[F(3, 4)], [F(3, 4)]], "entitlements": [F(1, 2), F(1, 2)], "x": [F(1, 2), F(1, 2)]},
 )
-def derivative_of_11() -> dict[str, Any]:
-    """f = -log(1 - x r) - log(1 - x) with r = 1, and its dummy; f grows at the rate 1 along the trajectory (11)."""
-    x, r = F(1, 2), F(1)
-    terms = [r / (1 - x * r), 1 / (1 - x)]  # the derivatives by x
-    speed = 1 / sum(terms)
-    rates = [speed * term for term in terms]
+def derivative_of_11(requests: Rows, entitlements: Row, x: Row) -> dict[str, Any]:
+    """The trajectory of f = -sum_j log s_j, with slacks s_j of the resource and of the dummies, at a point x of (12).
+
+    Users are alike, so are their speeds; f grows at the rate 1 by (11).
+    """
+    users = range(len(x))
+    rows = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
+    slacks = [1 - sum(v * row[j] for v, row in zip(x, rows)) for j in range(len(rows[0]))]
+    nu = [v * sum(r / s for r, s in zip(row, slacks)) for v, row in zip(x, rows)]
+    assert all(value / e == nu[0] / entitlements[0] for value, e in zip(nu, entitlements))  # (12), with c = nu_i / e_i
+    assert requests[0] == requests[1]
+    terms = [sum(row[j] for row in rows) / slacks[j] for j in range(len(slacks))]
+    rates = [term / sum(terms) for term in terms]
     assert sum(rates) == 1
     assert rates[0] != 1
     return {"first": rates[0], "second": rates[1]}
@@ -412,6 +421,7 @@ def _only_one(case: Case) -> dict[str, Any]:
     sentence="the limit is x = {x}, the only NJC allocation; for user {user} and full resource {resource} the numerator is {gap}",
     formula=r"x_{{{user}}} r_{{{user}{resource}}} - e_{{{user}}} = {gap} \ne 0",
     more=_only_one,
+    case=Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])),
 )
 def numerator_that_does_not_vanish(
     requests: Rows, entitlements: Row, x: Row, upper: list[Rows], lower: list[Rows]

@@ -50,6 +50,7 @@ class Argument:
     sentence, formula : in English and in LaTeX; {name} stands for a number that the function returned
     more : the case -> data beside those of `given`
     assumed : what is assumed, where it is not what the hypotheses of the statement say of its cases
+    case : instead of the witness on record
     """
 
     function: Callable[..., Mapping[str, Any]]
@@ -58,6 +59,7 @@ class Argument:
     formula: str
     more: Callable[[Case], Mapping[str, Any]]
     assumed: str
+    case: Case | None
 
 
 ARGUMENTS: dict[str, Argument] = {}
@@ -71,13 +73,14 @@ def argument(
     answers: str = "",
     more: Callable[[Case], Mapping[str, Any]] = lambda case: {},
     assumed: str = "",
+    case: Case | None = None,
 ) -> Callable[[Callable[..., Mapping[str, Any]]], Callable[..., Mapping[str, Any]]]:
     """Register a function as the argument against these statements.
 
     Parameters
     ----------
     ids : of the statements
-    sentence, formula, answers, more, assumed : see Argument
+    sentence, formula, answers, more, assumed, case : see Argument
 
     Returns
     -------
@@ -85,7 +88,7 @@ def argument(
     """
 
     def register(function: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
-        ARGUMENTS.update(dict.fromkeys(ids, Argument(function, answers, sentence, formula, more, assumed)))
+        ARGUMENTS.update(dict.fromkeys(ids, Argument(function, answers, sentence, formula, more, assumed, case)))
         return function
 
     return register
@@ -149,10 +152,10 @@ class LoneScript:
         if name not in ARGUMENTS:
             raise InstanceError(f"the statement {name!r} has no lone script; those that have one: {', '.join(sorted(ARGUMENTS))}")
         kept = [one for one in packaged().witnesses if one["statement"] == name and not one["without"]]
-        case = case or (parse_case(kept[0]["case"]) if kept else item.printed)
+        made = ARGUMENTS[name]
+        case = case or made.case or (parse_case(kept[0]["case"]) if kept else item.printed)
         if case is None:
             raise InstanceError(f"the statement {name!r} has no witness on record")
-        made = ARGUMENTS[name]
         known = given(case) | dict(made.more(case))
         return cls(item, made, {key: known[key] for key in inspect.signature(made.function).parameters})
 
