@@ -6,7 +6,7 @@
 **Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
 solving and judging count alike. Where a limit is given, native code runs in a child process that is ended when its time is over
 (isolated.py), and so does everything on instances with LARGE entries or more, whose phases are long. Python code stays here on
-smaller ones, where what it changes in memory is kept, and an alarm ends it. The call then ends within 1.1 times the limit and a
+smaller ones, where what it changes in memory is kept, and an alarm ends it. The call then ends within 1.2 times the limit and a
 second, with the best point that arrived.
 
 **Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
