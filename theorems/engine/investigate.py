@@ -126,10 +126,10 @@ def concluded(
     if best is None:
         return _without_violation(statement, main, searched, dict(needed or {}))
     status = status_by_case(statement, best.verdict)
-    sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}"
+    answers = best.verdict.answers
+    sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}" + f" ({answers})" * bool(answers)
     smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
     searched = searched | {"trial": best.trial, "smaller": smaller}
-    answers = best.verdict.answers
     return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict, answers=answers)
 
 
@@ -151,6 +151,7 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
     answers = answers_known(statement, status, None, weakest(main.answers))
+    sentence += f" ({answers})" * bool(answers)
     return Finding(statement.id, status, sentence, main.trials, searched, case, needed=needed, answers=answers)
 
 

@@ -42,7 +42,7 @@ from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 
-__all__ = ["labelled", "over_answers", "set_of"]
+__all__ = ["has_one", "labelled", "over_answers", "set_of"]
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
@@ -79,7 +79,7 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
         alone = replace(verdict, answers=for_the_answer_of(method or first.method))
         if verdict.answers or len(asked) > 1:
             return verdict if verdict.answers else alone
-        if _has_one(first):
+        if has_one(first):
             return replace(verdict, answers=FOR_ALL)
         found = set_of(instance, first.mechanism, first.parameters)
         if found is None:
@@ -157,7 +157,7 @@ def _allows_several(allocation: Allocation) -> bool:
     return allocation.mechanism in SEVERAL and allocation.rule is None
 
 
-def _has_one(allocation: Allocation) -> bool:
+def has_one(allocation: Allocation) -> bool:
     """Whether the game has one equilibrium: nobody may use two servers, and every server is a strictly concave program."""
     instance = allocation.instance
     alone = len(set(instance.arcs.user.tolist())) == len(instance.arcs)

@@ -32,7 +32,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import labelled, over_answers, set_of
+from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
 
@@ -443,9 +443,9 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
         values = [measure(h) for h in found]
         rise = max(later - earlier for earlier, later in pairwise(values))
         sentence = ", ".join(f"{float(v):.6g} at alpha = {alpha}" for v, alpha in zip(values, alphas, strict=True))
-        return Verdict(
-            "order", not rise > TOLERANCE, float(rise), sentence, "certificates" if found[0].exact else "floating point"
-        )
+        method = "certificates" if found[0].exact else "floating point"
+        known = FOR_ALL if all(has_one(h.allocation) for h in found) else for_the_answer_of(found[0].allocation.method)
+        return Verdict("order", not rise > TOLERANCE, float(rise), sentence, method, answers=known)
 
     def trial(case: Case) -> Verdict:
         try:
