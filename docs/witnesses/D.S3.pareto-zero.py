@@ -2,8 +2,8 @@
 
     The same where entitlements may be 0, as Theorem 1 allows.
 
-Assumed: one server, one variant, same demands, unentitled in 0, 1. Shown for the answer below; the claim is about
-every answer, so one is enough to refute it.
+Assumed: one server, one variant, same demands, unentitled in 0, 1. Shown for the answer below; a claim about every
+answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -2,8 +2,8 @@
 
     A user who prefers another's allocation could gain by mimicking the other's requirements.
 
-Assumed: one server, one variant, same demands, equal weights, at least 2 users. Shown for the answer below; the claim
-is about every answer, so one is enough to refute it.
+Assumed: one server, one variant, same demands, equal weights, at least 2 users. Shown for the answer below; a claim
+about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -3,7 +3,7 @@
     If all users have the same dominant resource, DRF and NJC are equivalent.
 
 Assumed: one server, one variant, same demands, equal weights, bottleneck, at least 2 users. Shown for the answer
-below; the claim is about every answer, so one is enough to refute it.
+below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

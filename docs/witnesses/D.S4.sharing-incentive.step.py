@@ -2,8 +2,8 @@
 
     In a fair allocation the fraction y of its request that a user performs has y r_ij = e_i for some resource j.
 
-Assumed: one server, one variant, same demands. Shown for the answer below; the claim is about every answer, so one is
-enough to refute it.
+Assumed: one server, one variant, same demands. Shown for the answer below; a claim about every answer is refuted by
+one.
 """
 
 from fractions import Fraction as F

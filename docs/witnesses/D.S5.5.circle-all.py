@@ -2,7 +2,7 @@
 
     There are 6 additional solutions.
 
-Assumed: what is printed. Shown for the answer below; the claim is about every answer, so one is enough to refute it.
+Assumed: what is printed. Shown for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -3,7 +3,7 @@
     For (22) with B_i > 0 the solution of Problem 1 is unique in x_n.
 
 Assumed: one variant, same demands, everywhere, positive, unlimited, equal weights, at least 2 users, alpha in 5, 10,
-20. Shown for the answer below; the claim is about every answer, so one is enough to refute it.
+20. Shown for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

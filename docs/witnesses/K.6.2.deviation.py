@@ -2,8 +2,8 @@
 
     In every system the mean deviation (58) is larger for smaller alpha.
 
-Assumed: one variant, same demands, everywhere, positive, unlimited, at least 2 users. Shown for the answer below; the
-claim is about every answer, so one is enough to refute it.
+Assumed: one variant, same demands, everywhere, positive, unlimited, at least 2 users. Shown for the answer below; a
+claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -3,7 +3,7 @@
     Problem 3 has a unique solution iff it has a locally unique one, for (22) and alpha_i >= 1.
 
 Assumed: one variant, same demands, everywhere, positive, unlimited, equal weights, at least 2 users, alpha in 5, 10,
-20. Shown for the answer below; the claim is about every answer, so one is enough to refute it.
+20. Shown for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -3,7 +3,7 @@
     Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie, for alpha >= 1.
 
 Assumed: one variant, same demands, no idle server, unlimited, at least 2 users, alpha in 1, 2, 3, 1.5, 10, inf. Shown
-for the answer below; the claim is about every answer, so one is enough to refute it.
+for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -2,7 +2,7 @@
 
     The shares in Fig. 2 are s_31 = 8/12, s_41 = 12/12 = 1, s_11 = s_21 = 0.6, s_32 = s_42 = 8/12.
 
-Assumed: what is printed. Shown for the answer below; the claim is about every answer, so one is enough to refute it.
+Assumed: what is printed. Shown for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

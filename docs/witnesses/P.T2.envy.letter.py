@@ -2,8 +2,8 @@
 
     Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie.
 
-Assumed: one variant, same demands, unlimited, at least 2 users. Shown for the answer below; the claim is about every
-answer, so one is enough to refute it.
+Assumed: one variant, same demands, unlimited, at least 2 users. Shown for the answer below; a claim about every
+answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -2,7 +2,7 @@
 
     The CPU of the first two classes is fully used under each mechanism.
 
-Assumed: what is printed. Shown for the answer below; the claim is about every answer, so one is enough to refute it.
+Assumed: what is printed. Shown for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

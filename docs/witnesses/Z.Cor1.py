@@ -2,8 +2,8 @@
 
     If a pivot user i of Y with respect to Y' has u_i(Y'_i) > u_i(Y_i), then Y is not LMMF.
 
-Assumed: one server, same demands, unlimited, equal weights, at least 2 users. Shown for the answer below; the claim
-is about every answer, so one is enough to refute it.
+Assumed: one server, same demands, unlimited, equal weights, at least 2 users. Shown for the answer below; a claim
+about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -2,8 +2,8 @@
 
     Users who cannot have more inside the one Y of iteration 1, where others keep their bundles, have a_1 for good.
 
-Assumed: one server, same demands, unlimited, equal weights, at least 2 users. Shown for the answer below; the claim
-is about every answer, so one is enough to refute it.
+Assumed: one server, same demands, unlimited, equal weights, at least 2 users. Shown for the answer below; a claim
+about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

@@ -2,8 +2,8 @@
 
     Theorem 1 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.
 
-Assumed: one server, same demands, unlimited, equal weights, simplex, at least 2 users. Shown for the answer below;
-the claim is about every answer, so one is enough to refute it.
+Assumed: one server, same demands, unlimited, equal weights, simplex, at least 2 users. Shown for the answer below; a
+claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F

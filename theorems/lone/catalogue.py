@@ -8,10 +8,19 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
 
-__all__ = ["FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
+__all__ = ["EXCEPTIONS", "FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
 
-for _module in ("d", "every_answer", "k", "p", "properties", "w", "z"):
+for _module in ("d", "every_answer", "k", "lacking", "p", "properties", "w", "z"):
     import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
+
+EXCEPTIONS = {
+    "P.A1.later": "its witness is a run of an algorithm",
+}
+"""Statements with a witness on record and no script, and why.
+
+What rests on experiments (K.6.*, W.S6.*) has no witness but a simulation. Cases that show that a proved statement needs one of
+its hypotheses are not exported either: nothing that is printed is wrong by them.
+"""
 
 FORMS = {"python": "py", "latex": "tex"}
 """The forms of a script, and how its file ends."""

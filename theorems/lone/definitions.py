@@ -22,6 +22,7 @@ __all__ = [
     "lexicographic",
     "lexicographic_in_a_pool",
     "merit_gradient",
+    "nash_bargain",
     "no_complaint",
     "no_descent",
     "packed",
@@ -29,6 +30,7 @@ __all__ = [
     "ps_dsf_rows",
     "reasons",
     "root",
+    "vertex_equilibrium",
     "whole_root",
     "whole_tasks",
 ]
@@ -214,6 +216,40 @@ def ps_dsf_rows(demands: Rows, capacities: Rows, eligible: Places, weights: Row,
                 rows.append([ones[m] if k == m else -ones[n] if k == n else F(0) for k in users for _ in servers])
                 sides.append(F(0))
     return rows, sides
+
+
+def vertex_equilibrium(demands: Rows, capacity: Row, weights: Row, alpha: F, x: Row, bounds: Rows) -> bool:
+    """One server with two full resources: x > 0 is the equilibrium for g' = z^-alpha. All users but one need resource 1 alone.
+
+    These are alike. With h = z^-alpha / gamma the price of resource 1 is their h_n / d_n1, and that of resource 2 is to pay the
+    rest of the other user's h: it exists iff that rest is not negative. Bounds enclose z^-alpha, of which a power is rational.
+    """
+    used = [sum(v * d[r] for v, d in zip(x, demands)) for r in (0, 1)]
+    if len(capacity) != 2 or used != capacity or min(x) <= 0:
+        return False
+    ends = []
+    for d, w, v, (low, high) in zip(demands, weights, x, bounds):
+        power = (v / (w * alone(d, capacity))) ** -alpha.numerator
+        assert low**alpha.denominator <= power <= high**alpha.denominator
+        ends.append([low / alone(d, capacity), high / alone(d, capacity)])
+    first = next(n for n, d in enumerate(demands) if d[1] == 0)
+    others = [n for n, d in enumerate(demands) if d[1] > 0]
+    same = [n for n, d in enumerate(demands) if d[1] == 0]
+    alike = all(demands[n] == demands[first] and x[n] / weights[n] == x[first] / weights[first] for n in same)
+    at_least = [ends[n][0] - ends[first][1] * demands[n][0] / demands[first][0] for n in others]
+    return alike and len(others) == 1 and min(at_least) >= 0
+
+
+def nash_bargain(demands: Rows, capacity: Row, weights: Row, x: Row, prices: Row) -> bool:
+    """What x_n > 0 tasks cost is w_n or more at prices at which the pool costs sum w: x is the only maximum of sum w_n log x_n.
+
+    For feasible y sum w_n y_n / x_n <= sum y_n (p . d_n) <= sum w, and by the weighted means the product of (y_n / x_n)^w_n is at
+    most 1, and 1 for y = x alone.
+    """
+    used = [sum(v * d[r] for v, d in zip(x, demands)) for r in range(len(capacity))]
+    paid = [v * sum(p * q for p, q in zip(prices, d)) for v, d in zip(x, demands)]
+    fit = min(x) > 0 and min(prices) >= 0 and all(u <= c for u, c in zip(used, capacity))
+    return fit and all(a >= w for a, w in zip(paid, weights)) and sum(p * c for p, c in zip(prices, capacity)) <= sum(weights)
 
 
 # ---- Problem 3 and PS-MFA of K --------------------------------------------------------------------------------------------

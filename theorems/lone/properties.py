@@ -54,7 +54,7 @@ def better_tasks(case: Case) -> dict[str, Any]:
 
 
 @argument(
-    *("P.T2.pareto", "P.Table1.ps-dsf.pareto"),
+    *("P.T2.pareto", "P.Table1.ps-dsf.pareto", "K.2.3.pareto", "K.Table1.ps-dsf.pareto"),
     answers="some",
     sentence="user {user} can run {more} tasks instead of {have} while nobody runs fewer",
     formula=r"x'_{{{user}}} = {more} > {have} = x_{{{user}}}, \qquad x'_m \ge x_m \ \text{{for all}}\ m",

@@ -33,7 +33,7 @@ WIDTH = 118
 
 ANSWERS = {
     "all": "for every answer of the mechanism",
-    "some": "for the answer below; the claim is about every answer, so one is enough to refute it",
+    "some": "for the answer below; a claim about every answer is refuted by one",
     "": "about the numbers below; no mechanism is asked",
 }
 """What of the answers of a mechanism a script is about."""
@@ -193,10 +193,15 @@ class LoneScript:
 
 def _heading(script: LoneScript) -> str:
     """The claim with its place, what is assumed, and what is shown."""
-    item, lines = script.about, [f"{script.about.id} is refuted. It says ({script.about.place}):"]
+    item, lines = script.about, [f"{script.about.id} is {_shown(script)}. It says ({script.about.place}):"]
     lines += ["", *textwrap.wrap(item.text, WIDTH, initial_indent="    ", subsequent_indent="    ")]
     about = f"Assumed: {_assumed(script)}. Shown {ANSWERS[script.argument.answers]}."
     return "\n".join([*lines, "", *textwrap.wrap(about, WIDTH)]).replace("\\", "\\\\")
+
+
+def _shown(script: LoneScript) -> str:
+    """What the witness does to the claim."""
+    return "confirmed" if script.about.wants_violation else "refuted"
 
 
 def _assumed(script: LoneScript) -> str:

@@ -1,0 +1,84 @@
+"""D.S4.strategyproof.harm is confirmed. It says (D 4, second attribute):
+
+    Misreporting can harm the user who misreports.
+
+Assumed: one server, one variant, same demands. Shown for every answer of the mechanism.
+"""
+
+from fractions import Fraction as F
+
+
+def exact(value):
+    """Lists of integers and of fractions written as text, in rationals."""
+    return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
+
+
+requests = exact([[1]])
+reported = exact([["1/2"]])
+entitlements = exact([1])
+user = 0
+least_before = exact([[0, 0, 1], [0, 0, 1, 0]])
+most_after = exact([[0, 1, 0], [0, 1, 2, 0]])
+
+
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def bound(requests, entitlements, objective, proofs):
+    """The bound on objective . x over all NJC allocations that the factors prove, one row for each way of reasons.
+
+    Factors that bound the objective 0 by a number below 0 show that there is no allocation with these reasons.
+    """
+    found, ways = [], reasons(len(requests), len(requests[0]))
+    assert len(proofs) == len(ways)
+    for way, factors in zip(ways, proofs):
+        rows, sides = complaint_rows(requests, entitlements, way)
+        columns = [sum(y * row[k] for y, row in zip(factors, rows)) for k in range(len(objective))]
+        empty = min(factors) >= 0 and min(columns) >= 0 and sum(y * side for y, side in zip(factors, sides)) < 0
+        found += [] if empty else [at_most(rows, sides, factors, objective)]
+    return max(found)
+
+
+def complaint_rows(requests, entitlements, way):
+    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
+    users = range(len(requests))
+    loads = [list(column) for column in zip(*requests)]
+    units = [[F(int(k == n)) for k in users] for n in users]
+    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
+    for n, j in enumerate(way):
+        if j < 0:
+            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
+        else:
+            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
+            sides = [*sides, F(-1), -entitlements[n]]
+    return rows, sides
+
+
+def reasons(count, resources):
+    """All ways to give each user a reason: a resource, or -1 for all of its request."""
+    ways = [[]]
+    for _ in range(count):
+        ways = [[*way, j] for way in ways for j in range(-1, resources)]
+    return ways
+
+
+def misreport_that_harms(requests, reported, entitlements, user, least_before, most_after):
+    """The least part of its request over all NJC allocations before, against the largest over all of them after the misreport."""
+    unit = [F(int(n == user)) for n in range(len(requests))]
+    before = -bound(requests, entitlements, [-v for v in unit], least_before)
+    most = bound(reported, entitlements, unit, most_after)
+    after = min([F(1)] + [most * told / needed for told, needed in zip(reported[user], requests[user]) if needed])
+    assert before > after
+    return {"user": user + 1, "before": before, "after": after}
+
+
+found = misreport_that_harms(requests, reported, entitlements, user, least_before, most_after)
+print(
+    "D.S4.strategyproof.harm: user {user} gets at least {before} of its request by the truth,"
+    " and at most {after} of it by misreporting".format(**found)
+)

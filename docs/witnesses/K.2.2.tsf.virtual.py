@@ -1,0 +1,75 @@
+"""K.2.2.tsf.virtual is confirmed. It says (K 2.2):
+
+    TSF may not be max-min fair on a resource that is dominant for all in the virtual server.
+
+Assumed: one variant, same demands, no idle server, unlimited, at least 2 users. Shown for every answer of the
+mechanism.
+"""
+
+from fractions import Fraction as F
+
+
+def exact(value):
+    """Lists of integers and of fractions written as text, in rationals."""
+    return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
+
+
+demands = exact([[1, 1], [0, 1]])
+capacities = exact([[1, "1/2"], ["1/2", 1]])
+eligible = [[1, 1], [1, 1]]
+weights = exact([1, 1])
+tasks = exact([["1/2", "1/10"], [0, "9/10"]])
+rounds = exact([[[0, "2/5"], [0, "2/5"]]])
+better = exact([["1/2", "1/4"], [0, "3/4"]])
+
+
+def alone(demand, capacity):
+    """The tasks that fit where nothing else runs."""
+    return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def fits(demands, capacities, eligible, tasks):
+    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
+    for i, capacity in enumerate(capacities):
+        for r, c in enumerate(capacity):
+            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
+                return False
+    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+
+
+def lexicographic(demands, capacities, eligible, unit, tasks, rounds):
+    """Nobody can have a larger share, its tasks / unit, while nobody with an equal or smaller share has less.
+
+    At the prices of a round let cost_m be what a share of 1 costs m at least. All capacities together cost no more than
+    sum_m cost_m min(share_m, share_n), and cost_n > 0: so no feasible tasks give n more and all others as much as that.
+    """
+    users = range(len(demands))
+    share = [sum(row) / one for row, one in zip(tasks, unit)]
+    kept = set()
+    for prices in rounds:
+        paid = [[sum(p * q for p, q in zip(row, d)) for row in prices] for d in demands]
+        may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
+        cost = [unit[m] * min(v for v, here in zip(paid[m], may[m]) if here) for m in users]
+        value = sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity))
+        positive = all(p >= 0 for row in prices for p in row)
+        kept |= {n for n in users if positive and cost[n] > 0 and value <= sum(cost[m] * min(share[m], share[n]) for m in users)}
+    return len(kept) == len(demands) and fits(demands, capacities, eligible, tasks)
+
+
+def tsf_in_the_virtual_server(demands, capacities, eligible, weights, tasks, rounds, better):
+    """TSF, with these totals in all answers, where all have the same dominant resource in the virtual server of all servers."""
+    unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
+    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
+    assert fits(demands, capacities, eligible, better)
+    total = [sum(column) for column in zip(*capacities)]
+    r = next(r for r, c in enumerate(total) if all(alone(d, total) * d[r] == c for d in demands))
+    have, more = (min(sum(x) * d[r] / w for x, d, w in zip(part, demands, weights)) for part in (tasks, better))
+    assert have < more
+    return {"resource": r + 1, "have": have, "more": more}
+
+
+found = tsf_in_the_virtual_server(demands, capacities, eligible, weights, tasks, rounds, better)
+print(
+    "K.2.2.tsf.virtual: the least amount of resource {resource} is {have} by TSF, and {more} "
+    "is possible".format(**found)
+)
