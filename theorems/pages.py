@@ -9,7 +9,7 @@ from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.lone.catalogue import has_script
-from fairalloc.theorems.machine.record import machine_line, recorded
+from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
@@ -70,7 +70,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
-    parts += [_by_machine(item, how)] * bool(recorded().get(item.id))
+    parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
@@ -112,7 +112,9 @@ def _read(item: Statement) -> str:
 
 
 def _by_machine(item: Statement, how: Writing) -> str:
-    """What z3 said of all instances of a size, with the case where there is one."""
+    """What z3 said of all instances of a size, with the case where there is one; or why it is not asked."""
+    if item.id in WITHOUT_FORMULAS:
+        return f"## No proof by machine\n\nNot asked: {how.text(WITHOUT_FORMULAS[item.id])}.\n"
     lines = ["## Proof by machine\n", "For all instances of the size (users x servers x resources), in exact arithmetic.\n"]
     for kept in recorded().get(item.id, ()):
         lines.append(f"- {how.text(machine_line(kept))}")

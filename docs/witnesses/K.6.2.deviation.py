@@ -1,9 +1,9 @@
 """K.6.2.deviation is refuted. It says (K 6.2, read for each system instead of averages over an hour):
 
-    In every system the mean deviation (58) is larger for smaller alpha.
+    In every system of one server the mean deviation (58) is larger for smaller alpha.
 
-Assumed: one variant, same demands, everywhere, positive, unlimited, at least 2 users. Shown for the answer below; a
-claim about every answer is refuted by one.
+Assumed: one server, one variant, same demands, everywhere, positive, unlimited, at least 2 users. Shown for every
+answer of the mechanism.
 """
 
 from fractions import Fraction as F
@@ -14,14 +14,14 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-demands = exact([[1, 1], [2, 1], [1, 2]])
-capacities = exact([[3, 4], [2, 1]])
-eligible = [[1, 1], [1, 1], [1, 1]]
-weights = exact([1, 4, 4])
-tasks = exact([["5/9", 0], ["13/27", 1], ["40/27", 0]])
-prices = exact([["9/10", "9/10"], ["9/10", "9/10"]])
-low = exact("597509/1000000")
-high = exact("597511/1000000")
+demands = exact([[1, 1], [1, 3], [3, 1]])
+capacities = exact([[3, 2]])
+eligible = [[1], [1], [1]]
+weights = exact([1, 1, 3])
+tasks = exact([["1/2"], ["1/4"], ["3/4"]])
+prices = exact([[1, 1]])
+low = exact([["6799/12500"], ["11951/50000"], ["36951/50000"]])
+high = exact([["33993/62500"], ["59757/250000"], ["184757/250000"]])
 
 
 def alone(demand, capacity):
@@ -63,35 +63,29 @@ def fits(demands, capacities, eligible, tasks):
 
 
 def more_deviation(demands, capacities, eligible, weights, tasks, prices, low, high):
-    """At alpha = 3 with a = x_11: users 2 and 3 fill server 1 beside user 1, and user 2 has server 2: linear in a.
+    """One server, where the tasks of the equilibrium are unique. At alpha = 3 these are between low and high.
 
-    Prices of server 1 exist iff 3 h_11 = h_21 + h_31, h = g'(z) / gamma. h_1 falls with a, for x_1 rises, and h_2 and h_3
-    rise: so there is one such a, and it is between low and high, if 3 h_11 - h_21 - h_31 changes its sign there.
+    Three users fill both resources at low, high and all points between. Prices with p d_n = h_n = g'(z_n) / gamma_n exist iff the
+    sum of step_n h_n is 0, with step = high - low, which fills nothing. That sum falls from low to high, as h_n falls with x_n:
+    it changes its sign once. Prices are linear in h, so they are positive if they are for all h between those of the ends.
     """
+    assert len(capacities) == 1
     assert equilibrium(demands, capacities, eligible, weights, lambda z: 1 / z, tasks, prices)
-    assert demands == [[1, 1], [2, 1], [1, 2]]
-    ends = []
-    for a in (low, high):
-        b = (2 - a) / 3
-        x = [[a, F(0)], [b, F(1)], [b + 1, F(0)]]
+    for x in (low, high):
         assert fits(demands, capacities, eligible, x)
-        assert all(sum(row[i] * d[r] for row, d in zip(x, demands)) == capacities[i][r] for i in (0, 1) for r in (0, 1))
-        gamma = [[alone(d, c) for c in capacities] for d in demands]
-        z = [[sum(row) / (w * g) for g in own] for row, w, own in zip(x, weights, gamma)]
-        ends.append((x, z, [[s**-3 / g for s, g in zip(row, own)] for row, own in zip(z, gamma)]))
-    (x, z, h), (y, s, k) = ends
-    assert 3 * h[0][0] - h[1][0] - h[2][0] > 0 > 3 * k[0][0] - k[1][0] - k[2][0]
-    assert h[1][0] - h[0][0] > 0  # the prices of server 1 are h_21 - h_11 and 2 h_11 - h_21
-    assert 2 * k[0][0] - k[1][0] > 0
-    assert h[1][1] > max(h[0][1], k[2][1] / 2)  # that of resource 2 at server 2 is h_22, and covers users 1 and 3
-    one = sum(w * deviation_of(tasks, weights, demands, capacities)[n] for n, w in enumerate(weights)) / sum(weights)
-    parts = [F(0)] * 3
-    for n in range(3):
-        for i in (0, 1):
-            least = min(max(z[m][i], s[m][i]) for m in range(3))
-            ratio = min(z[n][i], s[n][i]) / least - 1
-            parts[n] += min(x[n][i], y[n][i]) / max(sum(x[n]), sum(y[n])) * max(ratio, F(0))
-    three = sum(w * part for w, part in zip(weights, parts)) / sum(weights)
+        assert all(sum(row[0] * d[r] for row, d in zip(x, demands)) == c for r, c in enumerate(capacities[0]))
+    gamma = [alone(d, capacities[0]) for d in demands]
+    z = [[x[n][0] / (w * g) for n, (w, g) in enumerate(zip(weights, gamma))] for x in (low, high)]
+    h = [[s**-3 / g for s, g in zip(row, gamma)] for row in z]
+    step = [b[0] - a[0] for a, b in zip(low, high)]
+    assert sum(s * v for s, v in zip(step, h[0])) > 0 > sum(s * v for s, v in zip(step, h[1]))
+    (a, b), (e, f) = demands[1], demands[2]
+    for u, v in ((u, v) for u in (h[0][1], h[1][1]) for v in (h[0][2], h[1][2])):
+        assert (u * f - v * b) / (a * f - b * e) > 0
+        assert (v * a - u * e) / (a * f - b * e) > 0
+    one = sum(w * v for w, v in zip(weights, deviation_of(tasks, weights, demands, capacities))) / sum(weights)
+    least = min(max(s, t) for s, t in zip(*z))
+    three = sum(w * max(min(s, t) / least - 1, F(0)) for w, s, t in zip(weights, *z)) / sum(weights)
     assert one < three
     return {"one": one, "three": F(int(three * 10**4), 10**4)}
 

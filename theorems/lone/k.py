@@ -254,51 +254,51 @@ def less_utilisation(
 
 
 def _bracket(case: Case) -> dict[str, Any]:
-    """The equilibrium of alpha = 1, and bounds on what user 1 has in that of alpha = 3."""
-    x = by_server(case.instance, [F(float(v)) for v in solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x])
-    low = F(round(x[0][0] * 10**6) - 1, 10**6)
-    return _simple_equilibrium(case.instance, 1) | {"low": low, "high": low + F(2, 10**6)}
+    """The equilibrium of alpha = 1, and points on both sides of that of alpha = 3, on the line where both resources are full."""
+    made = _simple_equilibrium(case.instance, 1)
+    (a, b, c), (e, f, g) = zip(*(rows[0] for rows in case.instance.exact.demands), strict=True)
+    step = (b * g - c * f, c * e - a * g, a * f - b * e)
+    found = solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x
+    t = (F(float(found[0])) - made["tasks"][0][0]) / step[0]
+    near = F(round(t * 10**6), 10**6)
+    ends = (near - F(2, 10**6), near + F(2, 10**6))
+    low, high = ([[x[0] + end * s] for x, s in zip(made["tasks"], step, strict=True)] for end in ends)
+    return made | {"low": low, "high": high}
 
 
 @argument(
     "K.6.2.deviation",
-    answers="some",
+    answers="all",
     sentence="the mean deviation is {one} at alpha = 1 and more than {three} at alpha = 3",
     formula=r"D(\alpha = 1) = {one} < {three} < D(\alpha = 3)",
     more=_bracket,
 )
 def more_deviation(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, low: F, high: F
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, low: Rows, high: Rows
 ) -> dict[str, Any]:
-    """At alpha = 3 with a = x_11: users 2 and 3 fill server 1 beside user 1, and user 2 has server 2: linear in a.
+    """One server, where the tasks of the equilibrium are unique. At alpha = 3 these are between low and high.
 
-    Prices of server 1 exist iff 3 h_11 = h_21 + h_31, h = g'(z) / gamma. h_1 falls with a, for x_1 rises, and h_2 and h_3
-    rise: so there is one such a, and it is between low and high, if 3 h_11 - h_21 - h_31 changes its sign there.
+    Three users fill both resources at low, high and all points between. Prices with p d_n = h_n = g'(z_n) / gamma_n exist iff the
+    sum of step_n h_n is 0, with step = high - low, which fills nothing. That sum falls from low to high, as h_n falls with x_n:
+    it changes its sign once. Prices are linear in h, so they are positive if they are for all h between those of the ends.
     """
+    assert len(capacities) == 1
     assert equilibrium(demands, capacities, eligible, weights, lambda z: 1 / z, tasks, prices)
-    assert demands == [[1, 1], [2, 1], [1, 2]]
-    ends = []
-    for a in (low, high):
-        b = (2 - a) / 3
-        x = [[a, F(0)], [b, F(1)], [b + 1, F(0)]]
+    for x in (low, high):
         assert fits(demands, capacities, eligible, x)
-        assert all(sum(row[i] * d[r] for row, d in zip(x, demands)) == capacities[i][r] for i in (0, 1) for r in (0, 1))
-        gamma = [[alone(d, c) for c in capacities] for d in demands]
-        z = [[sum(row) / (w * g) for g in own] for row, w, own in zip(x, weights, gamma)]
-        ends.append((x, z, [[s**-3 / g for s, g in zip(row, own)] for row, own in zip(z, gamma)]))
-    (x, z, h), (y, s, k) = ends
-    assert 3 * h[0][0] - h[1][0] - h[2][0] > 0 > 3 * k[0][0] - k[1][0] - k[2][0]
-    assert h[1][0] - h[0][0] > 0  # the prices of server 1 are h_21 - h_11 and 2 h_11 - h_21
-    assert 2 * k[0][0] - k[1][0] > 0
-    assert h[1][1] > max(h[0][1], k[2][1] / 2)  # that of resource 2 at server 2 is h_22, and covers users 1 and 3
-    one = sum(w * deviation_of(tasks, weights, demands, capacities)[n] for n, w in enumerate(weights)) / sum(weights)
-    parts = [F(0)] * 3
-    for n in range(3):
-        for i in (0, 1):
-            least = min(max(z[m][i], s[m][i]) for m in range(3))
-            ratio = min(z[n][i], s[n][i]) / least - 1
-            parts[n] += min(x[n][i], y[n][i]) / max(sum(x[n]), sum(y[n])) * max(ratio, F(0))
-    three = sum(w * part for w, part in zip(weights, parts)) / sum(weights)
+        assert all(sum(row[0] * d[r] for row, d in zip(x, demands)) == c for r, c in enumerate(capacities[0]))
+    gamma = [alone(d, capacities[0]) for d in demands]
+    z = [[x[n][0] / (w * g) for n, (w, g) in enumerate(zip(weights, gamma))] for x in (low, high)]
+    h = [[s**-3 / g for s, g in zip(row, gamma)] for row in z]
+    step = [b[0] - a[0] for a, b in zip(low, high)]
+    assert sum(s * v for s, v in zip(step, h[0])) > 0 > sum(s * v for s, v in zip(step, h[1]))
+    (a, b), (e, f) = demands[1], demands[2]
+    for u, v in ((u, v) for u in (h[0][1], h[1][1]) for v in (h[0][2], h[1][2])):
+        assert (u * f - v * b) / (a * f - b * e) > 0
+        assert (v * a - u * e) / (a * f - b * e) > 0
+    one = sum(w * v for w, v in zip(weights, deviation_of(tasks, weights, demands, capacities))) / sum(weights)
+    least = min(max(s, t) for s, t in zip(*z))
+    three = sum(w * max(min(s, t) / least - 1, F(0)) for w, s, t in zip(weights, *z)) / sum(weights)
     assert one < three
     return {"one": one, "three": F(int(three * 10**4), 10**4)}
 

@@ -150,7 +150,7 @@ def best_fit_is_worse(demands: Rows, capacities: Rows) -> dict[str, Any]:
 
 
 @argument(
-    "W.Table2",
+    "W.Table2.each",
     sentence="the printed utilisation of CPU is {cpu} % at {slots} slots, and {at_14} % at 14",
     formula=r"{cpu}\,\% \ \text{{at }} {slots} > {at_14}\,\% \ \text{{at 14}}",
     more=lambda case: {"table": [[slots, F(cpu), F(memory)] for slots, cpu, memory in TABLE_2]},
@@ -162,3 +162,18 @@ def slots_of_table_2(table: Rows) -> dict[str, Any]:
     assert slots != 14
     assert cpu[slots] > cpu[F(14)]
     return {"slots": slots, "cpu": cpu[slots], "at_14": cpu[F(14)]}
+
+
+@argument(
+    "W.S6.1.exact",
+    answers="all",
+    sentence="user 1 alone can use {least} of the memory of any server of Table 1, or more, and has 62 % in Fig. 5",
+    formula=r"\min_l \min(m_l, \tfrac32 c_l) / m_l = {least} > 0.62",
+)
+def memory_of_user_1(demands: Rows, capacities: Rows) -> dict[str, Any]:
+    """DRFH (6) gives a user who is alone all that it can run; the servers of a class are in the case as one pool."""
+    cpu, memory = demands[0]
+    assert memory > cpu  # of 52.75 CPUs and 51.32 of memory: memory is what it uses most
+    parts = [alone(demands[0], capacity) * memory / capacity[1] for capacity in capacities]
+    assert min(parts) > F("0.625")
+    return {"least": min(parts)}

@@ -1,21 +1,27 @@
 """Which statement is which question: by mechanism and property, with the statement's own hypotheses, or by id.
 
 What a question does not use of the hypotheses, such as equal weights, it does not assume: what is proved is then more than is
-claimed. A hypothesis that the formulas do not cover, such as limits, is refused.
+claimed. A hypothesis that the formulas do not cover, such as limits, is refused. That every server has an eligible user (K 2) is
+assumed where the statement does, so that what refutes it satisfies its hypotheses.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
+
+import z3
 
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.machine.game import GameFormulas
 from fairalloc.theorems.machine.leximin import LeximinFormulas, layers
 from fairalloc.theorems.machine.market import MarketFormulas
-from fairalloc.theorems.machine.patterns import InstancePattern, Size, patterns, report_patterns
+from fairalloc.theorems.machine.merit import MeritFormulas
+from fairalloc.theorems.machine.patterns import InstancePattern, Size, patterns, report_patterns, subsets
 from fairalloc.theorems.machine.reals import Question, Term
+from fairalloc.theorems.machine.record import WITHOUT_FORMULAS
 from fairalloc.theorems.machine.requests import RequestFormulas
+from fairalloc.theorems.machine.tasks import TaskFormulas
 from fairalloc.theorems.statement import Hypotheses, Statement
 
 __all__ = ["Questions", "questions", "smallest_size"]
@@ -65,7 +71,9 @@ def questions(item: Statement, size: Size) -> tuple[Questions, str]:
     NotApplicable : there are no formulas for the statement, or not for this size
     """
     kind, reason = _kind(item), ""
-    if item.quantifier not in ("all", "some"):
+    if kind is None and item.id in WITHOUT_FORMULAS:
+        reason = WITHOUT_FORMULAS[item.id]
+    elif item.quantifier not in ("all", "some"):
         reason = "it is about no set of instances"
     elif kind is None:
         reason = "there are no formulas for it"
@@ -88,7 +96,7 @@ def _unfit(h: Hypotheses, kind: Kind, size: Size) -> str:
 
 
 def _patterns(h: Hypotheses, size: Size, named: int) -> Iterator[InstancePattern]:
-    return patterns(size, named, h.positive, h.everywhere, common=h.bottleneck or h.one_resource)
+    return patterns(size, named, h.positive, h.everywhere, common=h.bottleneck or h.one_resource, used=h.no_idle_server)
 
 
 def _question(name: Any, assumed: Assumptions, violation: Violation, **more: Any) -> Question:
@@ -123,7 +131,10 @@ def _game(h: Hypotheses, size: Size, violation: GameViolation, named: int, utili
     """Of PS-DSF, or of the game where the utility is "rising" (alpha >= 1) or "any"."""
     here = violation is GameFormulas.unfair_at_server
     common = (h.bottleneck or h.one_resource) and not here
-    for pattern in patterns(size, named, h.positive, h.everywhere, fixed=int(here), common=common, server=here):
+    fixed = int(here)
+    for pattern in patterns(
+        size, named, h.positive, h.everywhere, fixed=fixed, common=common, server=here, used=h.no_idle_server
+    ):
         if here and any(0 not in pattern.demanded[n] for n in pattern.at(0)):
             continue
         model = GameFormulas(pattern, size[1], size[2])
@@ -135,11 +146,89 @@ def _game(h: Hypotheses, size: Size, violation: GameViolation, named: int, utili
             assumed["bottlenecks"] = model.ps_dsf()
         if common:
             assumed["one dominant resource"] = model.one_dominant()
+        if h.server_bottleneck and not here:
+            assumed["a dominant resource at each server"] = model.dominant_everywhere()
         if here:
             assumed["dominant at server 1"] = model.server_dominant()
         same, data = model.same_demands()
         name = f"{pattern}, {'alpha finite' if utility else 'PS-DSF'}"
         yield _question(name, assumed, violation(model), lemmas=lemmas, refine=same, data=data, shape=pattern)
+
+
+def _same_as_ps_dsf(h: Hypotheses, size: Size) -> Questions:
+    """K Theorem 4: solutions for any falling slopes are PS-DSF allocations; these are best, and so are solutions."""
+    yield from _game(h, size, GameFormulas.no_bottleneck, 0, "any")
+    yield from _game(h, size, GameFormulas.not_best, 0)
+
+
+def _in_time(h: Hypotheses, size: Size) -> Questions:
+    """K Theorem 5: time is the one resource of each server."""
+    return _same_as_ps_dsf(replace(h, server_bottleneck=True), (size[0], size[1], 1))
+
+
+# ---- Problem 3 ----------------------------------------------------------------------------------------------------------
+
+
+ANY_ALPHA = "every alpha_i > 0 and all A_i, B_i >= 0 of (22)"
+
+
+def _points(violation: Callable[[MeritFormulas], Violation], solvable: bool = True) -> Kind:
+    """At any point of any instance, after what is asked at one arc; `solvable`: Problem 3 is said to have the minimum 0."""
+
+    def make(h: Hypotheses, size: Size) -> Questions:
+        yield from _at_an_arc()
+        for pattern in patterns(size, 0, used=h.no_idle_server):
+            model = MeritFormulas(pattern, size[1], size[2])
+            yield from (Question(f"{pattern}: (96) of user {n + 1}", {}, model.wrong_sum(n)) for n in pattern.users)
+            yield _question(pattern, {"demands": model.demands()}, violation(model))
+
+    return Kind(make, f"{ANY_ALPHA}, at any point" + ", given that (28)-(29) has a solution" * solvable)
+
+
+def _at_an_arc() -> Questions:
+    model, arc = MeritFormulas(InstancePattern(((0,),), ((0,),)), 1, 1), (0, 0)
+    yield Question("one arc, psi", {"root": model.root(arc)}, [z3.Not(model.solved(arc))])
+    slopes = {"root": model.root(arc), "derivatives": model.derivatives(arc)}
+    yield Question("one arc, signs", slopes, [z3.Not(model.signs(arc))])
+
+
+def _still(h: Hypotheses, size: Size) -> Questions:
+    """K Lemma 4 under Assumption 1, at a server with any full resources."""
+    for pattern in patterns(size, 0, used=h.no_idle_server, server=True):
+        model = MeritFormulas(pattern, size[1], size[2])
+        for full in subsets(size[2]):
+            yield _question(f"{pattern}, full {[r + 1 for r in full]}", {"demands": model.demands()}, model.stuck(full))
+
+
+# ---- lmmf over simplex demands --------------------------------------------------------------------------------------------
+
+TWO_VARIANTS = "at most two demand vectors a user"
+
+
+def _tasks(violation: Callable[[TaskFormulas], Violation], lemma: bool = True) -> Kind:
+    """Of one answer, after Z Lemma 4 where it is used."""
+
+    def make(_: Hypotheses, size: Size) -> Questions:
+        model = TaskFormulas(size[0], size[2])
+        assumed = {"simplex demands": model.simplex()}
+        if lemma:
+            yield Question("what a user holds, by other demands", assumed, model.too_many())
+        yield _question("lexicographic answers", assumed, violation(model))
+
+    return Kind(make, TWO_VARIANTS, variants=True)
+
+
+def _false_tasks(liars: int) -> Kind:
+    """Of an answer to the truth and one to a report of one user, and of more up to `liars`."""
+
+    def make(_: Hypotheses, size: Size) -> Questions:
+        model, report = TaskFormulas(size[0], size[2]), TaskFormulas(size[0], size[2], "'")
+        assumed = {"simplex demands": model.simplex(), "simplex reports": report.simplex()}
+        yield Question("what a user holds, by other demands", {"simplex demands": model.simplex()}, model.too_many())
+        for members in range(1, liars + 1):
+            yield _question(f"{members} of {size[0]} users misreport", assumed, model.gain(report, members))
+
+    return Kind(make, TWO_VARIANTS, variants=True)
 
 
 # ---- drf, drfh, tsf ---------------------------------------------------------------------------------------------------
@@ -215,7 +304,7 @@ def _misreports(kind: str, liars: int = 1, strictly: bool = True) -> Kind:
 
     def make(h: Hypotheses, size: Size) -> Questions:
         for members in range(1, liars + 1):
-            for pattern in patterns(size, members, h.positive, h.everywhere):
+            for pattern in patterns(size, members, h.positive, h.everywhere, used=h.no_idle_server):
                 for report in report_patterns(pattern, size, members, h.everywhere, h.positive):
                     yield from _gains(h, kind, pattern, report, size, members, strictly)
 
@@ -285,7 +374,7 @@ def _bargaining(violation: Callable[[MarketFormulas], Violation]) -> Kind:
             assumed = model.instance() | {"prices": model.prices()}
             yield _question(f"prices of {[(i + 1, r + 1) for i, r in priced]}", assumed, violation(model))
 
-    return Kind(make, "at most two demand vectors a user", variants=True)
+    return Kind(make, TWO_VARIANTS, variants=True)
 
 
 def _complaints(violation: Callable[[RequestFormulas], list[Term]], named: int, common: bool = False, users: int = 0) -> Kind:
@@ -346,6 +435,14 @@ BY_PROPERTY["tsf", "sharing-incentive"] = _task_sharing()
 
 BY_ID: dict[str, Kind] = {
     "K.E58": _ps_dsf(GameFormulas.not_least_served, 1),
+    "K.T4": Kind(_same_as_ps_dsf, f"every g_i with a falling slope, so {ANY_ALPHA}"),
+    "K.T5": Kind(_in_time, "every g_i with a falling slope, and any number of resources, for time is the one that counts"),
+    "K.L1": _points(MeritFormulas.other_solutions),
+    "K.T6": _points(MeritFormulas.unstationary),
+    "K.5.2.rest": _points(MeritFormulas.wrong_rest, solvable=False),
+    "K.L4.priced": Kind(_still, f"{ANY_ALPHA}, at any point"),
+    "P.E36": Kind(lambda h, size: _game(h, size, GameFormulas.exchanged, 2), users=2),
+    "P.E39": Kind(lambda h, size: _game(h, size, GameFormulas.no_sharing, 1), users=2),
     "K.T2.proportional": _bargaining(MarketFormulas.not_proportional),
     "K.T3.pareto": _bargaining(MarketFormulas.dominated),
     "K.3.4.mixed.one": _bargaining(MarketFormulas.not_proportional),
@@ -358,6 +455,12 @@ BY_ID: dict[str, Kind] = {
     "P.III-B.reduction": _one_server("drfh"),
     "W.P9": _leaving("drfh"),
     "W.S3.4.drf.population-monotonicity": _leaving("drfh"),
+    "Z.C3": _tasks(TaskFormulas.dominated, lemma=False),
+    "Z.V.LMMF.PO": _tasks(TaskFormulas.dominated, lemma=False),
+    "Z.L4": _tasks(TaskFormulas.too_many, lemma=False),
+    "Z.T1": _false_tasks(1),
+    "Z.T1.GSP": _false_tasks(2),
+    "Z.T2": _tasks(TaskFormulas.envy),
     "D.S3.small": _complaints(RequestFormulas.modest_cut, 1),
     "D.S3.no-scarcity": _complaints(RequestFormulas.cut_without_scarcity, 1),
     "D.S3.cut-back": _complaints(RequestFormulas.wrongly_cut, 1),

@@ -168,6 +168,42 @@ class GameFormulas:
         """Everybody who may use server 1 dominantly requests resource 1 there (K 3.3)."""
         return [self.w[n, 0, 0] == 1 for n in self.pattern.at(0)]
 
+    def dominant_everywhere(self) -> list[Term]:
+        """Each server has a resource that everybody who may use it dominantly requests there (K 3.3)."""
+        common = {i: set.intersection(*(set(self.pattern.demanded[n]) for n in self.pattern.at(i))) for i in self._used_servers}
+        return [z3.Or(*(z3.And(*(self.w[n, i, r] == 1 for n in self.pattern.at(i))) for r in part)) for i, part in common.items()]
+
+    @property
+    def _used_servers(self) -> list[int]:
+        return [i for i in self.servers if self.pattern.at(i)]
+
+    def least_served(self) -> Term:
+        """Where `dominant_everywhere`: every server is full, and who is served has the least share there, the largest g.
+
+        That is best for any utility whose slope falls: a price f(max g) of the dominant resource alone satisfies (29), and no
+        other resource limits the server.
+        """
+        full = [total(self.y[n, i] for n in self.pattern.at(i)) == 1 for i in self._used_servers]
+        pairs = [(n, m, i) for i in self._used_servers for n, m in permutations(self.pattern.at(i), 2)]
+        return z3.And(*full, *(z3.Or(self.y[n, i] == 0, self.g[n, i] >= self.g[m, i]) for n, m, i in pairs))
+
+    def no_bottleneck(self) -> list[Term]:
+        """Not a PS-DSF allocation."""
+        return [z3.Not(z3.And(*self.ps_dsf()))]
+
+    def not_best(self) -> list[Term]:
+        """Not `least_served`, so no solution of Problem 1 where `dominant_everywhere`."""
+        return [z3.Not(self.least_served())]
+
+    def exchanged(self) -> list[Term]:
+        """Of two users and two servers open to both, each is served where it runs relatively less (P (35))."""
+        both = [i for i in self.pattern.servers[0] if i in self.pattern.servers[1]]
+        less = [
+            z3.And(self.y[0, j] > 0, self.y[1, k] > 0, self.g[0, j] * self.g[1, k] < self.g[0, k] * self.g[1, j])
+            for j, k in permutations(both, 2)
+        ]
+        return [z3.Or(*less)]
+
     def unfair_at_server(self) -> list[Term]:
         """User 1 could have more of resource 1 at server 1: it is not full, or somebody there has a larger share."""
         if 0 not in self.pattern.servers[0]:

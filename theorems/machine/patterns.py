@@ -56,6 +56,7 @@ def patterns(
     fixed: int = 0,
     common: bool = False,
     server: bool = False,
+    used: bool = False,
 ) -> Iterator[InstancePattern]:
     """One pattern of each class.
 
@@ -68,6 +69,7 @@ def patterns(
     fixed : the first resources keep their places, one by one
     common : resource 1 keeps its place, and everybody demands it
     server : server 1 keeps its place
+    used : every server has a user who may run there (K 2: N_i is not empty)
 
     Returns
     -------
@@ -79,6 +81,8 @@ def patterns(
     wants = [part for part in wants if 0 in part or not common]
     seen: set[InstancePattern] = set()
     for own in product(places, repeat=users):
+        if used and len({i for part in own for i in part}) < servers:
+            continue
         for demanded in product(wants, repeat=users):
             pattern = InstancePattern(own, demanded)
             if pattern not in seen:

@@ -12,9 +12,32 @@ from typing import Any
 
 from fairalloc.models.jsonio import read_json, write_json
 
-__all__ = ["document", "keep", "machine_line", "recorded", "sizes_proved"]
+__all__ = ["WITHOUT_FORMULAS", "document", "keep", "machine_line", "recorded", "sizes_proved"]
 
 SCHEMA = "fairalloc/machine-proofs-1"
+
+_IN_ALPHA = "it is about a limit in alpha, and formulas over the reals have alpha in no exponent that grows"
+_LOGARITHMS = "it is about a trajectory defined by logarithms, for which the solver has no decision procedure"
+_DEFINED_SO = "it is how the formulas define the mechanism"
+
+WITHOUT_FORMULAS: Mapping[str, str] = {
+    "K.T2.limit": _IN_ALPHA,
+    "K.C3": _IN_ALPHA,
+    "K.3.4.mixed.limit": _IN_ALPHA,
+    "K.T7": "it is about no set of instances, but about what is near a solution, for real exponents alpha_i",
+    "K.T7.bottleneck": "two solutions at once stay unknown after 20 s; that all solutions are PS-DSF allocations is K.T4",
+    "K.3.1.existence": "it says that a solution exists, for which the solver would have to eliminate a quantifier",
+    "D.T1": "it says that an allocation exists, for which the solver would have to eliminate a quantifier",
+    "W.P5": "it says that an equal partition exists, for which the solver would have to eliminate a quantifier",
+    "D.L4": _LOGARITHMS,
+    "D.L2": _LOGARITHMS,
+    "D.L2.true": _LOGARITHMS,
+    "D.L3": _LOGARITHMS,
+    "Z.P3": _DEFINED_SO,
+    "Z.V.LMMF.LMMF": _DEFINED_SO,
+    "Z.P1": "it is about the number of linear programs, not about an answer",
+}
+"""Why some claims that are proved in prose have no formulas."""
 
 
 def document(verdict: Any) -> dict[str, Any]:

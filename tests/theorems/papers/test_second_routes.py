@@ -50,6 +50,7 @@ CHEAP = [
 ]
 COUNTS = dict.fromkeys(CHEAP, 200) | {
     "K.E104": 60,
+    "K.E57": 60,
     "K.Fn8": 60,
     "K.Fn8.true": 60,
     "K.5.2.rest": 60,
@@ -495,6 +496,15 @@ def test_the_penalty_that_is_meant_is_told_from_others(monkeypatch):
     assert seen("K.Fn8.true", full) == seen("K.Fn8.true", EMPTY) == (True, True)
     monkeypatch.setattr(printed_formulas, "_added", lambda excess, _: -(excess**2))
     assert verdict(STATEMENTS["K.Fn8.true"].confirm, full) is False
+
+
+def test_who_rests_with_less_than_its_part_is_seen(monkeypatch):
+    """A user who is alone rests at 9/10 of its server for epsilon = 1/4, which is no less than 3/4 of it, but than twice."""
+    case = replace(EMPTY, points=((F(9, 10),),), parameters={"epsilon": F(1, 4)})
+    assert seen("K.E57", case) == (True, True)
+    kept = printed_formulas._kept
+    monkeypatch.setattr(printed_formulas, "_kept", lambda shares, _, method: kept(shares, -1, method))
+    assert seen("K.E57", case) == (False, False)
 
 
 def test_an_iteration_that_rests_elsewhere_is_seen(monkeypatch):

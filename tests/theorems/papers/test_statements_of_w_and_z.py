@@ -25,7 +25,7 @@ F = Fraction
 FIGURES_OF_W = {"1": "Fig5", "2.slots": "Table2", "2.utilisation": "Fig6", "2.times": "Fig7", "2.ratio": "Fig8", "3": "Fig9"}
 STATEMENTS = {item.id: item for item in (*claims_w.statements, *claims_z.statements)}
 ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
-WRONG = {"W.S2.drf", "W.S5.2.first-fit", "W.Table2", "Z.Fig1", "Z.P7.numbers", "Z.P8.numbers"}
+WRONG = {"W.S2.drf", "W.S5.2.first-fit", "W.S6.1.exact", "W.Table2.each", "Z.Fig1", "Z.P7.numbers", "Z.P8.numbers"}
 MEASURED = {f"W.S6.{part}": f"W.{figure}" for part, figure in FIGURES_OF_W.items()}
 
 
@@ -76,7 +76,7 @@ def test_every_cell_of_the_tables_has_a_statement(name):
 
 def test_statements_of_w_and_z_are_registered():
     assert STATEMENTS.keys() == {name for name, item in all_statements().items() if item.paper in "WZ"}
-    assert (len(claims_w.statements), len(claims_z.statements)) == (64, 61)
+    assert (len(claims_w.statements), len(claims_z.statements)) == (66, 61)
 
 
 def test_leximin_sees_the_smallest_unfairness():

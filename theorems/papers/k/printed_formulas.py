@@ -1,4 +1,4 @@
-r"""Formulas of K against what they are said to be: (104), footnote 8, and two equilibria at ties.
+r"""Formulas of K against what they are said to be: (104), (57), footnote 8, and two equilibria at ties.
 
     (22)   g_i'(z) = (A / z)^alpha + B / z,   z_ni = x_n / (phi_n gamma_ni)
     (104)  d_nr lambda_ir = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B / x,   where f_ni = 0, that is d lambda = g' / gamma
@@ -8,6 +8,10 @@ r"""Formulas of K against what they are said to be: (104), footnote 8, and two e
 
 Since g' / gamma = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B phi / x, (104) lacks phi, and so do (103) and (106). The
 derivative of ([e_ir]^+)^2 / (2 epsilon^2) by x_ni is lambda_ir d_nr: it has to be subtracted, and only where e_ir > 0.
+
+Where (55)-(57) rest, users keep 1 - e times (41), with e = epsilon in parts of the least capacity, for alpha >= 1: that bounds
+their prices, so that loads tend to capacities. It is tried for alpha = 1 at each server of a point by itself, with the
+users who have tasks there and weights for which these rest, phi_n = x_n sum_r lambda_r d_nr.
 
 Tried by difference quotients in floating point, confirmed by formulas, or by quotients with a step of 2^-200, in rationals.
 """
@@ -22,12 +26,14 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.rationals import exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.convergence import gain_left
 
 __all__ = [
+    "approximate_prices",
+    "approximate_prices_in_floats",
     "one_equilibrium",
     "one_equilibrium_in_floats",
     "penalty",
@@ -134,6 +140,43 @@ def penalty_in_floats(printed: bool) -> Callable[[Case], Verdict]:
         return Verdict("formula", not margin > 0, margin, f"the derivatives differ by {worst:.3g}", "difference quotients")
 
     return check
+
+
+# ---- (57) ------------------------------------------------------------------------------------------------------------------
+
+
+def approximate_prices(case: Case) -> Verdict:
+    """Where these weights make a server's tasks rest, nobody has less than 1 - epsilon times (41), in rationals."""
+    instance, arcs, epsilon = case.instance, exact_arcs(case.instance), F(case.parameters["epsilon"])
+    x, gamma = case.points[0], exact_monopolies(instance)
+    price = [max(load - 1 + epsilon, F(0)) / epsilon**2 for load in arcs.loads(x)]
+    cost = [sum((price[row] * part for row, part in load), F(0)) for load in arcs.load]
+    served = [[a for a in np.flatnonzero(instance.arcs.server == i) if x[a]] for i in range(instance.K)]
+    shares = [([x[a] * cost[a] for a in here], [x[a] / gamma[a] for a in here]) for here in served]
+    return _kept(shares, epsilon, "rational arithmetic")
+
+
+def _kept(shares: Any, epsilon: Any, method: str) -> Verdict:
+    """Of each server weights and parts of a monopoly; servers where somebody's weight is 0 do not rest."""
+    margins = [
+        max((1 - epsilon) * own / sum(phi) - have for own, have in zip(phi, part, strict=True))
+        for phi, part in shares
+        if len(phi) and min(phi) > 0
+    ]
+    if not margins:
+        raise NotApplicable("at no server everybody with tasks uses what has a price")
+    margin = float(max(margins))
+    words = f"a user has {margin:.3g} of the server less than 1 - epsilon times its part"
+    return Verdict("sharing", not margin > 1e-12, margin, words, method)
+
+
+def approximate_prices_in_floats(case: Case) -> Verdict:
+    """The same on arrays."""
+    instance, epsilon = case.instance, float(case.parameters["epsilon"])
+    matrix, x = instance.arcs.load, np.array([float(v) for v in case.points[0]])
+    cost = matrix.T @ np.maximum(matrix @ x - 1 + epsilon, 0) / epsilon**2
+    served = [np.flatnonzero((instance.arcs.server == i) & (x > 0)) for i in range(instance.K)]
+    return _kept([(x[here] * cost[here], x[here] / instance.arcs.gamma[here]) for here in served], epsilon, "floating point")
 
 
 # ---- ties ------------------------------------------------------------------------------------------------------------------

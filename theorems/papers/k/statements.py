@@ -50,6 +50,8 @@ from fairalloc.theorems.judges.game import (
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats, small_steps
 from fairalloc.theorems.papers.k.printed_formulas import (
+    approximate_prices,
+    approximate_prices_in_floats,
     one_equilibrium,
     one_equilibrium_in_floats,
     penalty,
@@ -945,6 +947,23 @@ statements = [
         ">= 0. Together this is (29).",
     ),
     Statement(
+        "K.E57",
+        "Where (55)-(57) rest, x and lambda solve (28)-(29) with capacities that tend to c_ir as epsilon tends to 0, for "
+        "alpha_i >= 1.",
+        "K 5.2, (57): 'a better approximation is achieved when epsilon tends to 0'",
+        "all",
+        approximate_prices_in_floats,
+        approximate_prices,
+        replace(USED, parameters={"epsilon": (F(1, 4), F(1, 16), F(1, 100))}, points=1),
+        note="Tried as: x_n >= (1 - e) times (41) for alpha = 1, at each server as a system of its own, with weights for which "
+        "it rests. True, by an argument of ours that nobody else has read yet: (29) holds by K.5.2.rest. By (57) the load of r "
+        "is c_ir - epsilon + epsilon^2 lambda_ir where lambda_ir > 0, and at most c_ir - epsilon elsewhere: this is (28) for "
+        "capacities that are these loads there. They tend to c_ir if prices are bounded. At server i, with e = epsilon / min_r "
+        "c_ir of what somebody there demands, loads with a price are at least 1 - e of c_ir, so g'(z_ni) <= sum_r lambda_ir "
+        "c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi) / (1 - e), and as for K.T3.sharing x_n is at least 1 - e times (41). What has "
+        "a price is used, by m: lambda_ir d_mr <= g'(z_mi) / gamma_mi, as in (43).",
+    ),
+    Statement(
         "K.Fn8",
         "(57) is the same as adding the quadratic function of footnote 8 to the objective and relaxing (13).",
         "K footnote 8",
@@ -978,11 +997,12 @@ statements = [
     ),
     Statement(
         "K.6.2.deviation",
-        "In every system the mean deviation (58) is larger for smaller alpha.",
+        "In every system of one server the mean deviation (58) is larger for smaller alpha.",
         "K 6.2, read for each system instead of averages over an hour",
         "all",
-        hypotheses=replace(USED, positive=True, everywhere=True),
-        note="K's own claim is K.6.2.Fig10.",
+        hypotheses=replace(USED, one_server=True, positive=True, everywhere=True),
+        note="K's own claim is K.6.2.Fig10. On several servers the deviation of an equilibrium depends on where its tasks are, "
+        "which is one answer's choice; on one server there is one.",
         **not_rising_in_alpha(_deviation),
     ),
     Statement(

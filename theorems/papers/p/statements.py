@@ -223,15 +223,17 @@ def _rounded(printed: str) -> str:
 
 
 def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
-    """A resource is fully used in some classes under each of the mechanisms."""
+    """A resource is fully used in some classes together under each of the mechanisms."""
 
     def confirm(case: Case) -> Verdict:
-        used: dict[tuple[str, int], Fraction] = {}
+        instance = case.instance
+        total = {i: instance.exact.capacities[i][resource] * int(instance.counts[i]) for i in classes}
+        used: dict[str, Fraction] = {}
         for mechanism in ("ps-dsf", "tsf", "drfh"):
-            loads = exact_arcs(case.instance).loads(tuple(certified(case.instance, mechanism).x))
-            used |= {(mechanism, i): loads[i * case.instance.R + resource] for i in classes}
-        (name, i), load = min(used.items(), key=lambda pair: pair[1])
-        sentence = f"under {name} class {'ABCD'[i]} uses {load} of it"
+            loads = exact_arcs(instance).loads(tuple(certified(instance, mechanism).x))
+            used[mechanism] = sum((loads[i * instance.R + resource] * c for i, c in total.items()), F(0)) / sum(total.values())
+        name, load = min(used.items(), key=lambda pair: pair[1])
+        sentence = f"under {name} the classes {', '.join('ABCD'[i] for i in classes)} together use {load} of it"
         return Verdict("utilisation", load == 1, float(1 - load), sentence, "rational arithmetic")
 
     return confirm
@@ -616,7 +618,13 @@ statements = [
         for n in range(4)
     ),
     printed_claim(
-        "P.V.cpu", "The CPU of the first two classes is fully used under each mechanism.", "P V", FIG5, _full(0, (0, 1))
+        "P.V.cpu",
+        "The CPU of the first two classes is fully used under each mechanism.",
+        "P V",
+        FIG5,
+        _full(0, (0, 1)),
+        note="Of both together: which of users 1 and 2 is served by which is one answer's choice. Their tasks are not, and under "
+        "PS-DSF and TSF all of these are there, for users 3 and 4 fill the memory of the other two classes.",
     ),
     printed_claim(
         "P.V.memory", "The memory of all servers is fully used under each mechanism.", "P V", FIG5, _full(1, (0, 1, 2, 3))

@@ -1,6 +1,6 @@
-"""W.Table2 is refuted. It says (W Table 2 and 6.2):
+"""W.Table2.each is refuted. It says (W 6.2 on Table 2, of each):
 
-    14 slots on the maximum server lead to the highest overall utilisation, of both CPU and memory.
+    14 slots have the highest CPU and memory utilisation.
 
 Assumed: what is printed. Shown about the numbers below; no mechanism is asked.
 """
@@ -32,4 +32,7 @@ def slots_of_table_2(table):
 
 
 found = slots_of_table_2(table)
-print("W.Table2: the printed utilisation of CPU is {cpu} % at {slots} slots, and {at_14} % at 14".format(**found))
+print(
+    "W.Table2.each: the printed utilisation of CPU is {cpu} % at {slots} slots, and {at_14} %"
+    " at 14".format(**found)
+)
