@@ -188,7 +188,9 @@ def _marginal(game: Game, i: int, z: Fraction, first: Fraction) -> Fraction | No
 
 
 def _guess(values: Floats) -> Rationals:
-    return tuple(Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in values)
+    """The simplest fractions next to some numbers; zeros, which are no guess, where a method had no point."""
+    known = values if np.all(np.isfinite(values)) else np.zeros(len(values))
+    return tuple(Fraction(float(v)).limit_denominator(LARGEST_DENOMINATOR) for v in known)
 
 
 def _irrational(what: str) -> str:

@@ -106,6 +106,8 @@ def test_one_server_has_one_equilibrium_also_where_it_is_irrational():
     case = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), parameters={"alpha": 3})
     verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness")["trial"](case)
     assert (verdict.holds, verdict.answers) == (True, FOR_ALL)
+    nb = Case(Instance([[2, 1], [1, 3], [3, 1]], [[6, 6], [5, 7]]), parameters={"alpha": 1})
+    assert about_equilibria(property_judge("pareto"), "pareto")["trial"](nb).answers == FOR_ALL, "the totals are unique"
     several = Case(Instance([[2, 1], [1, 3]], [[6, 6], [5, 7]]), parameters={"alpha": 3})
     verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness")["trial"](several)
     assert verdict.answers.startswith("for the answer of ")

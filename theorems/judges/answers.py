@@ -9,7 +9,8 @@ A verdict says with `holds` whether the property was found to hold, and with `an
 A mechanism has a property if all of its answers have it (K 2, P III), so one that lacks it is a violation.
 
 1. Judge the method's answer. Where the judge asks for the answers to several instances, or the set of answers cannot be listed
-   (analysis/solution_sets/), that is all that is known.
+   (analysis/solution_sets/), that is all that is known, unless theory says that there is one answer, or that the property is one
+   of the users' totals and these are unique.
 2. Else judge the answers that decide: where the property is
 
        convex     linear inequalities in the tasks: all vertices of the pieces fulfil them iff all answers do
@@ -33,6 +34,8 @@ import numpy as np
 
 from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
+from fairalloc.formulations import mechanism
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
@@ -46,6 +49,9 @@ __all__ = ["has_one", "labelled", "over_answers", "set_of"]
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
+
+OF_TOTALS = ("pareto", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
+"""What the users' totals decide, wherever the tasks run, for users with one variant."""
 
 Judge = Callable[[Case, Callable[[Instance], Allocation]], Verdict]
 
@@ -79,7 +85,7 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
         alone = replace(verdict, answers=for_the_answer_of(method or first.method))
         if verdict.answers or len(asked) > 1:
             return verdict if verdict.answers else alone
-        if has_one(first):
+        if has_one(first) or (name in OF_TOTALS and _has_unique_totals(first)):
             return replace(verdict, answers=FOR_ALL)
         found = set_of(instance, first.mechanism, first.parameters)
         if found is None:
@@ -162,6 +168,15 @@ def has_one(allocation: Allocation) -> bool:
     instance = allocation.instance
     alone = len(set(instance.arcs.user.tolist())) == len(instance.arcs)
     return allocation.mechanism != "njc" and alone and instance.single_variant and not np.isfinite(instance.max_tasks).any()
+
+
+def _has_unique_totals(allocation: Allocation) -> bool:
+    """Whether all answers have the same totals: where all servers are shared in time, or have alpha = 1 (K Theorems 2 and 5)."""
+    instance, name = allocation.instance, allocation.mechanism
+    if not instance.single_variant or np.isfinite(instance.max_tasks).any() or name not in ("alpha-pf-vds", "ps-dsf-tdm"):
+        return False
+    item = mechanism(name).configure(**allocation.parameters)
+    return item.is_bargaining(instance) if isinstance(item, AlphaPfVds) else True
 
 
 def _shape(name: str, instance: Instance) -> str:
