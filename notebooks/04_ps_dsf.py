@@ -403,6 +403,15 @@ for t in (Fraction(0), Fraction(1, 2), Fraction(1)):
 alone = fa.Allocation(both, [3, 0, 0, 3])
 print(fa.check(alone, "pareto").sentence)
 
+# %% [markdown]
+# They are half of all: on a few arcs `fa.solution_set` lists every PS-DSF allocation, in rationals, here as two segments of tasks
+# $(x_{1,1}, x_{1,2}, x_{2,1}, x_{2,2})$ that meet in the best one.
+
+# %%
+everything = fa.solution_set(both, "ps-dsf")
+print(everything)
+print("most tasks:", *everything.best("tasks").x)
+
 # %%
 figure, ax = plt.subplots(figsize=(4, 4), layout="constrained")
 fa.plots.feasible_region(both, ax=ax)
@@ -419,10 +428,12 @@ reported = fa.Instance([[0, 1], ["1/2", 1], [1, 1], [1, 0]], [[1, 1], [1, 2]])
 honest, lying = (fa.solve(system, "ps-dsf", "exact").tasks_exact for system in (truth, reported))
 print(*honest)
 print(*lying)
+for system in (truth, reported):
+    print(*(f"{least} to {most}" for least, most in fa.solution_set(system, "ps-dsf", largest=8).totals), sep=", ")
 
 # %% [markdown]
-# Both allocations are proved to be PS-DSF, and user 2's worst one after the misreport is better than its best one before it
-# (docs/ERRATA.md, P Theorem 2), so the choice among several answers does not matter.
+# Both allocations are proved to be PS-DSF, and the ranges over all PS-DSF allocations are points: user 2's worst one after the
+# misreport is better than its best one before it (docs/ERRATA.md, P Theorem 2), so no choice among answers matters.
 #
 # **What holds.** Sharing incentive and bottleneck fairness hold. Envy-freeness holds for what a user may use itself; with the
 # totals of another user, wherever they lie, which is (24) to the letter, users of small servers envy those of large ones.
