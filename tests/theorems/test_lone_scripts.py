@@ -12,8 +12,9 @@ import pytest
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.lone import script
 from fairalloc.theorems.lone.catalogue import EXCEPTIONS, FORMS, has_script, lone_script
-from fairalloc.theorems.lone.script import ARGUMENTS
+from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.status import Status
 
@@ -100,9 +101,19 @@ def test_every_witness_of_a_claim_has_a_script_or_is_an_exception():
 
 @pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_committed_scripts_are_those_of_the_record(name):
-    script = lone_script(name)
+    made = lone_script(name)
     for form, end in FORMS.items():
-        assert getattr(script, form)() == (FOLDER / f"{name}.{end}").read_text(encoding="utf-8"), "run: make witnesses"
+        assert getattr(made, form)() == (FOLDER / f"{name}.{end}").read_text(encoding="utf-8"), "run: make witnesses"
+
+
+def test_the_claims_and_the_arguments_of_all_scripts_are_those_of_the_package():
+    """All of a script but its data, which need solvers: the claim with its hypotheses, and the source of the argument."""
+    for name, made in ARGUMENTS.items():
+        text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+        assert text.startswith(f'"""{script._heading(LoneScript(all_statements()[name], made, {}))}\n"""\n'), (
+            "run: make witnesses"
+        )
+        assert f"\n{script.plain_source(made.function)}\n" in text, "run: make witnesses"
 
 
 @pytest.mark.parametrize("name", CHANGED)

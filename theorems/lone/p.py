@@ -160,7 +160,10 @@ def update_allocation(demands: Rows, capacities: Rows, weights: Row, points: lis
     more=of_ps_dsf,
 )
 def maximum_over_nobody(demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows) -> dict[str, Any]:
-    """The tasks are PS-DSF, where Algorithm I has to end. Its test is made for each server, with N_i all who may use it."""
+    """The tasks are PS-DSF, where Algorithm I has to end. Its test is made for each server, with N_i all who may use it.
+
+    Where it passes for some r*, N_i loses all who demand the first of them.
+    """
     assert ps_dsf(demands, capacities, eligible, weights, tasks)
     for i, capacity in enumerate(capacities):
         left = [n for n, d in enumerate(demands) if eligible[n][i] and alone(d, capacity) > 0]
