@@ -13,6 +13,7 @@ import argparse
 import os
 import platform
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ INTERNAL = 70
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    start = time.monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         raise_again()
@@ -52,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser = _parser(words)
             if "_ARGCOMPLETE" in os.environ:  # the shell asks for the rest of a word, and argcomplete answers and ends
                 import_module("argcomplete").autocomplete(parser)
-            options = parser.parse_args(words)
+            options = parser.parse_args(words, argparse.Namespace(start=start))
             code: int = options.run(options)
     except FairallocError as error:
         if error.__cause__ is not None and "--debug" in words:  # code of the caller's

@@ -3,8 +3,8 @@
 import argparse
 import json
 import re
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from math import inf
 from pathlib import Path
 from types import FunctionType
@@ -12,15 +12,16 @@ from typing import Any
 
 from fairalloc.analysis import Property
 from fairalloc.cli_arguments import a_path, completed, mechanism_named, mechanism_names
-from fairalloc.cli_output import emit
+from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.code import witness_code
+from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
+from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import judges
 from fairalloc.theorems.lone.catalogue import lone_script
 from fairalloc.theorems.machine.record import document, keep, machine_line
@@ -29,7 +30,7 @@ from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import matrix
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import PAPERS, all_statements
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 
 __all__ = ["add_commands"]
@@ -63,6 +64,12 @@ def add_commands(commands: Any) -> None:
     text = "only these; see: fairalloc list statements"
     completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
+    text = f"only those of which this is on record: {', '.join(Status)}"
+    command.add_argument("--status", action="append", choices=[*Status], metavar="STATUS", help=text)
+    text = "only those about these mechanisms; see: fairalloc list mechanisms"
+    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
+    text = "only those about these properties; see: fairalloc matrix"
+    completed(command.add_argument("--property", action="append", metavar="NAME", help=text), judges)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put witnesses and counts into this JSON file")
     formats = list(dict.fromkeys(name for names in THEOREMS_FORMATS.values() for name in names))
     command.add_argument("--format", choices=formats, help="of verify and show: table; of export: python")
@@ -87,7 +94,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_search(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--budget", default="60s", metavar="TIME", help="for all together, such as 90s, 10m or 1h")
+    command.add_argument("--budget", default="60s", metavar="TIME", help="for the whole call, such as 90s, 10m or 1h")
     command.add_argument("--seed", type=int, default=0, metavar="N")
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
@@ -111,14 +118,44 @@ def _theorems(options: argparse.Namespace) -> int:
     return {"verify": _verify, "prove": _prove, "show": _show_known, "export": _export}[options.action](options)
 
 
+@cache
+def _record() -> WitnessRecord:
+    return packaged()
+
+
+FILTERS: dict[str, Callable[[Statement], str]] = {
+    "paper": lambda item: item.paper,
+    "status": lambda item: on_record(item, _record(), again=False).status.value,
+    "mechanism": lambda item: item.mechanism,
+    "property": lambda item: item.property,
+}
+"""The options that choose statements, and what each looks at."""
+
+
 def _asked(options: argparse.Namespace) -> dict[str, Statement]:
-    """The statements that are named, by id or by the beginning of ids."""
-    statements = all_statements()
+    """The statements that are named, by id or by the beginning of ids, or that fit the filters."""
     given = [*options.files, *(options.id or ())]
-    if not given:
+    if not given and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc list statements")
-    names = dict.fromkeys(name for part in given for name in _named(part, statements))
-    return {name: statements[name] for name in names}
+    return _fitting(all_statements(), given, options)
+
+
+def _fitting(statements: Mapping[str, Statement], given: Iterable[str], options: argparse.Namespace) -> dict[str, Statement]:
+    """Those that are named, or all, as far as they fit every filter."""
+    names = dict.fromkeys(name for part in given for name in _named(part, statements)) or statements
+    chosen = {name: statements[name] for name in names}
+    for name, value_of in FILTERS.items():
+        wanted = getattr(options, name) or ()
+        for value in wanted if name in ("mechanism", "property") else ():
+            known = {found for item in statements.values() if (found := value_of(item))}
+            if value not in known:
+                allowed = ", ".join(sorted(known))
+                raise InstanceError(f"no statement is about the {name} {value!r}: it must be one of {allowed}")
+        chosen = {key: item for key, item in chosen.items() if not wanted or value_of(item) in wanted}
+    if not chosen:
+        words = " ".join(f"--{name} {value!r}" for name in FILTERS for value in getattr(options, name) or ())
+        raise InstanceError(f"none of these statements fits {words}")
+    return chosen
 
 
 def _prove(options: argparse.Namespace) -> int:
@@ -164,17 +201,23 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    """Each result as it comes; then how many there are of each status, and what changed against the record."""
     statements = _in_files(options.files) if options.files else all_statements()
-    wanted = [name for given in options.id or () for name in _named(given, statements)]
-    chosen = {
-        name: item
-        for name, item in statements.items()
-        if (not options.id or name in wanted) and (not options.paper or item.paper in options.paper)
-    }
-    if not chosen:
-        raise InstanceError(f"none of these statements is of the papers {', '.join(options.paper)}")
-    findings = _own_verified(chosen, options) if options.files else _verified(chosen, options)
+    chosen = _fitting(statements, options.id or (), options)
     claims = {name: claim for file in options.files for name, claim in claims_in(file).items()}
+    told: dict[str, Finding] = {}
+
+    def tell(finding: Finding) -> None:
+        told[finding.statement] = finding
+        count = f"{len(told):>{len(str(len(chosen)))}}/{len(chosen)}"
+        _tell(f"{count} {_said(finding)}", finding, claims.get(finding.statement), options.format)
+
+    try:
+        findings = _verified(chosen, options, tell)
+    except KeyboardInterrupt:
+        if options.format == "table":
+            emit(_ending(chosen, told))
+        raise
     if options.keep is not None:
         write_witnesses(statements, findings.values(), options.keep)
     if options.format == "json":
@@ -182,7 +225,7 @@ def _verify(options: argparse.Namespace) -> int:
     elif options.format == "html":
         emit(_page(chosen, findings, claims) + "\n")
     else:
-        _show(chosen, findings, claims)
+        emit(_ending(chosen, findings))
     failed = any("check failed" in finding.sentence for finding in findings.values())
     return int(failed or (bool(options.files) and any(finding.status in VIOLATED for finding in findings.values())))
 
@@ -206,24 +249,14 @@ def _matrix(options: argparse.Namespace) -> int:
     return 0
 
 
-def _verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> dict[str, Finding]:
-    return verify(
-        chosen.values(),
-        _seconds(options.budget),
-        options.seed,
-        options.jobs,
-        options.store,
-        trials=options.trials,
-        fresh=options.fresh,
-        progress=sys.stderr.isatty(),
-    )
-
-
-def _own_verified(chosen: Mapping[str, Statement], options: argparse.Namespace) -> dict[str, Finding]:
-    """Of claims in files, which other processes load too; kept only where a store is named, for functions change."""
-    store = None if options.store == STORE else options.store
-    limits = {"trials": options.trials, "fresh": options.fresh, "progress": sys.stderr.isatty()}
-    return verify(chosen.values(), _seconds(options.budget), options.seed, options.jobs, store, files=options.files, **limits)
+def _verified(
+    chosen: Mapping[str, Statement], options: argparse.Namespace, tell: Callable[[Finding], None]
+) -> dict[str, Finding]:
+    """Claims in files are loaded by other processes too, and kept only where a store is named, for functions change."""
+    store = None if options.files and options.store == STORE else options.store
+    limits = {"trials": options.trials, "fresh": options.fresh, "start": options.start}
+    budget, files = _seconds(options.budget), options.files
+    return verify(chosen.values(), budget, options.seed, options.jobs, store, files=files, tell=tell, **limits)
 
 
 def _in_files(files: list[str]) -> dict[str, Statement]:
@@ -250,15 +283,36 @@ def _seconds(text: str) -> float:
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _show(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> None:
-    """How many of each paper have which status; then the smallest witness of each violation."""
-    emit(_summary(statements, findings).text() + "\n")
-    emit(_overview(findings).text() + "\n")
-    for name, finding in findings.items():
-        if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
-            code = _code(finding, claims.get(name))
-            text = f"{name}: {statements[name].text}\n  {finding.status}: {finding.sentence}\n{code}\n\n"
-            emit(printable(text))
+def _said(finding: Finding) -> str:
+    """The finding in a line."""
+    status = "" if finding.sentence.startswith(finding.status) else f"{finding.status}: "
+    needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
+    return f"{finding.statement}: {status}{finding.sentence}{needs}"
+
+
+def _tell(line: str, finding: Finding, claim: ClaimTerms | None, form: str) -> None:
+    """A result as it comes, with the case that violates something; beside an answer in another form on the error stream."""
+    if form != "table":
+        complain(line)
+        return
+    emit(printable(f"{line}\n"))
+    if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
+        emit(printable(f"{_code(finding, claim)}\n\n"))
+
+
+def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
+    """How many of each paper have which status, what was left out, and what changed against the record."""
+    lines = []
+    for why in ("stopped", "not begun"):
+        left = {name: one for name, one in findings.items() if one.searched.get(UNFINISHED) == why}
+        open_ = [name for name, one in left.items() if one.status == Status.NOT_DECIDED]
+        names = f"; without a proof: {', '.join(open_)}" if open_ else ", all of them proved"
+        lines += [f"{why} when the budget ended: {len(left)}{names}"] * bool(left)
+    registered = {name: one for name, one in findings.items() if statements[name].paper in PAPERS}
+    if registered:
+        changed = [*changes(statements, registered, packaged())]
+        lines += ["", "Changed against the record:", *(changed or ["nothing"])]
+    return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _code(finding: Finding, claim: ClaimTerms | None) -> str:
@@ -273,7 +327,8 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     for paper in [paper for paper in (*PAPERS, "own") if any(statements[name].paper == paper for name in findings)]:
         status = {name: finding.status for name, finding in findings.items() if statements[name].paper == paper}
         rows.append([paper, *(str(list(status.values()).count(word)) for word in Status)])
-    return Grid("Statements by paper", ["paper", *Status], rows, right=range(1, 1 + len(Status)))
+    heads = ["in floating point" if word == Status.IN_FLOATS else word.value for word in Status]
+    return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
 
 
 def _overview(findings: Mapping[str, Finding]) -> Grid:

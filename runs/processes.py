@@ -26,6 +26,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import inf
 from typing import IO, Any, Literal
 
 from fairalloc.models.errors import NotInstalled
@@ -118,36 +119,43 @@ class Pool:
         ((_, answer),) = self.answers([task])
         return answer
 
-    def answers(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Document | NoAnswer]]:
-        """Each task with its answer, in the order in which they are answered; a task is taken only when a server is free."""
+    def answers(self, tasks: Iterable[Task], until: float = inf) -> Iterator[tuple[Task, Document | NoAnswer]]:
+        """Each task with its answer, in the order in which they are answered; a task is taken only when a server is free.
+
+        Where `time.monotonic()` passes `until`, no further task is taken, and those under way are ended and have no answer.
+        """
         waiting = iter(tasks)
         idle, busy = list(self._servers), list[_Server]()
         try:
             while True:
-                while idle and (task := next(waiting, None)) is not None:
+                while idle and time.monotonic() < until and (task := next(waiting, None)) is not None:
                     busy.append(idle.pop())
                     busy[-1].send(task)
                 if not busy:
                     return
-                for server in _ready(busy):
+                for server in _ready(busy, until):
                     busy.remove(server)
                     idle.append(server)
                     yield server.result()
+                while busy and time.monotonic() >= until:
+                    idle.append(server := busy.pop())
+                    server.end(at_once=True)
+                    yield server.task, NoAnswer("time", "the time of all requests has ended")
         finally:
             for server in busy:  # nobody waits for their answers
                 server.end()
 
 
-def _ready(servers: list["_Server"]) -> list["_Server"]:
-    """Exchange data with the servers until some have answered, died or exceeded their time."""
+def _ready(servers: list["_Server"], until: float) -> list["_Server"]:
+    """Exchange data with the servers until some have answered, died or exceeded their time; [] where all time has ended."""
     while True:
         with selectors.DefaultSelector() as selector:
             for server in servers:
                 server.register(selector)
-            first = min(server.deadline for server in servers) - time.monotonic()
+            first = min(until, *(server.deadline for server in servers)) - time.monotonic()
             for key, _ in selector.select(max(0.0, first)):
                 key.data()
-        if done := [server for server in servers if server.is_done()]:
+        if (done := [server for server in servers if server.is_done()]) or time.monotonic() >= until:
             return done
 
 
@@ -237,10 +245,12 @@ class _Server:
         if self.process is not None and self.process.stdin is not None:
             self.process.stdin.close()
 
-    def end(self) -> None:
-        """End the server and what it started."""
+    def end(self, at_once: bool = False) -> None:
+        """End the server and what it started; at once where it may be busy with something else than waiting."""
         if self.process is None:
             return
+        if at_once:
+            self.process.terminate()  # it ends what is below it
         self.close()
         try:
             self.process.wait(timeout=5)

@@ -25,6 +25,9 @@ from fairalloc.theorems.status import FLOATING_POINT, Status
 
 __all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status", "answers_known", "weakest"]
 
+UNFINISHED = "unfinished"
+"""Where a finding says in `searched` that the budget ended before, or while, the statement was looked at."""
+
 Quantifier = Literal["all", "some", "run", "one"]
 
 
@@ -143,6 +146,11 @@ class Finding:
     needed: Mapping[str, Case] = field(default_factory=dict)
     seconds: float = 0.0
     answers: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the statement was looked at to the end, and not stopped or left out because the budget had ended."""
+        return UNFINISHED not in self.searched
 
     def __repr__(self) -> str:
         known = " ".join(part for part in (self.status, self.answers) if part)

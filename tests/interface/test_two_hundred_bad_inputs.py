@@ -326,7 +326,7 @@ COMMANDS = [
     (["theorems", "disprove"], "argument action: invalid choice: 'disprove'"),
     (["theorems", "--id", "nope"], "there is no statement 'nope'"),
     (["theorems", "--paper", "Q"], "argument --paper: invalid choice: 'Q'"),
-    (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements is of the papers K"),
+    (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
     (["theorems", "--format", "csv"], "argument --format: invalid choice: 'csv'"),
     (["theorems", "--budget", "0"], "the budget is '0', but it must be a positive time such as 90s, 10m or 1h"),
     (["theorems", "--budget", "soon"], "the budget is 'soon', but it must be a positive time such as 90s, 10m or 1h"),

@@ -30,6 +30,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.engine import laboratory
+from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
@@ -47,7 +48,7 @@ from fairalloc.theorems.judges import trials
 from fairalloc.theorems.judges.trials import attempted, proved
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.proofs import Proof, served
-from fairalloc.theorems.statement import Finding, Statement, Status, parse_finding
+from fairalloc.theorems.statement import Finding, Statement, Status, parse_finding, verdict_document
 
 ROOT = Path(__file__).resolve().parents[2]
 STATEMENTS = claims.all_statements()
@@ -365,9 +366,9 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
 def test_a_killed_run_resumes(tmp_path):
     """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
     store = tmp_path / "findings.sqlite"
-    some = ["Z.P4", "Z.P6", "W.P4", "W.P1", "W.P3", "Z.T1"]
+    some = ["W.P1", "W.P2", "W.P3", "Z.P9", "Z.T1", "Z.T2"]
     ids = [word for name in some for word in ("--id", name)]
-    command = ["theorems", "verify", *ids, "--budget", "6s", "--trials", "60", "--jobs", "2", "--store", str(store)]
+    command = ["theorems", "verify", *ids, "--budget", "60s", "--trials", "60", "--jobs", "2", "--store", str(store)]
     start = [sys.executable, "-P", "-c", "import sys; from fairalloc.cli import main; sys.exit(main(sys.argv[1:]))", *command]
     process = subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     first: dict[str, Finding] = {}
@@ -406,7 +407,7 @@ def test_a_wait_without_end_ends():
 
 
 def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
-    monkeypatch.setattr(Pool, "answers", lambda _, tasks: ((task, {"status": "not refuted"}) for task in tasks))
+    monkeypatch.setattr(Pool, "answers", lambda _, tasks, until: ((task, {"status": "not refuted"}) for task in tasks))
     found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
     assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
 
@@ -414,7 +415,7 @@ def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
 def test_a_statement_has_limits_of_time_and_memory(monkeypatch):
     asked = []
 
-    def answers(_, tasks):
+    def answers(_, tasks, until):
         for task in tasks:
             asked.append(task)
             yield task, NoAnswer("memory", "over the memory limit of 1 MB")
@@ -460,6 +461,57 @@ def _alive(process):
     except ProcessLookupError:
         return False
     return True
+
+
+def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
+    def sleeping(_):
+        time.sleep(600)
+
+    told, path, store = [], tmp_path / "kept.json", tmp_path / "findings.sqlite"
+    quick, slow = planted(id="K.1"), planted(id="K.2", trial=sleeping)
+    unbegun, certain = planted(id="K.3"), planted(id="K.4", proof="because")
+    several = {item.id: item for item in (quick, slow, unbegun, certain)}
+    found = verify(several.values(), budget=3, jobs=1, trials=200, store=store, tell=lambda one: told.append(one.statement))
+    assert told == ["K.1", "K.2"], "each as soon as it is there"
+    assert [one.finished for one in found.values()] == [True, False, False, False]
+    assert [one.status for one in found.values()] == ["refuted", "not decided", "not decided", "proved"]
+    assert found["K.2"].sentence == "stopped when the budget ended"
+    assert found["K.4"].sentence == "not begun when the budget ended"
+    with FindingStore(store) as kept:
+        assert kept.findings().keys() == {"K.1"}
+    assert write_witnesses(several, found.values(), path).searched.keys() == {"K.1"}
+    assert [*changes(several, found, WitnessRecord())] == ["K.1: refuted; not on record before"]
+
+
+def test_a_budget_that_has_ended_begins_nothing():
+    found = verify([STATEMENTS["W.S5.2.worse"], STATEMENTS["W.P1"]], budget=5, jobs=2, start=time.monotonic() - 60)
+    assert [(one.status, one.finished) for one in found.values()] == [("not decided", False), ("proved", False)]
+
+
+def test_requests_end_when_their_time_has_ended():
+    """Also while a server is being started."""
+    slow = Task({"statement": "W.P1", "seed": 0, "seconds": 60, "trials": None, "known": {}}, 60)
+    with Pool(laboratory.WORKER) as pool:
+        answers = [*pool.answers([slow, slow], time.monotonic() + 0.3)]
+        assert [(task, answer.cause) for task, answer in answers] == [(slow, "time")], "the second is not sent"
+        assert pool.process_ids == []
+
+
+def test_a_run_says_what_is_otherwise_than_on_record():
+    item, case = planted(), Case(Instance([[0, 1], [0, 1]], [[1, 1]]))
+    larger = Case(Instance([[0, 1], [0, 2], [0, 2]], [[1, 1]]))
+    verdict = Verdict("spread", False, 1.0, "so", "rational arithmetic")
+    witness = {"statement": item.id, "without": "", "case": larger.document(), "verdict": verdict_document(verdict), "found": {}}
+    record = WitnessRecord([witness], {item.id: {"status": "refuted", "trials": 9, "seed": 0}})
+
+    def said(status, found=None, **searched):
+        finding = Finding(item.id, Status(status), "so it is", 40, searched, found, verdict if found else None)
+        return [*changes({item.id: item}, {item.id: finding}, record)]
+
+    assert said("refuted", larger) == []
+    assert said("refuted", case) == ["K.planted: a smaller case than on record"]
+    assert said("not refuted") == ["K.planted: refuted on record, not refuted now (so it is)"]
+    assert said("not decided", unfinished="stopped") == []
 
 
 def test_a_check_that_fails_is_a_finding():
@@ -522,7 +574,7 @@ def test_every_witness_of_the_package_is_confirmed(witness):
 
 def test_the_command_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "3s", "--jobs", "1", "--trials", "30"]
+    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "12s", "--jobs", "1", "--trials", "30"]
     assert main([*ask, "--format", "json", "--keep", "kept.json"]) == 0
     documents = {d["statement"]: d for d in json.loads(capsys.readouterr().out)}
     assert documents["Z.P4"]["case"] is not None
@@ -543,6 +595,41 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["list", "statements"]) == 0
 
 
+def test_results_are_written_as_they_come_and_an_interrupt_leaves_them(monkeypatch, capsys, tmp_path):
+    finding = Finding("Z.P4", Status.PROVED, "a sentence", 7, {})
+
+    def looked_at(*_, tell, **__):
+        tell(finding)
+        assert capsys.readouterr().out == "1/2 Z.P4: proved: a sentence\n", "before the next is looked at"
+        tell(replace(finding, statement="Z.C2", status=Status.NOT_REFUTED))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_theorems, "verify", looked_at)
+    assert main(["theorems", "--id", "Z.P4", "--id", "Z.C2", "--store", str(tmp_path / "f.sqlite")]) == 130
+    said = capsys.readouterr()
+    assert said.out.startswith("2/2 Z.C2: not refuted: a sentence\n\nStatements by paper\n")
+    assert "Changed against the record:\nZ.C2: refuted on record, not refuted now (a sentence)\n" in said.out
+    assert said.err == "fairalloc: interrupted; results that were already written to a file remain there\n"
+
+
+def test_filters_combine(monkeypatch, capsys):
+    asked = []
+
+    def looked_at(chosen, *_, **__):
+        asked.append([item.id for item in chosen])
+        return {}
+
+    monkeypatch.setattr(cli_theorems, "verify", looked_at)
+    for words in (
+        "--mechanism lmmf --property envy-freeness",
+        "--paper Z --status refuted --status proved -m lmmf --property pareto",
+    ):
+        assert main(["theorems", "verify", *words.split()]) == 0
+    assert asked == [["Z.P4", "Z.T2"], ["Z.C3", "Z.V.LMMF.PO"]]
+    assert main(["theorems", "show", "--mechanism", "mmf", "--status", "proved"]) == 0
+    assert "# Z.MMF.pareto\n" in capsys.readouterr().out
+
+
 def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -561,11 +648,21 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
         (["theorems", "--trials", "0"], "both must be positive"),
         (["theorems", "--seed", "-1"], "a seed must not be negative"),
         (["theorems", "--jobs", "0"], "nor jobs below 1"),
-        (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements is of the papers K"),
+        (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
+        (["theorems", "--status", "held"], "invalid choice: 'held' (choose from "),
+        (["theorems", "--mechanism", "dr"], "no statement is about the mechanism 'dr': it must be one of alpha-pf-vds, drf, "),
+        (
+            ["theorems", "show", "--property", "x"],
+            "no statement is about the property 'x': it must be one of bottleneck-fairness, ",
+        ),
     ],
 )
 def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
-    assert main([*arguments, "--store", str(tmp_path / "f.sqlite")]) == 2
+    try:
+        code = main([*arguments, "--store", str(tmp_path / "f.sqlite")])
+    except SystemExit as end:  # of the parser
+        code = end.code
+    assert code == 2
     assert sentence in capsys.readouterr().err
 
 

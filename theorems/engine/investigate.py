@@ -77,8 +77,8 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     related = known.get(RELATED, ()) if not found else ()
     found += [("related", made) for case in related if (made := _confirmed(statement, case)) is not None]
     # 2.
-    if found:  # only a smaller violation is of interest
-        main.limit = Limit(trials, seconds / 2)
+    if found:  # only a smaller violation is of interest, as far as the time reaches
+        main.limit = Limit(trials, seconds / 2, shrinking=seconds)
     if (new := main.run()) is not None:
         found.insert(0, ("search", new))
     found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]

@@ -9,21 +9,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
+from fairalloc.solvers.isolated import alarm
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement, Status, parse_finding
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status, parse_finding
+from fairalloc.theorems.status import status_of
 from fairalloc.theorems.terms import statements_in
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 __all__ = ["verify"]
 
@@ -40,7 +39,10 @@ FAILED = "the check failed"
 """What the finding says of a check that broke; a run that is resumed tries it again."""
 
 LEAST = 0.2
-"""Seconds that every statement gets, however small the budget."""
+"""Seconds that every statement gets while the budget lasts; less where it is too small for half of them to get so much."""
+
+ENDING = 1.5
+"""Seconds of the budget, or a tenth of it, that are kept for ending the processes and for what the caller writes then."""
 
 
 def verify(
@@ -52,33 +54,36 @@ def verify(
     *,
     trials: int | None = None,
     fresh: bool = False,
-    progress: bool = False,
     files: Iterable[str] = (),
+    start: float | None = None,
+    tell: Callable[[Finding], None] = lambda _: None,
 ) -> dict[str, Finding]:
-    """Look at statements until the budget is spent.
+    """Look at statements until the budget is spent: what is under way then is stopped, and the rest is not begun.
 
     Parameters
     ----------
     statements : None = all; with several processes they must be registered ones, or those of claims in `files`
-    budget : seconds of wall time for all of them together; what one does not need the others get
+    budget : seconds of wall time for the whole call; what one statement does not need the others get
     seed : of everything random
     jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core, or this process where
         the operating system cannot isolate others
     store : file of findings; None = nothing is kept
     trials : the most cases of one search; with a budget that is large enough the findings then do not depend on the machine
     fresh : whether to leave stored witnesses aside, so that the search has to find its own
-    progress : whether to show a bar where standard error is a terminal
     files : FILE.py or FILE.py:NAME of claims of one's own, from which other processes load them
+    start : `time.monotonic()` when the budget began; None = now
+    tell : gets each finding as soon as it is there
 
     Returns
     -------
-    findings by statement, in the order of the statements
+    findings by statement, in the order of the statements; those of a statement that was stopped or not begun are not `finished`
 
     Raises
     ------
     InstanceError : a budget, seed or number of jobs out of range, a store that cannot be used, unregistered statements or no
         isolated processes with jobs > 1
     """
+    start = time.monotonic() if start is None else start
     chosen = list(all_statements().values() if statements is None else statements)
     if not budget > 0 or (trials is not None and not trials > 0):
         raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
@@ -90,22 +95,25 @@ def verify(
         run = kept.run(asked)
         done = {name: finding for name, finding in kept.findings(run).items() if not finding.sentence.startswith(FAILED)}
         known = _Known([] if fresh else [*packaged().witnesses, *kept.witnesses()])
-        left = sorted((s for s in chosen if s.id not in done), key=_parts)
-        part = sum(map(_parts, left)) / max(1, sum(map(_parts, chosen)))
-        share = _Share(budget * part, left, min(jobs, max(1, len(left))))
-        with _bar(progress) as bar:
-            task = bar.add_task("", total=len(chosen), completed=len(done))
+        parts = {item.id: _parts(item, known) for item in chosen}
+        left = sorted((item for item in chosen if item.id not in done), key=lambda item: (bool(item.proof), parts[item.id]))
+        part = sum(parts[item.id] for item in left) / max(1, sum(parts.values()))
+        end = start + budget * part - min(ENDING, budget / 10)
+        share = _Share(end, [parts[item.id] for item in left], min(jobs, max(1, len(left))))
+        for finding in done.values():
+            tell(finding)
 
-            def keep(statement: Statement, finding: Finding) -> None:
+        def keep(statement: Statement, finding: Finding) -> None:
+            if finding.finished:
                 found = witnesses_of(statement, finding)
                 kept.add(run, finding, found)
                 known.add(found)
-                done[statement.id] = finding
-                bar.update(task, advance=1, description=f"{statement.id}: {finding.status}")
+            done[statement.id] = finding
+            tell(finding)
 
-            _looked_at(left, share, {"seed": seed, "trials": trials, "files": [*map(_resolved, files)]}, known, keep)
+        _looked_at(left, share, {"seed": seed, "trials": trials, "files": [*map(_resolved, files)]}, known, keep)
         kept.finish(run)
-    return {statement.id: done[statement.id] for statement in chosen}
+    return {one.id: done[one.id] if one.id in done else _unfinished(one, "not begun") for one in chosen}
 
 
 def _resolved(place: str) -> str:
@@ -123,12 +131,15 @@ def _processes(jobs: int | None) -> int:
     return jobs
 
 
-def _parts(statement: Statement) -> int:
-    """Parts of the budget: most where nothing is proved and misreports are searched; time that is not used goes to the others."""
+def _parts(statement: Statement, known: "_Known") -> int:
+    """Parts of the budget: most where misreports are searched and nothing is known; time that is not used goes to the others.
+
+    What has a proof comes last and needs no case, so that a small budget leaves out nothing else.
+    """
     if statement.quantifier == "one" or statement.proof or follows(statement.mechanism, statement.property):
         return 1
-    if statement.quantifier == "some":
-        return 5
+    if statement.quantifier == "some" or known.has(statement):
+        return 3
     return 40 if statement.misreports else 10
 
 
@@ -145,6 +156,10 @@ class _Known:
             cases = self._cases.setdefault(witness["statement"], {}).setdefault(witness["without"], [])
             if witness["case"] not in cases:
                 cases.append(witness["case"])
+
+    def has(self, statement: Statement) -> bool:
+        """Whether a case violates the statement itself."""
+        return bool(self._cases.get(statement.id, {}).get(""))
 
     def of(self, statement: Statement) -> dict[str, list[Any]]:
         """Those of a statement by the hypothesis they do without, and of related statements: the same property, or one it
@@ -164,18 +179,22 @@ class _Known:
 
 
 class _Share:
-    """What every statement gets of the budget: its parts of what is left."""
+    """What every statement gets of the time until the end: its parts of what is left."""
 
-    def __init__(self, budget: float, statements: Iterable[Statement], jobs: int) -> None:
-        self.left = [_parts(statement) for statement in statements]
-        self.budget, self.jobs, self.start = budget, jobs, time.monotonic()
+    def __init__(self, end: float, parts: Sequence[int], jobs: int) -> None:
+        self.left, self.end, self.jobs = list(parts), end, jobs
+        self.least = min(LEAST, max(0.0, self.rest) * jobs / (2 * max(1, len(parts))))
+
+    @property
+    def rest(self) -> float:
+        """Seconds that are left."""
+        return self.end - time.monotonic()
 
     def next(self) -> float:
-        """Seconds for the next statement."""
-        rest = self.budget - (time.monotonic() - self.start)
-        seconds = rest * min(self.jobs, len(self.left)) * self.left[0] / sum(self.left)
+        """Seconds for the next statement; 0 where none are left."""
+        seconds = self.rest * min(self.jobs, len(self.left)) * self.left[0] / sum(self.left)
         self.left.pop(0)
-        return max(LEAST, min(rest, seconds))
+        return max(0.0, min(self.rest, max(self.least, seconds)))
 
 
 def _looked_at(
@@ -185,22 +204,31 @@ def _looked_at(
     known: _Known,
     keep: Callable[[Statement, Finding], None],
 ) -> None:
-    if share.jobs == 1:
-        for statement in statements:
-            keep(statement, _here(statement, share.next(), limits, known.of(statement)))
+    if share.jobs > 1:
+        registered = all_statements()
+        in_files = {name for file in limits["files"] for name in statements_in(file)}
+        strangers = [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]
+        if strangers:
+            raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
+        _in_processes(statements, share, limits, known, keep)
         return
-    registered = all_statements()
-    in_files = {name for file in limits["files"] for name in statements_in(file)}
-    strangers = [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]
-    if strangers:
-        raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
-    _in_processes(statements, share, limits, known, keep)
+    for statement in statements:
+        if (seconds := share.next()) > 0:
+            keep(statement, _here(statement, seconds, share, limits, known.of(statement)))
 
 
-def _here(statement: Statement, seconds: float, limits: Mapping[str, Any], known: Mapping[str, list[Any]]) -> Finding:
+def _here(
+    statement: Statement, seconds: float, share: _Share, limits: Mapping[str, Any], known: Mapping[str, list[Any]]
+) -> Finding:
+    """In this process, where the alarm clock ends it with the budget."""
     cases: dict[str, list[Case]] = {name: [parse_case(case) for case in documents] for name, documents in known.items()}
     try:
-        return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+        with alarm(share.rest) as rung:
+            return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+    except KeyboardInterrupt:
+        if not rung[0]:
+            raise
+        return _unfinished(statement, "stopped")
     except Exception as error:  # one check that fails must not end the others
         return _failed(statement, f"{type(error).__name__}: {error}")
 
@@ -219,15 +247,17 @@ def _in_processes(
 
     def tasks() -> Iterator[Task]:
         for statement in statements:
-            seconds = share.next()
+            if not (seconds := share.next()) > 0:
+                return
             request = {"statement": statement.id, "seconds": seconds, "known": known.of(statement), **limits}
             yield Task(request, 3 * seconds + GRACE, MEMORY_MB)
 
     named = {statement.id: statement for statement in statements}
     with Pool(WORKER, share.jobs) as pool:
-        for task, answer in pool.answers(tasks()):
+        for task, answer in pool.answers(tasks(), share.end):
             statement = named[task.request["statement"]]
-            keep(statement, _parsed(statement, answer))
+            stopped = isinstance(answer, NoAnswer) and answer.cause == "time" and not share.rest > 0
+            keep(statement, _unfinished(statement, "stopped") if stopped else _parsed(statement, answer))
 
 
 def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
@@ -239,15 +269,11 @@ def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
         return _failed(statement, f"{type(error).__name__}: {error}")
 
 
+def _unfinished(statement: Statement, why: str) -> Finding:
+    """What is known of a statement that was stopped or not begun: a proof counts all the same."""
+    status = status_of(statement, Status.NOT_DECIDED)
+    return Finding(statement.id, status, f"{why} when the budget ended", 0, {UNFINISHED: why})
+
+
 def _failed(statement: Statement, error: str) -> Finding:
     return Finding(statement.id, Status.NOT_DECIDED, f"{FAILED}: {error}", 0, {})
-
-
-def _bar(progress: bool) -> "Progress":
-    """A progress bar where the error stream is a terminal, else nothing."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal))

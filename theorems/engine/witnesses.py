@@ -129,7 +129,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     Parameters
     ----------
     statements : all statements by id; witnesses of others are dropped
-    findings : new findings, which replace what the file has of their statements
+    findings : new findings, which replace what the file has of their statements; what is not finished replaces nothing
     path : the JSON file, made where it is not there
 
     Returns
@@ -141,7 +141,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     InstanceError : the file is of another schema
     """
     old = _read(read_json(path)) if Path(path).exists() else WitnessRecord()
-    new = {finding.statement: finding for finding in findings}
+    new = {finding.statement: finding for finding in findings if finding.finished}
     kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
     searched = {name: last for name, last in old.searched.items() if name in statements}
     for name, finding in new.items():
