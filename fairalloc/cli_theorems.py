@@ -210,7 +210,10 @@ def _verify(options: argparse.Namespace) -> int:
     def tell(finding: Finding) -> None:
         told[finding.statement] = finding
         count = f"{len(told):>{len(str(len(chosen)))}}/{len(chosen)}"
-        _tell(f"{count} {_said(finding)}", finding, claims.get(finding.statement), options.format)
+        if options.format == "table":
+            emit(printable(f"{count} {_said(chosen[finding.statement], finding, claims.get(finding.statement))}\n"))
+        else:  # beside the answer
+            complain(f"{count} {_words(finding)}")
 
     try:
         findings = _verified(chosen, options, tell)
@@ -283,21 +286,18 @@ def _seconds(text: str) -> float:
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _said(finding: Finding) -> str:
+def _words(finding: Finding) -> str:
     """The finding in a line."""
     status = "" if finding.sentence.startswith(finding.status) else f"{finding.status}: "
     needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
     return f"{finding.statement}: {status}{finding.sentence}{needs}"
 
 
-def _tell(line: str, finding: Finding, claim: ClaimTerms | None, form: str) -> None:
-    """A result as it comes, with the case that violates something; beside an answer in another form on the error stream."""
-    if form != "table":
-        complain(line)
-        return
-    emit(printable(f"{line}\n"))
-    if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
-        emit(printable(f"{_code(finding, claim)}\n\n"))
+def _said(item: Statement, finding: Finding, claim: ClaimTerms | None) -> str:
+    """The finding in a line; where a case violates something, the claim and this case, too."""
+    if finding.case is None or finding.verdict is None or finding.verdict.holds is not False:
+        return _words(finding)
+    return f"{item.id}: {item.text}\n  {finding.status}: {finding.sentence}\n{_code(finding, claim)}\n"
 
 
 def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:

@@ -368,7 +368,7 @@ def test_a_killed_run_resumes(tmp_path):
     store = tmp_path / "findings.sqlite"
     some = ["W.P1", "W.P2", "W.P3", "Z.P9", "Z.T1", "Z.T2"]
     ids = [word for name in some for word in ("--id", name)]
-    command = ["theorems", "verify", *ids, "--budget", "60s", "--trials", "60", "--jobs", "2", "--store", str(store)]
+    command = ["theorems", "verify", *ids, "--budget", "60s", "--trials", "8", "--jobs", "2", "--store", str(store)]
     start = [sys.executable, "-P", "-c", "import sys; from fairalloc.cli import main; sys.exit(main(sys.argv[1:]))", *command]
     process = subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     first: dict[str, Finding] = {}
@@ -574,7 +574,7 @@ def test_every_witness_of_the_package_is_confirmed(witness):
 
 def test_the_command_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "12s", "--jobs", "1", "--trials", "30"]
+    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "20s", "--jobs", "1", "--trials", "8"]
     assert main([*ask, "--format", "json", "--keep", "kept.json"]) == 0
     documents = {d["statement"]: d for d in json.loads(capsys.readouterr().out)}
     assert documents["Z.P4"]["case"] is not None

@@ -459,7 +459,7 @@ def test_claims_in_a_file_are_verified(own_file, capsys):
     assert "everybody-runs-a-task: everybody runs a task" in out
     assert "equal-tasks" not in out
     assert not (own_file / "results").exists(), "nothing is kept"
-    code = out[out.index("from fractions import") :]
+    code = out[out.index("from fractions import") : out.index("Statements by paper")]
     said = {}
     exec(code.replace("print(verdict.sentence)", "said = verdict.sentence"), said)
     assert said["verdict"].holds is False
