@@ -44,7 +44,8 @@ class InteriorPointOptions(AlgorithmOptions):
     centring : the most that mu is of what it was: where the predictor is short, correctors lengthen the step, not a large mu
     parts : the parts of a correction that are tried (Colombo and Gondzio 2008)
     corrections : the most correctors after Mehrotra's
-    worthwhile : multiplications of a factorisation for which one of them is solved, as a multiple of its own
+    worthwhile : how many times as many multiplications a factorisation has, for each corrector; theirs are slower, so that all
+        of them together cost about as much
     long : the length of steps, primal and dual, from which on there are none
     reach : a corrector looks at the products after a step so many times as long, and
     beyond : longer by this part of a whole step
@@ -77,7 +78,7 @@ class InteriorPointOptions(AlgorithmOptions):
     centring: float = 0.3
     parts: tuple[float, ...] = (1.0, 0.75, 0.5, 0.25, 0.0)
     corrections: int = 6
-    worthwhile: float = 5.0
+    worthwhile: float = 40.0
     long: float = 0.9
     reach: float = 1.5
     beyond: float = 0.2
