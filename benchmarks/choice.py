@@ -19,10 +19,11 @@ from fairalloc.solvers.choice import features_of
 __all__ = ["choice_document", "choice_text"]
 
 
-def choice_document(*summaries: Summary) -> dict[str, Any]:
+def choice_document(*summaries: Summary, table: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What choice.json holds: where and when it was measured, and every case with its features and seconds.
 
-    Where a method is in several runs on a case, the last of them counts: a changed method can be measured alone.
+    Where a method is in several runs on a case, the last of them counts: a changed method can be measured alone. A `table` as
+    choice.json holds it comes before all runs, so a new mechanism or method needs no records but its own.
 
     Raises
     ------
@@ -38,8 +39,10 @@ def choice_document(*summaries: Summary) -> dict[str, Any]:
     suite = summaries[-1].suite
     if suite is None:
         raise BenchmarkError(f"the suite {summaries[-1].run.suite!r} of the records is gone, but its instances are needed")
-    made = [_made(summary) for summary in summaries]
-    return {"made": made, "cases": [_case(case, rows[case.name]) for case in suite.cases if case.name in rows]}
+    made = [*(table["made"] if table else ()), *map(_made, summaries)]
+    kept = {case["case"]: case for case in (table["cases"] if table else ())}
+    measured = {case.name: _case(case, rows[case.name], kept.get(case.name)) for case in suite.cases if case.name in rows}
+    return {"made": made, "cases": [(kept | measured)[case.name] for case in suite.cases if case.name in kept | measured]}
 
 
 def _made(summary: Summary) -> dict[str, Any]:
@@ -48,12 +51,16 @@ def _made(summary: Summary) -> dict[str, Any]:
     return {"started": summary.run.started, "suite": summary.run.suite, "methods": list(summary.methods), **told}
 
 
-def _case(case: SuiteCase, by_method: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
-    """One case: the features of its instance, the seconds of who claimed it, and who did not."""
+def _case(case: SuiteCase, by_method: Mapping[str, Sequence[Record]], before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """One case: the features of its instance, the seconds of who claimed it, and who did not; other methods as `before`."""
     instance = case.build()
     item = find_mechanism(case.mechanism).configure(**case.parameters).settled(instance)
     seen = features_of(item, instance)
     claimed = {method: min(r.cpu for r in rows) for method, rows in by_method.items() if all(map(succeeded, rows))}
+    silent = set(by_method) - set(claimed)
+    if before is not None:
+        claimed |= {method: seconds for method, seconds in before["seconds"].items() if method not in by_method}
+        silent |= set(before["silent"]) - set(by_method)
     return {
         "case": case.name,
         "mechanism": item.id,
@@ -63,7 +70,7 @@ def _case(case: SuiteCase, by_method: Mapping[str, Sequence[Record]]) -> dict[st
         "zeros": seen.zeros,
         "alpha": None if seen.alpha is None else str(seen.alpha),
         "seconds": {method: float(f"{claimed[method]:.3g}") for method in sorted(claimed, key=claimed.__getitem__)},
-        "silent": sorted(set(by_method) - set(claimed)),
+        "silent": sorted(silent),
     }
 
 

@@ -203,6 +203,7 @@ EXAMPLES: tuple[Example, ...] = (
         "ps-dsf: every (x, x) with 3 <= x <= 4. If each user has a server to itself, (3, 3), nobody can have more without taking "
         "from one whose share is 1 like its own, yet (4, 4) is better for both and ps-dsf too: P Theorem 2 claims Pareto "
         "optimality, K 2.3 is right that PS-DSF lacks it",
+        configured=(("ps-dsf", {"objective": "tasks"}, _tasks(4, 4)),),
     ),
     # ---- Z: Nash bargaining
     Example(

@@ -58,6 +58,22 @@ def test_of_several_runs_the_last_that_has_a_method_counts(measured, tmp_path):
     assert both["exact"] == choice_document(measured)["cases"][0]["seconds"]["exact"]
 
 
+def test_of_a_table_stays_what_is_not_measured_anew(measured, tmp_path, capsys):
+    whole = choice_document(measured)
+    slow = {**whole["cases"][0], "seconds": {"exact": 7.0, "nb-only": 1.0}, "silent": ["highs", "pdhg"]}
+    before = {"made": [{"suite": "before"}], "cases": [slow, {"case": "gone", "seconds": {}}]}
+    (tmp_path / "t.json").write_text(json.dumps(before))
+    assert cli.main(["bench", "choose", str(measured.path), "--table", str(tmp_path / "t.json")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cases"][0]["seconds"] == {"nb-only": 1.0, **whole["cases"][0]["seconds"]}
+    assert found["cases"][0]["silent"] == ["pdhg", *whole["cases"][0]["silent"]]
+    assert found["cases"][1:] == whole["cases"][1:]
+    assert [made["suite"] for made in found["made"]] == ["before", "choose"]
+    (tmp_path / "t.json").write_text("[]")
+    assert cli.main(["bench", "choose", str(measured.path), "--table", str(tmp_path / "t.json")]) == 2
+    assert "is no table" in capsys.readouterr().err
+
+
 def test_the_file_is_written_where_it_is_wanted(measured, tmp_path):
     assert cli.main(["bench", "choose", str(measured.path), "--output", str(tmp_path / "t.json")]) == 0
     assert json.loads((tmp_path / "t.json").read_text()) == choice_document(measured)
