@@ -23,7 +23,9 @@ from collections import Counter
 from fractions import Fraction
 
 import fairalloc as fa
+from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
@@ -33,8 +35,8 @@ F = Fraction
 # %% [markdown]
 # ## A claim of one's own
 #
-# *More capacity hurts nobody.* If one unit is added to the first resource of the first server, no user should run fewer tasks. It
-# sounds harmless. Is it true of dominant resource fairness?
+# *More capacity hurts nobody.* If one unit is added to the first resource of the first server, no user should run fewer tasks.
+# It sounds harmless. Is it true of dominant resource fairness?
 #
 # A property is a function of a case and an answer. `case.instance` is the instance; `answer` is the mechanism, a function from
 # instances to allocations. The function returns a number that is positive where the property is violated: here the largest loss
@@ -55,8 +57,8 @@ print(found)
 
 # %% [markdown]
 # The search draws cases that satisfy the hypotheses, climbs towards larger violations in floating point, and confirms what it
-# finds in fractions. Then it takes out users, servers, resources and digits for as long as the violation stays confirmed. What it
-# prints is code that runs by itself:
+# finds in fractions. Then it takes out users, servers, resources and digits for as long as the violation stays confirmed. What
+# it prints is code that runs by itself:
 
 # %%
 exec(found.code)
@@ -72,8 +74,8 @@ exec(found.code)
 #
 # *After.* With $c = (2, 1)$ a task of user 2 is only $\max(2/2, 1/1) = 1$. So $x_1 = x_2 = 1/2$.
 #
-# Nobody needed more of resource 1, for a third of it was left. But what is added makes user 2's dominant share smaller, so user 2
-# may have more of resource 2, and user 1 pays for it with a sixth of a task.
+# Nobody needed more of resource 1, for a third of it was left. But what is added makes user 2's dominant share smaller, so
+# user 2 may have more of resource 2, and user 1 pays for it with a sixth of a task.
 
 # %%
 d = ((F(0), F(1)), (F(2), F(1)))
@@ -103,8 +105,8 @@ print(verdict.holds, verdict.sentence, "|", verdict.method)
 # ## Which hypothesis saves it?
 #
 # Does the claim hold for another mechanism, or under another hypothesis? LMMF makes the numbers of tasks lexicographically
-# largest. It fails as well: on a server $(1/4, 1)$ users with $(1, 1)$ and $(0, 1)$ run $1/4$ and $3/4$ tasks, and on $(5/4, 1)$
-# half a task each. User 1 can use what is added only together with resource 2.
+# largest. It fails as well: on a server $(1/4, 1)$ users with $(1, 1)$ and $(0, 1)$ run $1/4$ and $3/4$ tasks, and on $(5/4,
+# 1)$ half a task each. User 1 can use what is added only together with resource 2.
 
 # %%
 lmmf = fa.claim("more capacity hurts nobody", mechanism="lmmf", property=loss_from_growth, hypotheses="one server")
@@ -120,8 +122,8 @@ unrefuted = positive.search(seconds=60, trials=100)
 print(unrefuted)
 
 # %% [markdown]
-# "Not refuted" is not "proved". Here a proof takes two lines. With one server and positive demands everybody demands the resource
-# that is full first, so nobody rises after it, and all $x_n / \varphi_n$ are equal to
+# "Not refuted" is not "proved". Here a proof takes two lines. With one server and positive demands everybody demands the
+# resource that is full first, so nobody rises after it, and all $x_n / \varphi_n$ are equal to
 #
 # $$g = \min_r \frac{c_r}{\sum_n \varphi_n d_{n,r}},$$
 #
@@ -146,9 +148,9 @@ print(caught.status, "|", caught.verdict.sentence)
 print(caught.case.code())
 
 # %% [markdown]
-# *By hand.* One unit of one resource, two users who need one unit for a task: half a task each. If user 1 says that it needs two
-# units, LMMF gives both $1/3$ of a *reported* task, $x_1 \cdot 2 + x_2 = 1$. User 1 then holds $2/3$ of a unit, which is $2/3$ of
-# a true task. Z Theorem 1 is about demands that sum to 1, and is true for them.
+# *By hand.* One unit of one resource, two users who need one unit for a task: half a task each. If user 1 says that it needs
+# two units, LMMF gives both $1/3$ of a *reported* task, $x_1 \cdot 2 + x_2 = 1$. User 1 then holds $2/3$ of a unit, which is
+# $2/3$ of a true task. Z Theorem 1 is about demands that sum to 1, and is true for them.
 
 # %%
 misreport = fa.Misreport((0,), (((2,),),), (None,))  # user 1, one demand vector (2), the true servers
@@ -159,13 +161,16 @@ print(lying.check(truth).sentence)
 # ## The papers' claims
 #
 # Every claim of the five papers is a statement of this kind, with its place, its hypotheses, and a proof where one is known.
+# What is known of each is one of a few words: *proved* (by a proof in prose that somebody else has read; or, where a case is
+# all that is asserted, by this case), *proved by machine* for all instances of some sizes, *refuted* by an exact case, *not
+# refuted* in so many trials, or *not decided*.
 
 # %%
-statements = all_statements()
-papers = Counter(name.split(".")[0] for name in statements)
-proved = Counter(name.split(".")[0] for name, statement in statements.items() if statement.proof)
+statements, record = all_statements(), packaged()
+known = {name: on_record(item, record, again=False) for name, item in statements.items()}
 for paper in "DKPWZ":
-    print(f"{paper}: {papers[paper]} statements, {proved[paper]} with a proof")
+    count = Counter(found.status.value for name, found in known.items() if statements[name].paper == paper)
+    print(f"{paper}: {', '.join(f'{number} {status}' for status, number in count.most_common())}")
 
 # %%
 envy = statements["P.T2.envy"]
@@ -173,19 +178,29 @@ print(envy.text, f"({envy.place}; {envy.hypotheses})")
 print(envy.proof)
 
 # %% [markdown]
-# `verify` tries statements; on the command line it is `fairalloc theorems verify --id K.L3`. Four that are false as printed:
+# `verify` tries statements until its budget ends, and tells each result as it comes. On the command line it is `fairalloc
+# theorems verify`, with `--paper`, `--status`, `--mechanism` and `--property` to choose; `fairalloc theorems show ID` prints
+# all that is known of one. Four that are false as printed:
 
 # %%
 false = ("K.L3", "K.2.2.tsf.sharing", "P.T2.pareto", "Z.Cor1")
-findings = verify([statements[name] for name in false], 60, 0, 1, trials=10)
-for name, finding in findings.items():
-    print(f"{name:18} {finding.status}: {finding.sentence}")
+findings = verify(
+    [statements[name] for name in false],
+    budget=30,
+    jobs=1,
+    trials=10,
+    tell=lambda found: print(f"{found.statement:18} {found.status}: {found.sentence}"),
+)
+news = [*changes(statements, findings, record)]
+print("\nOtherwise than on record:", *(news or ["nothing"]))
 
 # %% [markdown]
 # ## The matrix
 #
-# All together: mechanisms against properties. Cells of the papers' mechanisms take the papers' statements, with their proofs and
-# with stored counterexamples, which are confirmed again first. A property of one's own is searched.
+# All together: mechanisms against properties, one symbol a cell. `fairalloc matrix` draws it from the record, as text, HTML or
+# LaTeX. Here cells of the papers' mechanisms take the papers' statements, with their proofs and with stored counterexamples,
+# which are confirmed again first; a property of one's own is searched. Behind a symbol stand the size up to which a machine
+# has proved it and the number of a note with the conditions.
 
 # %%
 table = fa.matrix(
@@ -196,10 +211,20 @@ table = fa.matrix(
 print(table)
 
 # %% [markdown]
-# Behind every ✗ is a case. `findings[id].case.code()` rebuilds it.
+# Each cell names its statement, and behind every ✗ and ± is a case. `findings[id].case.code()` rebuilds it.
 
 # %%
-print(table.findings["Z.P4"].case.code())
+cells = {(name, str(column)): cell for (name, column), cell in table.cells.items()}
+fair = cells["envy-freeness", "lmmf"]
+print(fair.symbol, fair.statement, "|", fair.note)
+print(table.findings[fair.statement].case.code())
+
+# %% [markdown]
+# A parameter has columns for its families: K claims envy-freeness and sharing incentive of alpha-PF-VDS for $\alpha \ge 1$,
+# and below they fail.
+
+# %%
+print(fa.matrix(["alpha-pf-vds"], ["envy-freeness", "sharing-incentive", "pareto"]))
 
 # %% [markdown]
 # A paper's own table beside what is found: P's Table I.
@@ -212,8 +237,8 @@ print(comparison(printed, checked.statements, checked.findings).text())
 # %% [markdown]
 # ## A proof of one allocation
 #
-# A counterexample is only as good as the allocations in it. For mechanisms with rational answers these are proved: a certificate
-# holds levels and prices in fractions, and checking it takes additions and comparisons, no solver.
+# A counterexample is only as good as the allocations in it. For mechanisms with rational answers these are proved: a
+# certificate holds levels and prices in fractions, and checking it takes additions and comparisons, no solver.
 
 # %%
 instance = fa.example("khamse-fig1").instance
@@ -241,5 +266,8 @@ assert caught.verdict.holds is False
 assert fa.solve(truth.instance, "lmmf", "exact").tasks_exact == (F(1, 2), F(1, 2))
 assert fa.solve(truth.reported, "lmmf", "exact").tasks_exact == (F(1, 3), F(1, 3))
 assert all(finding.status == "refuted" for finding in findings.values())
+assert news == []
 assert {row[0]: row[1:] for row in table.grid.rows}["loss_from_growth"][0] == "✗"
+assert (fair.symbol, fair.statement, fair.note) == ("±", "Z.P4", "✓ if one server, equal weights, simplex!")
+assert known["P.T2.envy"].status == "proved"
 assert certificate.verify(instance)

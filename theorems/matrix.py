@@ -94,7 +94,7 @@ class Matrix:
     def grid(self) -> Grid:
         """The symbols alone, as a table with `markdown` and `csv`."""
         rows = [[name, *(self.cells[name, column].symbol for column in self.columns)] for name in self.properties]
-        return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, self.legend)
+        return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, self.legend[:1])
 
     @cached_property
     def notes(self) -> dict[str, list[str]]:
