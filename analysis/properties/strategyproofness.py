@@ -37,7 +37,8 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.solution_sets import SEVERAL
+from fairalloc.analysis.verdict import Verdict, for_the_answer_of
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
@@ -91,7 +92,8 @@ def check_mechanism(
     Returns
     -------
     Verdict; the witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}} or
-    {"left": user, "instance": the instance without it, "user", "before", "after"}
+    {"left": user, "instance": the instance without it, "user", "before", "after"}; where the mechanism may have several answers,
+    the verdict says whose answer it is about
 
     Examples
     --------
@@ -104,17 +106,27 @@ def check_mechanism(
             raise InstanceError(f"{what} is {shown(number)}, but it must be a positive whole number")
     item = find_mechanism(mechanism).configure(**parameters)
     home = item.home(as_instance(instance))
-    quick = partial(solve, mechanism=mechanism, method=method, **parameters)
-    exact = partial(solve, mechanism=mechanism, method="exact", **parameters) if METHODS["exact"].computes(item) else None
+    used: list[str] = []
+
+    def by(asked: str | None, known: Instance) -> Allocation:
+        """The answer of a method, whose name is noted."""
+        found = solve(known, mechanism, asked, **parameters)
+        used.append(found.method)
+        return found
+
+    quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item) else None
     if not isinstance(property, str) or property in PROPERTIES:
-        return check((exact or quick)(home), property, tolerance)
-    if property == "population-monotonicity":
-        return leaving(home, exact or quick, tolerance)
-    if property not in MECHANISM_PROPERTIES:
+        verdict = check((exact or quick)(home), property, tolerance)
+    elif property == "population-monotonicity":
+        verdict = leaving(home, exact or quick, tolerance)
+    elif property in MECHANISM_PROPERTIES:
+        search = _MisreportSearch(home, quick, exact, property, tolerance, seed)
+        verdict = search.verdict(trials, 1 if property == "strategyproofness" else coalition)
+    else:
         known = (*MECHANISM_PROPERTIES, *PROPERTIES)
         raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    search = _MisreportSearch(home, quick, exact, property, tolerance, seed)
-    return search.verdict(trials, 1 if property == "strategyproofness" else coalition)
+    several = item.id in SEVERAL and verdict.holds is not None
+    return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
 
 
 # ---- one misreport, one departure ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairalloc.analysis import solution_set
+from fairalloc.analysis import check_mechanism, solution_set
 from fairalloc.analysis.properties import Misreport
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.models import Allocation, Instance, generators
@@ -131,6 +131,12 @@ def test_claims_of_ones_own_are_about_the_answer_of_the_method():
     judge = labelled(property_judge("pareto"))
     assert judge(Case(TWO), lambda _: allocation(TWO, 2, 2, 2, 2)).finding() == "holds for the answer of mine"
     assert judge(Case(TWO), lambda instance: solve(instance, "drfh")).answers == "", "which has one"
+
+
+def test_a_check_of_a_mechanism_says_whose_answer_it_is_about():
+    assert check_mechanism(TWO, "ps-dsf", "envy-freeness").answers == for_the_answer_of("exact")
+    assert check_mechanism(TWO, "njc", "population-monotonicity").answers == for_the_answer_of("njc-market")
+    assert check_mechanism(TWO, "drfh", "envy-freeness").answers == ""
 
 
 # ---- findings, pages, the matrix ------------------------------------------------------------------------------------
