@@ -76,7 +76,7 @@ def test_every_cell_of_the_tables_has_a_statement(name):
 
 def test_statements_of_w_and_z_are_registered():
     assert STATEMENTS.keys() == {name for name, item in all_statements().items() if item.paper in "WZ"}
-    assert (len(claims_w.statements), len(claims_z.statements)) == (66, 61)
+    assert (len(claims_w.statements), len(claims_z.statements)) == (67, 61)
 
 
 def test_leximin_sees_the_smallest_unfairness():
@@ -188,3 +188,10 @@ def test_formulas_of_w():
     three = Case(Instance([[1], [1]], [[1], [1], [1]]))
     for name, right in (("W.E6.printed", False), ("W.E6", True)):
         assert STATEMENTS[name].trial(three).holds is STATEMENTS[name].confirm(three).holds is right
+
+
+def test_a_division_by_weight_that_gives_somebody_more_is_seen():
+    """Of three units users with the weights 1 and 2 have 1 and 2; who has 1 of them with the weight 2 is given one more."""
+    case = Case(Instance([[1], [1]], [[3]], weights=[1, 2]))
+    assert claims_w._parts_by_weight(case, exactly(1, 2)).holds is True
+    assert claims_w._parts_by_weight(case, exactly(1, 1)).holds is False

@@ -781,12 +781,13 @@ statements = [
         "K Theorem 7",
         FIG3,
         missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by"),
-        note="true where all other resources have slack: solutions that accumulate contain an analytic arc along which "
-        "some x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served "
-        "x_n move against lambda_i. So, on the arc or back on it, some servers serve just the users who rise, who are served "
-        "nowhere else. These equations tie x_m to x_n by analytic functions, hence on to infinity, where g_i' is a multiple of "
-        "1 / z, so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the same for all served at i. What is full keeps "
-        "sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these users; but all of them rise.",
+        note="true where all other resources have slack (an argument of ours, read by a second reader on 2026-11-22): solutions "
+        "that accumulate contain an analytic arc along which some x_n moves (curve selection). With one price a server, "
+        "lambda_i d_nr = g_i' / gamma_ni: all served x_n move against lambda_i. So, on the arc or back on it, some servers "
+        "serve just the users who rise, who are served nowhere else. These equations tie x_m to x_n by analytic functions, "
+        "hence on to infinity, where g_i' is a multiple of 1 / z, so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the "
+        "same for all served at i. What is full keeps sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these users; but all of "
+        "them rise.",
     ),
     Statement(
         "K.T7.bottleneck",

@@ -6,8 +6,9 @@ the Google traces rests on experiments of ours (simulation/experiments), whose k
 
 First-Fit and Best-Fit are algorithms, so both routes of W.S5.2 run them: on arrays in floating point, on lists in rationals.
 
-61 statements in all; `place` says where each claim stands. No statement is made of the remark that a search through k servers
-takes O(k).
+67 statements in all; `place` says where each claim stands. No statement is made of the remark that a search through k servers
+takes O(k). W allows servers without some resource, which nobody can use, as demands are positive; they count in the totals that
+shares are parts of. Cases have none (`everywhere`), and the proofs do not need that: where somebody has tasks, everything is.
 """
 
 from collections.abc import Callable, Sequence
@@ -407,6 +408,23 @@ def _wasteful(case: Case, answer: Answer) -> Verdict:
     most = max(u / c for u, c in zip(used, could, strict=True) if c > 0)
     margin = h.array(["2/5"])[0] - most if h.exact else 0.4 - most
     return verdict_of(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
+
+
+def _parts_by_weight(case: Case, answer: Answer) -> Verdict:
+    """W Proposition 5 for weights: the division of its proof, into w_n / sum w of every resource, gives nobody more tasks."""
+    h = holdings_of(answer(case.reported))
+    part, held = h.weights / h.weights.sum(), h.bundles
+    wanted = part[:, None] * h.pools.sum(axis=0) - held.sum(axis=1)
+    if (wanted < (0 if h.exact else -1e-9)).any():  # g >= 1 / sum w: any division does
+        divided = part[:, None, None] * h.pools
+    else:
+        left = h.pools - held.sum(axis=0)
+        total = left.sum(axis=0)
+        divided = held + left * (wanted / np.where(total > 0, total, 1))[:, None, :]
+    gains = [(h.utilities(n, divided[n][None])[0] - h.worth[n]) / h.alone[n] for n in range(h.instance.N)]
+    n = int(np.argmax([float(v) for v in gains]))
+    words = f"user {h.instance.users[n]!r} runs {float(gains[n]):.3g} of a server more with its part by weight"
+    return verdict_of(h, "weak-sharing-incentive", gains[n], words)
 
 
 # ---- section 4.6 ----------------------------------------------------------------------------------------------------
@@ -1060,6 +1078,16 @@ statements = [
         proof=_PROOF9,
     ),
     # ---- section 5
+    Statement(
+        "W.S5.1.P5.parts",
+        "With the part w_i / sum w of every resource for everybody, weak sharing incentive extends to weighted users.",
+        "W 5.1, of Proposition 5, read for weights",
+        "all",
+        **about_mechanism("drfh", _parts_by_weight),
+        hypotheses=EXTENDED,
+        note="The proof of W.S5.1.P5 with w_i / sum w in the place of 1/n, which its division is made by; not read by anybody "
+        "else yet. With 1/n to the letter of Definition 3: W.S5.1.P5.weights.",
+    ),
     *(
         Statement(
             f"W.S5.1.{number}",
