@@ -3,7 +3,7 @@
     Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie, for alpha >= 1.
 
 Assumed: one variant, same demands, no idle server, unlimited, at least 2 users, alpha in 1, 2, 3, 1.5, 10, inf. Shown
-for the answer below; a claim about every answer is refuted by one.
+for every answer of the mechanism.
 """
 
 from fractions import Fraction as F
@@ -54,7 +54,13 @@ def fits(demands, capacities, eligible, tasks):
 
 
 def equilibrium_with_envy(demands, capacities, eligible, weights, alpha, tasks, prices):
-    """The tasks are an equilibrium. What another has in all, wherever it lies, would be worth more tasks."""
+    """What another has in all, wherever it lies, would be worth more tasks. For alpha = 1 the totals of equilibria are unique.
+
+    A task of n costs phi_n / x_n or more at these prices, and all servers cost sum phi. So sum phi_n y_n / x_n <= sum phi for all
+    feasible y: x is the only maximum of sum phi_n log x_n, by the weighted means; and so is every equilibrium for alpha = 1.
+    """
+    assert alpha == 1
+    assert sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity)) == sum(weights)
     assert equilibrium(demands, capacities, eligible, weights, lambda z: z**-alpha, tasks, prices)
     have, users = [sum(x) for x in tasks], range(len(tasks))
     worth = [[alone(demands[n], [have[m] * q * weights[n] / weights[m] for q in demands[m]]) for m in users] for n in users]

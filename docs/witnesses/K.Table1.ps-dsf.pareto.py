@@ -2,8 +2,8 @@
 
     ps-dsf does not satisfy: is Pareto optimal.
 
-Assumed: one variant, same demands, no idle server, unlimited, at least 2 users. Shown for the answer below; a claim
-about every answer is refuted by one.
+Assumed: one variant, same demands, no idle server, unlimited, at least 2 users. Shown for every answer of the
+mechanism.
 """
 
 from fractions import Fraction as F
@@ -18,13 +18,51 @@ demands = exact([[3, 1], [1, 2]])
 capacities = exact([[1, 1], [2, 1]])
 eligible = [[1, 1], [1, 1]]
 weights = exact([1, 1])
-tasks = exact([[0, "2/3"], ["1/2", 0]])
+most = exact(["2/3", "1/2"])
 better = exact([["1/5", "3/5"], ["2/5", "1/5"]])
+steps = [
+    ['use 0 0', '2:1/3 4:1', 'by 1 0', '0:2/9 2:2/9 5:1/9', '0:2/9 2:2/9 5:1/9'],
+    [
+        'use 1 0', '3:1/2 4:1', 'use 1 1', '1:1/2 4:1', 'by 0 1', 'use 0 0', '1:1/10 2:1/5 5:1/2 6:2/5', 'by 1 0',
+        '0:1/6 2:1/6 6:1/2 7:1/12', '0:1/6 2:1/6 6:1/2 7:1/12', 'use 0 0', '1:1/10 2:1/5 5:1/2 6:2/5', 'by 1 0',
+        '0:1/6 2:1/6 6:1/2 7:1/12', '0:1/6 2:1/6 6:1/2 7:1/12',
+    ],
+]
 
 
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, known):
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    full, none, used = known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(demands, capacities, eligible, weights, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
 
 
 def fits(demands, capacities, eligible, tasks):
@@ -36,33 +74,48 @@ def fits(demands, capacities, eligible, tasks):
     return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
 
 
-def ps_dsf(demands, capacities, eligible, weights, tasks):
-    """At every server each user has a full resource that it demands, and that serves nobody with a larger share (P Theorem 1)."""
-    have = [sum(row) for row in tasks]
-    for i, capacity in enumerate(capacities):
-        here = [n for n, d in enumerate(demands) if eligible[n][i] and alone(d, capacity) > 0]
-        share = {n: have[n] / (weights[n] * alone(demands[n], capacity)) for n in here}
-        for n in here:
-            full = [r for r, c in enumerate(capacity) if demands[n][r] and sum(tasks[m][i] * demands[m][r] for m in here) == c]
-            if not any(all(share[m] <= share[n] for m in here if tasks[m][i] and demands[m][r]) for r in full):
-                return False
-    return fits(demands, capacities, eligible, tasks)
+def ps_dsf_rows(demands, capacities, eligible, weights, known):
+    """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
+    full, none, used = known
+    users, servers = range(len(demands)), range(len(capacities))
+    rows = []
+    sides = []
+    for i in servers:
+        for r, c in enumerate(capacities[i]):
+            rows.append([demands[n][r] * (j == i) for n in users for j in servers])
+            sides.append(c)
+    for _, i, r in full:
+        rows.append([-demands[n][r] * (j == i) for n in users for j in servers])
+        sides.append(-capacities[i][r])
+    idle = [(n, i) for n in users for i in servers if not eligible[n][i]]
+    for m, i in [*none, *idle]:
+        rows.append([F(int((n, j) == (m, i))) for n in users for j in servers])
+        sides.append(F(0))
+    for n, i, r in full:
+        for m, j in used:
+            if j == i and m != n and demands[m][r]:
+                ones = {k: 1 / (weights[k] * alone(demands[k], capacities[i])) for k in (m, n)}
+                rows.append([ones[m] if k == m else -ones[n] if k == n else F(0) for k in users for _ in servers])
+                sides.append(F(0))
+    return rows, sides
 
 
-def ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, tasks, better):
-    """The first tasks are PS-DSF; with the second somebody runs more and nobody fewer."""
-    assert ps_dsf(demands, capacities, eligible, weights, tasks)
+def ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, most, better, steps):
+    """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
+    users = range(len(demands))
+    for n in users:
+        unit = [F(int(m == n)) for m in users]
+        assert every_ps_dsf(demands, capacities, eligible, weights, unit, most[n], iter(steps[n]), ([], [], []))
     assert fits(demands, capacities, eligible, better)
-    have, more = [sum(x) for x in tasks], [sum(x) for x in better]
-    gains = [b - a for a, b in zip(have, more)]
+    gains = [sum(row) - most[n] for n, row in enumerate(better)]
     assert min(gains) >= 0
-    assert max(gains) > 0
     n = gains.index(max(gains))
-    return {"user": n + 1, "have": have[n], "more": more[n]}
+    assert gains[n] > 0
+    return {"user": n + 1, "have": most[n], "more": sum(better[n])}
 
 
-found = ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, tasks, better)
+found = ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, most, better, steps)
 print(
-    "K.Table1.ps-dsf.pareto: user {user} can run {more} tasks instead of {have} while nobody "
-    "runs fewer".format(**found)
+    "K.Table1.ps-dsf.pareto: PS-DSF gives user {user} at most {have} tasks; others that fit "
+    "give it {more}, and nobody less than PS-DSF does".format(**found)
 )

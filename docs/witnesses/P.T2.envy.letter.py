@@ -2,8 +2,7 @@
 
     Nobody prefers the totals x_m d_m of another, scaled by the weights, wherever they lie.
 
-Assumed: one variant, same demands, unlimited, at least 2 users. Shown for the answer below; a claim about every
-answer is refuted by one.
+Assumed: one variant, same demands, unlimited, at least 2 users. Shown for every answer of the mechanism.
 """
 
 from fractions import Fraction as F
@@ -18,7 +17,12 @@ demands = exact([[1], [1]])
 capacities = exact([["1/2"], [1]])
 eligible = [[1, 1], [1, 0]]
 weights = exact([1, 1])
-tasks = exact([[0, 1], ["1/2", 0]])
+user = 1
+envied = 0
+most = exact("1/2")
+least = exact(1)
+steps_most = ['0:1 2:1']
+steps_least = ['by 0 1', '2:1 3:1']
 
 
 def alone(demand, capacity):
@@ -26,40 +30,74 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
 
 
-def ps_dsf(demands, capacities, eligible, weights, tasks):
-    """At every server each user has a full resource that it demands, and that serves nobody with a larger share (P Theorem 1)."""
-    have = [sum(row) for row in tasks]
-    for i, capacity in enumerate(capacities):
-        here = [n for n, d in enumerate(demands) if eligible[n][i] and alone(d, capacity) > 0]
-        share = {n: have[n] / (weights[n] * alone(demands[n], capacity)) for n in here}
-        for n in here:
-            full = [r for r, c in enumerate(capacity) if demands[n][r] and sum(tasks[m][i] * demands[m][r] for m in here) == c]
-            if not any(all(share[m] <= share[n] for m in here if tasks[m][i] and demands[m][r]) for r in full):
-                return False
-    return fits(demands, capacities, eligible, tasks)
+def every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, known):
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    full, none, used = known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(demands, capacities, eligible, weights, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
 
 
-def ps_dsf_with_envy(demands, capacities, eligible, weights, tasks):
-    """The tasks are PS-DSF. What another has in all, wherever it lies, would be worth more tasks."""
-    assert ps_dsf(demands, capacities, eligible, weights, tasks)
-    have, users = [sum(x) for x in tasks], range(len(tasks))
-    worth = [[alone(demands[n], [have[m] * q * weights[n] / weights[m] for q in demands[m]]) for m in users] for n in users]
-    n, m = max(((n, m) for n in users for m in users), key=lambda pair: worth[pair[0]][pair[1]] / have[pair[0]])
-    assert worth[n][m] > have[n]
-    return {"user": n + 1, "envied": m + 1, "have": have[n], "other": worth[n][m]}
+def ps_dsf_rows(demands, capacities, eligible, weights, known):
+    """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
+    full, none, used = known
+    users, servers = range(len(demands)), range(len(capacities))
+    rows = []
+    sides = []
+    for i in servers:
+        for r, c in enumerate(capacities[i]):
+            rows.append([demands[n][r] * (j == i) for n in users for j in servers])
+            sides.append(c)
+    for _, i, r in full:
+        rows.append([-demands[n][r] * (j == i) for n in users for j in servers])
+        sides.append(-capacities[i][r])
+    idle = [(n, i) for n in users for i in servers if not eligible[n][i]]
+    for m, i in [*none, *idle]:
+        rows.append([F(int((n, j) == (m, i))) for n in users for j in servers])
+        sides.append(F(0))
+    for n, i, r in full:
+        for m, j in used:
+            if j == i and m != n and demands[m][r]:
+                ones = {k: 1 / (weights[k] * alone(demands[k], capacities[i])) for k in (m, n)}
+                rows.append([ones[m] if k == m else -ones[n] if k == n else F(0) for k in users for _ in servers])
+                sides.append(F(0))
+    return rows, sides
 
 
-found = ps_dsf_with_envy(demands, capacities, eligible, weights, tasks)
+def ps_dsf_with_envy(demands, capacities, eligible, weights, user, envied, most, least, steps_most, steps_least):
+    """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
+    up, down = [F(int(n == user)) for n in range(len(demands))], [F(-int(n == envied)) for n in range(len(demands))]
+    assert every_ps_dsf(demands, capacities, eligible, weights, up, most, iter(steps_most), ([], [], []))
+    assert every_ps_dsf(demands, capacities, eligible, weights, down, -least, iter(steps_least), ([], [], []))
+    other = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
+    assert other > most
+    return {"user": user + 1, "envied": envied + 1, "have": most, "other": other}
+
+
+found = ps_dsf_with_envy(demands, capacities, eligible, weights, user, envied, most, least, steps_most, steps_least)
 print(
-    "P.T2.envy.letter: user {user} runs {have} tasks, and {other} with the resources of user "
-    "{envied}, scaled by the weights".format(**found)
+    "P.T2.envy.letter: user {user} runs at most {have} tasks, and {other} or more with the "
+    "resources of user {envied}, by weight".format(**found)
 )

@@ -1,4 +1,5 @@
-"""Bounds on all PS-DSF allocations of an instance, by cases with factors of their inequalities: against strategyproofness (P).
+"""Bounds on all PS-DSF allocations of an instance, by cases with factors of their inequalities: against
+strategyproofness, Pareto optimality and envy-freeness to the letter (P).
 
 They are found by branch and bound: a case whose linear program in floating point is above the bound is split, by the arc or the
 choice of a resource whose cases have the least values together.
@@ -15,7 +16,8 @@ import numpy as np
 from fairalloc.analysis.linear import maximum
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import by_server, rational_answer
-from fairalloc.theorems.lone.definitions import alone, every_ps_dsf, ps_dsf_rows
+from fairalloc.theorems.lone.definitions import alone, every_ps_dsf, fits, ps_dsf_rows
+from fairalloc.theorems.lone.properties import better_tasks
 from fairalloc.theorems.lone.script import argument, given
 
 __all__ = ["CaseTree"]
@@ -95,6 +97,98 @@ class CaseTree:
         best = maximum(np.array([F(-1)] * len(rows), dtype=object), matrix, limits, True)
         assert best is not None, "the value of the case is at most the bound"
         return " ".join(f"{k}:{v}" for k, v in enumerate(best.z) if v)
+
+
+def _at_most_everywhere(case: Case, objective: Row, most: Fraction) -> list[str]:
+    """The steps that prove sum_n objective_n x_n <= most for every PS-DSF allocation of a case."""
+    data = given(case)
+    return CaseTree(data["demands"], data["capacities"], data["eligible"], data["weights"], objective, most).steps()
+
+
+def _units(size: int) -> Rows:
+    return [[F(int(m == n)) for m in range(size)] for n in range(size)]
+
+
+def _better_than_all(case: Case) -> dict[str, Any]:
+    """Feasible tasks, and for each user the steps that prove that no PS-DSF allocation gives it more than the exact one."""
+    made, size = better_tasks(case), case.instance.N
+    most = [sum(row, F(0)) for row in made["tasks"]]
+    steps = [_at_most_everywhere(case, unit, value) for unit, value in zip(_units(size), most, strict=True)]
+    return {"most": most, "better": made["better"], "steps": steps}
+
+
+@argument(
+    *("P.T2.pareto", "P.Table1.ps-dsf.pareto", "K.2.3.pareto", "K.Table1.ps-dsf.pareto"),
+    answers="all",
+    sentence="PS-DSF gives user {user} at most {have} tasks; others that fit give it {more}, and nobody less than PS-DSF does",
+    formula=r"x'_{{{user}}} = {more} > {have} \ge x_{{{user}}}, \qquad x'_m \ge x_m \ \text{{for all}}\ m",
+    more=_better_than_all,
+)
+def ps_dsf_without_pareto_optimality(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, most: Row, better: Rows, steps: list[list[str]]
+) -> dict[str, Any]:
+    """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
+    users = range(len(demands))
+    for n in users:
+        unit = [F(int(m == n)) for m in users]
+        assert every_ps_dsf(demands, capacities, eligible, weights, unit, most[n], iter(steps[n]), ([], [], []))
+    assert fits(demands, capacities, eligible, better)
+    gains = [sum(row) - most[n] for n, row in enumerate(better)]
+    assert min(gains) >= 0
+    n = gains.index(max(gains))
+    assert gains[n] > 0
+    return {"user": n + 1, "have": most[n], "more": sum(better[n])}
+
+
+def _envied_in_all(case: Case) -> dict[str, Any]:
+    """Who envies whom in the exact answer, with the steps for the most that the one has and the least that the other has."""
+    data, size = given(case), case.instance.N
+    have = [sum(row, F(0)) for row in by_server(case.instance, rational_answer(case.instance, "ps-dsf").x)]
+    pairs = [(n, m) for n in range(size) for m in range(size) if n != m]
+
+    def worth(n: int, m: int) -> Fraction:
+        scale = data["weights"][n] / data["weights"][m]
+        return alone(data["demands"][n], [have[m] * q * scale for q in data["demands"][m]]) / have[n]
+
+    n, m = max(pairs, key=lambda pair: worth(*pair))
+    unit = _units(size)
+    return {
+        "user": n,
+        "envied": m,
+        "most": have[n],
+        "least": have[m],
+        "steps_most": _at_most_everywhere(case, unit[n], have[n]),
+        "steps_least": _at_most_everywhere(case, [-v for v in unit[m]], -have[m]),
+    }
+
+
+@argument(
+    "P.T2.envy.letter",
+    answers="all",
+    sentence="user {user} runs at most {have} tasks, and {other} or more with the resources of user {envied}, by weight",
+    formula=r"x_{{{user}}} \le {have} < {other} \le \min_r "
+    r"\tfrac{{\varphi_{{{user}}} x_{{{envied}}} d_{{{envied}r}}}}{{\varphi_{{{envied}}} d_{{{user}r}}}}",
+    more=_envied_in_all,
+)
+def ps_dsf_with_envy(
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    weights: Row,
+    user: int,
+    envied: int,
+    most: F,
+    least: F,
+    steps_most: list[str],
+    steps_least: list[str],
+) -> dict[str, Any]:
+    """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
+    up, down = [F(int(n == user)) for n in range(len(demands))], [F(-int(n == envied)) for n in range(len(demands))]
+    assert every_ps_dsf(demands, capacities, eligible, weights, up, most, iter(steps_most), ([], [], []))
+    assert every_ps_dsf(demands, capacities, eligible, weights, down, -least, iter(steps_least), ([], [], []))
+    other = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
+    assert other > most
+    return {"user": user + 1, "envied": envied + 1, "have": most, "other": other}
 
 
 def _trees(case: Case) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _simple_equilibrium(instance: Instance, alpha: int) -> dict[str, Any]:
 
 @argument(
     "K.T3.envy.letter",
-    answers="some",
+    answers="all",
     sentence="user {user} runs {have} tasks, and {other} with the resources of user {envied}, scaled by the weights",
     formula=r"x_{{{user}}} = {have} < {other} = \min_r "
     r"\tfrac{{\varphi_{{{user}}} x_{{{envied}}} d_{{{envied}r}}}}{{\varphi_{{{envied}}} d_{{{user}r}}}}",
@@ -77,7 +77,13 @@ def _simple_equilibrium(instance: Instance, alpha: int) -> dict[str, Any]:
 def equilibrium_with_envy(
     demands: Rows, capacities: Rows, eligible: Places, weights: Row, alpha: int, tasks: Rows, prices: Rows
 ) -> dict[str, Any]:
-    """The tasks are an equilibrium. What another has in all, wherever it lies, would be worth more tasks."""
+    """What another has in all, wherever it lies, would be worth more tasks. For alpha = 1 the totals of equilibria are unique.
+
+    A task of n costs phi_n / x_n or more at these prices, and all servers cost sum phi. So sum phi_n y_n / x_n <= sum phi for all
+    feasible y: x is the only maximum of sum phi_n log x_n, by the weighted means; and so is every equilibrium for alpha = 1.
+    """
+    assert alpha == 1
+    assert sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity)) == sum(weights)
     assert equilibrium(demands, capacities, eligible, weights, lambda z: z**-alpha, tasks, prices)
     have, users = [sum(x) for x in tasks], range(len(tasks))
     worth = [[alone(demands[n], [have[m] * q * weights[n] / weights[m] for q in demands[m]]) for m in users] for n in users]
