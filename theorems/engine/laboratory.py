@@ -41,7 +41,7 @@ FAILED = "the check failed"
 LEAST = 0.2
 """Seconds that every statement gets while the budget lasts; less where it is too small for half of them to get so much."""
 
-ENDING = 1.5
+ENDING = 2.0
 """Seconds of the budget, or a tenth of it, that are kept for ending the processes and for what the caller writes then."""
 
 
