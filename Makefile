@@ -29,6 +29,7 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/vulture
 	$(BIN)/mypy --strict -p fairalloc
+	MYPYPATH=docs/tools $(BIN)/mypy --strict docs/tools/*.py
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 system: .venv/test.stamp
