@@ -65,7 +65,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     text = f"only those of which this is on record: {', '.join(Status)}"
-    command.add_argument("--status", action="append", choices=[*Status], metavar="STATUS", help=text)
+    command.add_argument("--status", action="append", choices=[word.value for word in Status], metavar="STATUS", help=text)
     text = "only those about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
     text = "only those about these properties; see: fairalloc matrix"

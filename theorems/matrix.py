@@ -254,7 +254,8 @@ class Matrix:
             " & ".join([_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self._examined)])
             for name in self.properties
         ]
-        notes = [*map(_tex, [*self.legend, *self._unexamined]), *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered())]
+        legend = [_tex(line).replace("mix:", r"$\alpha_i$:") for line in [*self.legend, *self._unexamined]]
+        notes = [*legend, *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered())]
         return "\n".join(
             [
                 "% needs booktabs, amssymb and graphicx",

@@ -131,6 +131,13 @@ def test_parameters_are_grouped_into_families():
     assert both.grid.rows[0] == ["pareto", "", "", "✓", "", ""], "the default is 2"
 
 
+def test_a_paper_names_the_family_of_each_server_as_in_the_head_of_its_column():
+    mixed = about("alpha-pf-vds", "market", hypotheses=Hypotheses(parameters={"alpha": (1, (1, 2))}))
+    text = made((mixed, found("proved"))).latex()
+    assert "property & $=1$ & $\\alpha_i$ \\\\\n" in text
+    assert r"$\alpha_i$: alpha differs between servers" in text
+
+
 def test_a_violation_counts_in_the_family_of_its_case():
     item = about("alpha-pf-vds", "uniqueness", hypotheses=Hypotheses(parameters={"alpha": (1, 5)}))
     case = replace(ANY, parameters={"alpha": 5})
