@@ -358,7 +358,7 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
     monkeypatch.setattr(laboratory, "all_statements", lambda: {s.id: s for s in (first, second, other)})
     path = tmp_path / "findings.sqlite"
     assert verify([first], budget=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
-    found = verify([second, other], budget=5, trials=30, jobs=1, store=path)
+    found = verify([second, other], budget=20, trials=30, jobs=1, store=path)
     assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "related")
     assert found["K.3"].status == "not refuted"
 
@@ -408,7 +408,7 @@ def test_a_wait_without_end_ends():
 
 def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
     monkeypatch.setattr(Pool, "answers", lambda _, tasks, until: ((task, {"status": "not refuted"}) for task in tasks))
-    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=10, jobs=2)
     assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
 
 
@@ -421,7 +421,7 @@ def test_a_statement_has_limits_of_time_and_memory(monkeypatch):
             yield task, NoAnswer("memory", "over the memory limit of 1 MB")
 
     monkeypatch.setattr(Pool, "answers", answers)
-    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=1, jobs=2)
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=10, jobs=2)
     assert [f.sentence for f in found.values()] == ["the check failed: over the memory limit of 1 MB"] * 2
     assert {task.memory_mb for task in asked} == {laboratory.MEMORY_MB}
     assert all(task.seconds == 3 * task.request["seconds"] + laboratory.GRACE for task in asked)
@@ -471,7 +471,7 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     quick, slow = planted(id="K.1"), planted(id="K.2", trial=sleeping)
     unbegun, certain = planted(id="K.3"), planted(id="K.4", proof="because")
     several = {item.id: item for item in (quick, slow, unbegun, certain)}
-    found = verify(several.values(), budget=3, jobs=1, trials=200, store=store, tell=lambda one: told.append(one.statement))
+    found = verify(several.values(), budget=6, jobs=1, trials=200, store=store, tell=lambda one: told.append(one.statement))
     assert told == ["K.1", "K.2"], "each as soon as it is there"
     assert [one.finished for one in found.values()] == [True, False, False, False]
     assert [one.status for one in found.values()] == ["refuted", "not decided", "not decided", "proved"]
@@ -520,7 +520,7 @@ def test_a_check_that_fails_is_a_finding():
     def broken(_):
         raise ZeroDivisionError("in the check")
 
-    finding = verify([planted(trial=broken)], budget=2, jobs=1)["K.planted"]
+    finding = verify([planted(trial=broken)], budget=30, jobs=1)["K.planted"]
     assert finding.status == "not decided"
     assert finding.sentence.endswith(f"the check failed on {finding.searched['failed']}: ZeroDivisionError: in the check")
     assert finding.case is not None
@@ -716,9 +716,9 @@ def test_samples_have_classes_of_servers_where_several_servers_are_allowed():
 def test_what_failed_is_tried_again_when_a_run_is_resumed(tmp_path, monkeypatch):
     path = tmp_path / "findings.sqlite"
     with FindingStore(path) as kept:
-        asked = {"seed": 0, "budget": 5, "trials": 30, "fresh": False, "statements": ["K.planted"]}
+        asked = {"seed": 0, "budget": 20, "trials": 30, "fresh": False, "statements": ["K.planted"]}
         kept.add(kept.run(asked), laboratory._failed(planted(), "its process ended"), [])
-    found = verify([planted(trial=harmless)], budget=5, trials=30, jobs=1, store=path)
+    found = verify([planted(trial=harmless)], budget=20, trials=30, jobs=1, store=path)
     assert found["K.planted"].status == "not refuted"
 
 
