@@ -59,7 +59,11 @@ build/notebooks/%.ipynb: notebooks/%.ipynb | .venv/docs.stamp
 	IPYTHONDIR=$(CURDIR)/build/ipython JUPYTER_RUNTIME_DIR=$(CURDIR)/build/jupyter \
 	    $(BIN)/python -m jupyter execute --timeout=60 --output=../build/notebooks/{notebook_name} $<
 
-docs: .venv/docs.stamp $(NOTEBOOKS)
+build/reports.stamp: docs/tools/benchmark_reports.py $(wildcard docs/records/* benchmarks/*.py) | .venv/docs.stamp
+	$(BIN)/python docs/tools/benchmark_reports.py build/extra/reports
+	@touch $@
+
+docs: .venv/docs.stamp $(NOTEBOOKS) build/reports.stamp
 	$(BIN)/python docs/tools/assemble.py build/docs-source
 	$(BIN)/python -P -m sphinx -q -E -a -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
 	@echo "the site: build/docs/index.html"

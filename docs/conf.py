@@ -28,6 +28,7 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "fairalloc"
 html_static_path = [str(DOCS / "static")]
+html_extra_path = [str(DOCS.parent / "build" / "extra")]  # the reports of the benchmarks
 html_css_files = ["site.css"]
 html_js_files = ["filter.js"]
 html_copy_source = html_show_sourcelink = False

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmark_reports import report_links
 from links import led_to_pages, led_to_statements
 from reference_pages import reference_pages
 from statement_pages import of_a_mechanism, of_a_paper, statement_pages, witness_pages
@@ -23,7 +24,7 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
     """(path, content) of everything."""
     for file in sorted((ROOT / "docs").rglob("*.md")):
         text = file.read_text(encoding="utf-8")
-        text = led_to_pages(text) if file.parent == ROOT / "docs" else text + _ending(file)
+        text = (led_to_pages(text) if file.parent == ROOT / "docs" else text) + _ending(file)
         text = led_to_statements(text, all_statements())
         yield str(file.relative_to(ROOT / "docs")), text
     for file in sorted((ROOT / "docs" / "figures").iterdir()):
@@ -38,7 +39,9 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
 
 
 def _ending(file: Path) -> str:
-    """What the package says of the mechanism or paper of a page."""
+    """What the package or the records say of the mechanism, the paper or the benchmarks of a page."""
+    if file.name == "BENCHMARKS.md":
+        return report_links()
     if file.parent.name == "theory" and file.stem in MECHANISMS:
         return of_a_mechanism(file.stem)
     return of_a_paper(file.stem) if file.parent.name == "papers" and file.stem in PAPERS else ""
