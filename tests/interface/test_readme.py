@@ -13,6 +13,7 @@ from tolerances import SHARES
 
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import BenchmarkStore
+from fairalloc.cli import main
 from fairalloc.coverage import MARK, coverage
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
@@ -21,6 +22,7 @@ from fairalloc.solvers import METHODS, solve
 
 ROOT = Path(__file__).parents[2]
 README, NOTEBOOKS = (ROOT / "README.md").read_text(), ROOT / "notebooks"
+ROUTES = (ROOT / "docs" / "reference" / "methods.md").read_text()
 INSTANCE, SUITE = ((ROOT / "docs" / "guides" / f"{name}.md").read_text() for name in ("instance", "suite"))
 
 
@@ -73,13 +75,23 @@ def test_the_benchmark_example_runs_in_an_empty_folder(tmp_path):
     assert (tmp_path / "results" / "files.html").exists()
 
 
+def test_the_picture_is_what_its_command_draws(tmp_path):
+    """The same words and numbers stand in it; outlines may differ between versions of Matplotlib."""
+    (arguments,) = re.findall(r"`fairalloc (solve [^`]* --plot )\S+`", README)
+    (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
+    assert main([*arguments.split(), str(tmp_path / "drawn.svg")]) == 0
+    drawn, kept = (re.findall(r"<text[^>]*>([^<]*)</text>", file.read_text()) for file in (tmp_path / "drawn.svg", ROOT / picture))
+    assert drawn == kept
+    assert {"u1", "s2", "memory"} <= set(drawn)
+
+
 def test_every_notebook_has_a_line():
     assert re.findall(r"\(notebooks/(\w+)\.ipynb\)", README) == sorted(file.stem for file in NOTEBOOKS.glob("*.py"))
 
 
-def table(heading):
+def table(heading, text=README):
     """First cells of the table below a heading, as lists of ids."""
-    section = README.split(f"## {heading}\n")[1].split("\n## ")[0]
+    section = text.split(f"## {heading}\n")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     return [(re.findall(r"`([^`]+)`", row.split("|")[1]), row) for row in rows]
 
@@ -92,7 +104,7 @@ def test_done_mechanisms_are_those_that_exist():
 
 
 def test_every_solver_is_listed_with_its_route():
-    rows = [row for _, row in table("Solvers") if row.count("|") == 5]
+    rows = [row for _, row in table("How each works", ROUTES) if row.count("|") == 5]
     listed = {re.findall(r"`([^`]+)`", row.split("|")[1])[0]: row.split("|")[3].strip() for row in rows}
     assert sorted(listed) == sorted(METHODS)
     for key, file in listed.items():
@@ -100,7 +112,7 @@ def test_every_solver_is_listed_with_its_route():
 
 
 def test_the_marks_are_what_the_methods_compute():
-    lines = [line for line in README.split("## Solvers\n")[1].splitlines() if line.startswith("| ")]
+    lines = [line for line in ROUTES.split("## Which computes what\n")[1].splitlines() if line.startswith("| ")]
     heads = [re.findall(r"`([^`]+)`", cell) for cell in lines[0].split("|")[2:-1]]
     assert sorted(name for names in heads for name in names) == sorted(MECHANISMS)
     marked = {}
@@ -112,4 +124,4 @@ def test_the_marks_are_what_the_methods_compute():
 
 def test_the_marks_are_as_the_package_writes_them():
     written = [line for line in coverage().markdown().splitlines() if line.startswith("|")]
-    assert "\n".join(written) in README
+    assert "\n".join(written) in ROUTES
