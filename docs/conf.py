@@ -21,6 +21,7 @@ exclude_patterns = ["parts/**"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
+smartquotes = False  # "--" and quotes are what a command wants
 nitpicky = True  # a module that is not there is an error; types in signatures need no page
 nitpick_ignore_regex = [(r"py:(?!mod).*", r".*")]
 
@@ -31,6 +32,7 @@ html_static_path = [str(DOCS / "static")]
 html_extra_path = [str(DOCS.parent / "build" / "extra")]  # the reports of the benchmarks
 html_css_files = ["site.css"]
 html_js_files = ["filter.js"]
+html_context = {"default_mode": "auto"}
 html_copy_source = html_show_sourcelink = False
 html_show_search_summary = False  # its texts are fetched, which pages from file:// may not
 html_sidebars = {page: [] for page in ("index", "statements/*")}

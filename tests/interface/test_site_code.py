@@ -1,7 +1,8 @@
-"""The code on the pages of docs/theory and docs/guides runs, page by page, and prints exactly the text shown below it.
+"""The code on the pages of docs/ runs, page by page, and prints exactly the text shown below it.
 
 A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted"
-behind its fence, one that another test runs has "elsewhere". A fence with the name of a file writes that file.
+behind its fence, one that another test runs has "elsewhere". Commands that take minutes have "long": the command line must know
+their words. A fence with the name of a file writes that file. The blocks of docs/ERRATA.md are run by the tests of the papers.
 """
 
 import contextlib
@@ -12,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from fairalloc.cli import main
+from fairalloc.cli import _parser, main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.registry import PAPERS
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted([*(DOCS / "theory").glob("*.md"), *(DOCS / "guides").glob("*.md")])
-FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PAGES = sorted(page for page in DOCS.rglob("*.md") if page.name != "ERRATA.md" and "```" in page.read_text(encoding="utf-8"))
+FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SHOWN = ("json", "math", "text")
+"""What is not code; neither are directives, whose names stand in braces."""
 
 
 def blocks(text):
@@ -37,9 +40,17 @@ def run_page(text, endings):
     """(shown, printed) for every block that shows what the one before it prints; the codes of commands are put into `endings`."""
     scope, found, last = {"__name__": "__main__"}, [], None
     for language, mark, content in blocks(text):
+        if language.startswith("{"):
+            continue
         if mark in ("unexecuted", "elsewhere"):
             last = None
+        elif mark == "long":
+            for line in content.splitlines():
+                words = shlex.split(line, comments=True)
+                assert words[0] == "fairalloc", line
+                _parser(words[1:]).parse_args(words[1:])
         elif mark:
+            assert Path(mark).suffix, f"{mark} is no mark, and no name of a file"
             Path(mark).write_text(content)
         elif language == "python":
             last = printed(lambda code=content: exec(compile(code, "page", "exec"), scope))
@@ -47,13 +58,15 @@ def run_page(text, endings):
             last = printed(lambda lines=content: [command(line, endings) for line in lines.splitlines()])
         elif language == "text":
             found.append((content, last))
+        else:
+            assert language in SHOWN, f"blocks of {language} are not run"
     return found
 
 
 def command(line, endings):
     """Print what a command prints, or write it into the file behind ">", and keep the code that it ends with."""
-    line, _, file = line.partition(" > ")
     words = shlex.split(line, comments=True)
+    words, file = (words[:-2], words[-1]) if ">" in words else (words, "")
     assert words[0] == "fairalloc", line
     said = printed(lambda: endings.append(main(words[1:])))
     if file:
@@ -74,6 +87,34 @@ def test_the_code_prints_what_the_page_shows(page, tmp_path, monkeypatch):
 
 def test_another_output_is_seen():
     assert run_page("```python\nprint(1)\n```\n\n```text\n2\n```\n", []) == [("2\n", "1\n")]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\nraise ValueError(1)\n```",
+        "```python\nnowhere\n```",
+        "```sh\npip install .\n```",
+        "```sh long\nfairalloc bench ran scaling\n```",
+        "```python unexecutd\nprint(1)\n```",
+        "```bash\nfairalloc list\n```",
+    ],
+)
+def test_a_broken_block_is_seen(block):
+    with pytest.raises((ValueError, NameError, AssertionError, SystemExit)):
+        run_page(f"{block}\n", [])
+
+
+def test_a_command_that_fails_is_seen(capsys):
+    endings = []
+    run_page("```sh\nfairalloc solve wang-fig2 -m dhrf\n```\n", endings)
+    assert endings == [2]
+    assert "there is no mechanism 'dhrf'" in capsys.readouterr().err
+
+
+def test_the_pages_with_code_are_those_of_users():
+    assert {page.parent.name for page in PAGES} >= {"guides", "reference", "theory"}
+    assert (DOCS / "reference" / "messages.md") in PAGES
 
 
 def test_every_mechanism_and_paper_has_a_page():
