@@ -1,13 +1,16 @@
-"""After the build: no page loads anything from elsewhere, and the site is small enough to keep.
+"""After the build: no page loads anything from elsewhere, links within the site lead somewhere, and it is small enough to keep.
 
-A script, a style sheet, a picture or a frame with an address of its own makes the build fail; links that a reader follows do not.
+A script, a style sheet, a picture or a frame with an address of its own makes the build fail; links that a reader follows do not,
+unless they lead to a page or a heading of this site that is not there. Sphinx looks at links in Markdown alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 MOST = 30e6
 """Bytes of the whole site."""
@@ -31,16 +34,22 @@ NOT_LOADED = {"author", "canonical", "help", "license", "next", "prev", "search"
 """Kinds of `link` that only say something."""
 
 
-class _Loads(HTMLParser):
-    """The addresses elsewhere that a page loads."""
+class _Page(HTMLParser):
+    """The addresses elsewhere that a page loads, those of the site to which it leads, and its own anchors."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__()
         self.found: list[str] = []
+        self.led: set[str] = set()
+        self.anchors: set[str] = {""}
+        self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the address of an element that is loaded."""
+        """Keep the addresses and the anchors of an element."""
         given = dict(attrs)
+        self.anchors |= {given.get(key) or "" for key in ("id", "name")}
+        if tag == "a" and not re.match(r"[a-z]+:|//", given.get("href") or "#"):
+            self.led.add(given["href"] or "#")
         address = given.get(LOADED.get(tag, "")) or ""
         if re.match(r"(https?:)?//", address) and not (tag == "link" and given.get("rel") in NOT_LOADED):
             self.found.append(address)
@@ -48,9 +57,7 @@ class _Loads(HTMLParser):
 
 def loaded_from_elsewhere(page: str) -> list[str]:
     """The addresses elsewhere that a page of HTML loads by itself."""
-    reader = _Loads()
-    reader.feed(page)
-    return reader.found
+    return _Page(page).found
 
 
 def style_loads(style: str) -> list[str]:
@@ -60,15 +67,26 @@ def style_loads(style: str) -> list[str]:
 
 def faults(site: Path) -> Iterator[str]:
     """What is wrong with a built site, in sentences."""
-    for page in site.rglob("*.html"):
-        for address in loaded_from_elsewhere(page.read_text(encoding="utf-8")):
-            yield f"{page.relative_to(site)} loads {address}"
+    pages = {file: _Page(file.read_text(encoding="utf-8")) for file in sorted(site.rglob("*.html")) if "_static" not in file.parts}
+    for file, page in pages.items():
+        for address in page.found:
+            yield f"{file.relative_to(site)} loads {address}"
+        for link in sorted(page.led):
+            if not _leads(file, link, pages):
+                yield f"{file.relative_to(site)} leads to {link}, which is not there"
     for style in site.rglob("*.css"):
         for address in style_loads(style.read_text(encoding="utf-8")):
             yield f"{style.relative_to(site)} loads {address}"
     size = sum(file.stat().st_size for file in site.rglob("*") if file.is_file())
     if size > MOST:
         yield f"the site has {size / 1e6:.1f} MB, but it may have {MOST / 1e6:g}"
+
+
+def _leads(file: Path, link: str, pages: Mapping[Path, _Page]) -> bool:
+    """Whether a link within the site leads to a page and an anchor, or to another file, that is there."""
+    parts = urlsplit(link)
+    there = Path(normpath(file.parent / unquote(parts.path))) if parts.path else file
+    return unquote(parts.fragment) in pages[there].anchors if there in pages else there.is_file()
 
 
 def _check(app: Any, failed: Exception | None) -> None:

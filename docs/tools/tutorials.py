@@ -49,7 +49,8 @@ def _output(output: Mapping[str, Any], file: str) -> tuple[str, bytes]:
     if "image/png" in data:
         return f"![figure]({file})", base64.b64decode("".join(data["image/png"]))
     if "text/html" in data:
-        return f'```{{raw}} html\n<div class="output">{"".join(data["text/html"])}</div>\n```', b""
+        table = re.sub(r'href="?#([A-Z]\.[\w.-]+)"?', r'href="../statements/\1.html"', "".join(data["text/html"]))
+        return f'```{{raw}} html\n<div class="output">{table}</div>\n```', b""
     if "text/markdown" in data:
         return "".join(data["text/markdown"]), b""
     said = "".join(output.get("text", data.get("text/plain", "")))

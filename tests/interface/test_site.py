@@ -59,6 +59,24 @@ def test_a_site_with_a_fault_is_refused(tmp_path):
     assert list(offline.faults(tmp_path)) == ["a.html loads https://cdn.example/a.js"]
 
 
+def test_links_within_the_site_lead_somewhere(tmp_path):
+    (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">b</a> <a href="#here">a</a> <a href="?paper=K">a</a>')
+    (tmp_path / "b.html").write_text('<h2 id="there">b</h2> <a href="c.html">c</a> <a href="a.html#nowhere">a</a>')
+    assert list(offline.faults(tmp_path)) == [
+        "b.html leads to a.html#nowhere, which is not there",
+        "b.html leads to c.html, which is not there",
+    ]
+
+
+def test_every_file_of_records_has_its_report():
+    reports = tool("benchmark_reports")
+    names = list(reports.record_names())
+    assert len(names) >= 7
+    assert all(f'href="reports/{name}.html"' in reports.report_links() for name in names)
+    named = re.findall(r"^\| ([a-z0-9-]+) \| `", (ROOT / "docs" / "BENCHMARKS.md").read_text(), re.MULTILINE)
+    assert {"layers", "lexicographic", "njc", "papers"} <= set(named) <= set(names)
+
+
 def test_links_of_the_repository_lead_to_pages():
     text = "[a](docs/GLOSSARY.md#symbols) [b](../README.md) [c](https://example) [d](notebooks/01_drfh.ipynb) [e](#here)"
     assert links.led_to_pages(text) == (
