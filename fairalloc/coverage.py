@@ -1,4 +1,4 @@
-"""Which method computes which mechanism, as the table of marks in docs/reference/methods.md: `python -m fairalloc.coverage` prints it.
+"""Which method computes which mechanism, the marks in docs/reference/methods.md: `python -m fairalloc.coverage` prints them.
 
 The marks are for the mechanisms' default parameters and for instances on which both are defined; mechanisms that are computed by
 the same methods share a column.

@@ -67,7 +67,8 @@ def style_loads(style: str) -> list[str]:
 
 def faults(site: Path) -> Iterator[str]:
     """What is wrong with a built site, in sentences."""
-    pages = {file: _Page(file.read_text(encoding="utf-8")) for file in sorted(site.rglob("*.html")) if "_static" not in file.parts}
+    files = (file for file in sorted(site.rglob("*.html")) if "_static" not in file.parts)
+    pages = {file: _Page(file.read_text(encoding="utf-8")) for file in files}
     for file, page in pages.items():
         for address in page.found:
             yield f"{file.relative_to(site)} loads {address}"

@@ -81,7 +81,8 @@ def test_the_picture_is_what_its_command_draws(tmp_path):
     (arguments,) = re.findall(r"`fairalloc (solve [^`]* --plot )\S+`", README)
     (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
     assert main([*arguments.split(), str(tmp_path / "drawn.svg")]) == 0
-    drawn, kept = (re.findall(r"<text[^>]*>([^<]*)</text>", file.read_text()) for file in (tmp_path / "drawn.svg", ROOT / picture))
+    figures = ((tmp_path / "drawn.svg").read_text(), (ROOT / picture).read_text())
+    drawn, kept = (re.findall(r"<text[^>]*>([^<]*)</text>", figure) for figure in figures)
     assert drawn == kept
     assert {"u1", "s2", "memory"} <= set(drawn)
 
