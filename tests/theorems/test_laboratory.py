@@ -514,13 +514,20 @@ def test_a_run_says_what_is_otherwise_than_on_record():
     assert said("not decided", unfinished="stopped") == []
 
 
+def test_one_search_ends_by_itself_before_the_budget_does():
+    """It is told how long it may take, and what it saw until then counts."""
+    found = verify([planted(trial=harmless)], budget=2, jobs=1, start=time.monotonic())["K.planted"]
+    assert found.finished
+    assert found.trials > 0
+
+
 def test_a_check_that_fails_is_a_finding():
     """It is kept with the first case on which it failed, and does not end the search."""
 
     def broken(_):
         raise ZeroDivisionError("in the check")
 
-    finding = verify([planted(trial=broken)], budget=30, jobs=1)["K.planted"]
+    finding = verify([planted(trial=broken)], budget=2, jobs=1)["K.planted"]
     assert finding.status == "not decided"
     assert finding.sentence.endswith(f"the check failed on {finding.searched['failed']}: ZeroDivisionError: in the check")
     assert finding.case is not None

@@ -41,6 +41,10 @@ FAILED = "the check failed"
 LEAST = 0.2
 """Seconds that every statement gets while the budget lasts; less where it is too small for half of them to get so much."""
 
+ASKED = 0.8
+"""The most of the time that is left which one search is asked to take: it ends after the case that is under way, and is stopped
+at the end of the budget."""
+
 ENDING = 2.0
 """Seconds of the budget, or a tenth of it, that are kept for ending the processes and for what the caller writes then."""
 
@@ -194,7 +198,7 @@ class _Share:
         """Seconds for the next statement; 0 where none are left."""
         seconds = self.rest * min(self.jobs, len(self.left)) * self.left[0] / sum(self.left)
         self.left.pop(0)
-        return max(0.0, min(self.rest, max(self.least, seconds)))
+        return max(0.0, min(ASKED * self.rest, max(self.least, seconds)))
 
 
 def _looked_at(
