@@ -68,7 +68,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     start = time.monotonic()
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
     droppable = {} if statement.hypotheses.instances is not None else droppable
-    main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds))
+    main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds, seconds))
     # 1.
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
@@ -78,7 +78,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     found += [("related", made) for case in related if (made := _confirmed(statement, case)) is not None]
     # 2.
     if found:  # only a smaller violation is of interest, as far as the time reaches
-        main.limit = Limit(trials, seconds / 2, shrinking=seconds)
+        main.limit = Limit(trials, seconds / 2, seconds)
     if (new := main.run()) is not None:
         found.insert(0, ("search", new))
     found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
@@ -96,7 +96,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
         if stored:
             needed[name] = min(stored, key=lambda made: measure(made.draft)).case
             continue
-        without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k)))
+        without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k), left))
         if (violation := without.run()) is not None:
             needed[name] = violation.case
     return concluded(statement, main, None, searched, needed)
