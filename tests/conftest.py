@@ -120,6 +120,7 @@ def pytest_terminal_summary(terminalreporter):
     if elsewhere:
         terminalreporter.write_line(f"{elsewhere} tests assert elsewhere")
     reasons = (report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
-    missing = Counter(reason.partition(" needs ")[0] for reason in reasons if " needs " in reason)
-    for method, count in sorted(missing.items()):
-        terminalreporter.write_line(f"{count} tests of {method} were skipped: it is not installed (CONTRIBUTING.md, make system)")
+    missing = Counter(reason for reason in reasons if " needs " in reason)
+    for reason, count in sorted(missing.items()):
+        method, _, needed = reason.partition(" needs ")
+        terminalreporter.write_line(f"{count} tests of {method} were skipped: it needs {needed}")

@@ -10,8 +10,11 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models import generators
 
 BUILD = partial(generators.generic, 3, 2, 2)
-PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {"alpha-pf-vds": ({}, {"alpha": 2})}
-"""Methods for the game of finite alpha compute nothing else."""
+PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {
+    "alpha-pf-vds": ({}, {"alpha": 2}),
+    "ps-dsf": ({}, {"objective": "tasks"}),
+}
+"""Methods for the game of finite alpha, and those that choose among several answers, compute nothing else."""
 
 SUITE = Suite(
     id="smoke",
