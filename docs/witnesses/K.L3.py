@@ -2,7 +2,8 @@
 
     The direction v of PS-MFA is a strict descent direction unless it is 0.
 
-Assumed: alpha = 2, A = 1 and B = 0 in (22). Shown about the numbers below; no mechanism is asked.
+Assumed: alpha = 2, A = 1 and B = 0 in (22); only prices of full resources move, as (40) asks. Shown about the numbers
+below; no mechanism is asked.
 """
 
 from fractions import Fraction as F

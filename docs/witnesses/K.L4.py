@@ -2,7 +2,8 @@
 
     Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.
 
-Assumed: Assumption 2, alpha = 2 in (22). Shown about the numbers below; no mechanism is asked.
+Assumed: Assumption 2, alpha = 2 in (22); only prices of full resources move, as (40) asks. Shown about the numbers
+below; no mechanism is asked.
 """
 
 from fractions import Fraction as F

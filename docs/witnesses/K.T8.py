@@ -2,7 +2,8 @@
 
     PS-MFA ends at a stationary point of Psi under Assumption 2, from any feasible point.
 
-Assumed: Assumption 2, alpha = 2 in (22). Shown about the numbers below; no mechanism is asked.
+Assumed: Assumption 2, alpha = 2 in (22); only prices of full resources move, as (40) asks. Shown about the numbers
+below; no mechanism is asked.
 """
 
 from fractions import Fraction as F

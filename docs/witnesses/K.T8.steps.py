@@ -2,7 +2,8 @@
 
     With steps that satisfy (51)-(53), PS-MFA ends at a stationary point of Psi, or |v| tends to 0.
 
-Assumed: steps that satisfy (51)-(53). Shown about the numbers below; no mechanism is asked.
+Assumed: steps that satisfy (51)-(53); only prices of full resources move, as (40) asks. Shown about the numbers
+below; no mechanism is asked.
 """
 
 from fractions import Fraction as F

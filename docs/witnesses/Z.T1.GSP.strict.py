@@ -14,13 +14,13 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-variants = exact([[[1, 0, 0]], [[0, 1, 0]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]])
+variants = exact([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]])
 reported_variants = exact([[[1, 0, 0]], [[0, 1, 0]], [["1/2", 0, "1/2"]]])
 misreporting = [1, 2]
 capacity = exact([2, 2, "1/2"])
 weights = exact([1, 1, 1])
-tasks = exact([["7/4"], ["7/4"], ["1/2", "1/2"]])
-rounds = exact([[0, 0, 2], ["1/2", "1/2", 0]])
+tasks = exact([["7/4"], ["7/4", 0], ["1/2", "1/2"]])
+rounds = exact([[0, 0, 2], ["1/2", "1/2", "1/2"]])
 tasks_after = exact([["3/2"], [2], [1]])
 rounds_after = exact([[0, 0, 2], [1, 0, 0], [0, 1, 0]])
 
@@ -51,10 +51,11 @@ def packed(demands, capacity, tasks):
 def coalition_without_loss(
     variants, reported_variants, misreporting, capacity, weights, tasks, rounds, tasks_after, rounds_after
 ):
-    """LMMF before and after. Each misreporting user reports ways of its own that it has, so it runs what it is given."""
+    """LMMF before and after. Each misreporting user reports some of its own ways and not all, so it runs what it is given."""
     assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
     assert lexicographic_in_a_pool(reported_variants, capacity, weights, tasks_after, rounds_after)
     assert all(d in variants[n] for n in misreporting for d in reported_variants[n])
+    assert all(any(d not in reported_variants[n] for d in variants[n]) for n in misreporting)
     assert all(sum(d) == 1 for rows in (*variants, *reported_variants) for d in rows)
     gains = {n: sum(tasks_after[n]) - sum(tasks[n]) for n in misreporting}
     n = max(gains, key=lambda m: gains[m])

@@ -386,7 +386,7 @@ def _lemma_3(case: Case) -> dict[str, Any]:
     sentence="nothing but prices with dPsi/dlambda = 0 moves, by {moves}: v is not 0, and Psi has the slope 0 along it",
     formula=r"v_x = 0, \qquad \frac{{\partial \Psi}}{{\partial \lambda}} = 0, \qquad v_\lambda = {moves}",
     more=_lemma_3,
-    assumed="alpha = 2, A = 1 and B = 0 in (22)",
+    assumed="alpha = 2, A = 1 and B = 0 in (22); only prices of full resources move, as (40) asks",
 )
 def direction_without_descent(
     demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, factors: Rows
@@ -423,7 +423,7 @@ def _lemma_4(case: Case) -> dict[str, Any]:
     sentence="v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}: PS-MFA ends where it starts",
     formula=r"v = 0, \qquad \frac{{\partial \Psi}}{{\partial x_{{{user}{server}}}}} = {slope} \ne 0",
     more=_lemma_4,
-    assumed="Assumption 2, alpha = 2 in (22)",
+    assumed="Assumption 2, alpha = 2 in (22); only prices of full resources move, as (40) asks",
 )
 def stop_without_solution(
     demands: Rows, capacities: Rows, eligible: Places, weights: Row, A: F, B: F, tasks: Rows, prices: Rows, factors: Rows
@@ -451,7 +451,7 @@ def stop_without_solution(
     "K.T8.steps",
     sentence="all steps together are at most {most}, so x stays below {end}, and |v| is at least {least} in every iteration",
     formula=r"\sum_h \eta^h v^h \le {most}, \qquad x^h < {end}, \qquad |v^h| \ge {least}",
-    assumed="steps that satisfy (51)-(53)",
+    assumed="steps that satisfy (51)-(53); only prices of full resources move, as (40) asks",
 )
 def steps_that_become_small(alpha: int, start: F, first: F, shrink: F) -> dict[str, Any]:
     """One user alone on a server of capacity 1, d = 1, lambda = 0, from x = start; f = -x^-alpha, rho = sqrt(x^2 + f^2).

@@ -235,10 +235,11 @@ def coalition_without_loss(
     tasks_after: Rows,
     rounds_after: Rows,
 ) -> dict[str, Any]:
-    """LMMF before and after. Each misreporting user reports ways of its own that it has, so it runs what it is given."""
+    """LMMF before and after. Each misreporting user reports some of its own ways and not all, so it runs what it is given."""
     assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
     assert lexicographic_in_a_pool(reported_variants, capacity, weights, tasks_after, rounds_after)
     assert all(d in variants[n] for n in misreporting for d in reported_variants[n])
+    assert all(any(d not in reported_variants[n] for d in variants[n]) for n in misreporting)
     assert all(sum(d) == 1 for rows in (*variants, *reported_variants) for d in rows)
     gains = {n: sum(tasks_after[n]) - sum(tasks[n]) for n in misreporting}
     n = max(gains, key=lambda m: gains[m])

@@ -856,8 +856,8 @@ statements = [
         lemma_3.confirmed,
         replace(FAMILIES, parameters=lemma_3.FAMILY),
         note="Tried at points of a family: the parameters of a case determine point and system, its instance is not "
-        "used. v has nonzero entries only where (111) fails, and Psi rises along v, so no step satisfies (51). True for "
-        "alpha = 1, and for one server: docs/ERRATA.md.",
+        "used. v has nonzero entries only where (111) fails, and Psi rises along v, so no step satisfies (51). Only prices of "
+        "full resources move, as (40) asks. True for alpha = 1, and for one server: docs/ERRATA.md.",
     ),
     Statement(
         "K.E111",
@@ -879,8 +879,8 @@ statements = [
         lemma_4.confirmed,
         replace(FAMILIES, parameters=lemma_4.FAMILY),
         note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
-        "(lemma_4.py), its instance is not used. Started there, PS-MFA ends there, against Theorem 8. Under "
-        "Assumption 1: K.L4.priced.",
+        "(lemma_4.py), its instance is not used. Only prices of full resources move, as (40) asks. Started there, PS-MFA ends "
+        "there, against Theorem 8. Under Assumption 1: K.L4.priced.",
     ),
     Statement(
         "K.L4.priced",

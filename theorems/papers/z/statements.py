@@ -73,10 +73,10 @@ _MISREPORT7 = Misreport((1,), (((F(1, 3), F(2, 3)),),), (None,))
 EX3 = Case(example("zarchy-ex3").instance)
 PROP7 = Case(example("zarchy-prop7").instance)
 HELPING = Case(
-    Instance([[[1, 0, 0]], [[0, 1, 0]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
-    Misreport((1, 2), (((F(0), F(1), F(0)), (F(0), F(1), F(0))), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
+    Instance([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
+    Misreport((1, 2), (((F(0), F(1), F(0)),), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
 )
-"""User 3 can run one task whatever it reports, and takes resources from user 1 instead of user 2."""
+"""User 3 runs one task by either report, on resources of user 1 instead of user 2; both conceal a way that they have."""
 
 REPEATING = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
 """User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other."""
