@@ -39,7 +39,6 @@ CHANGED = {
     "P.T2.pareto": ("better", 1),
     "P.T2.misreports": ("after", 1),
     "P.III-A.shares": ("tasks", -1),
-    "P.II-B.C-DRFH": ("rounds", 1),
     "W.P8.alone": ("tasks", -1),
     "Z.Fig1": ("tasks", 1),
     "Z.P7.numbers": ("prices", -1),

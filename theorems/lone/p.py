@@ -28,24 +28,6 @@ def of_ps_dsf(case: Case) -> dict[str, Any]:
 
 
 @argument(
-    "P.II-B.C-DRFH",
-    answers="all",
-    sentence="user 2 runs {tasks} tasks, which is nearer to 6.55 than to the printed 6.54",
-    formula=r"x_2 = {tasks} > 6.545",
-    more=lambda case: lexicographic_answer(case.instance, "drfh"),
-)
-def tasks_of_fig_1(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, rounds: list[Rows]
-) -> dict[str, Any]:
-    """C-DRFH: shares of the global dominant resource. All answers have these totals."""
-    total = [sum(column) for column in zip(*capacities)]
-    unit = [w * alone(d, total) for d, w in zip(demands, weights)]
-    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
-    assert sum(tasks[1]) > F("6.545")
-    return {"tasks": sum(tasks[1])}
-
-
-@argument(
     "P.III-A.shares",
     answers="some",
     sentence="user 4 has the share {share} on server 1, where it could run {gamma} tasks alone; 1 is printed",

@@ -86,7 +86,7 @@ FIG1, FIG2, FIG4, FIG5 = (Case(example(f"psdsf-{name}").instance) for name in ("
 def _fig1(case: Case) -> Sequence[Row]:
     share = certified(case.instance, "drfh")
     return [
-        *((f"C-DRFH, x_{n + 1}", text, share.tasks[n]) for n, text in enumerate(("5.45", "6.54"))),
+        *((f"C-DRFH, x_{n + 1}", text, share.tasks[n]) for n, text in enumerate(("60/11", "72/11"))),
         ("C-DRFH, x_21", "6", min(share.tasks[1], F(6))),
     ]
 
@@ -375,11 +375,11 @@ statements = [
     ),
     printed_claim(
         "P.II-B.C-DRFH",
-        "C-DRFH gives 5.45 and 6.54 = 6 + 0.54 tasks in Fig. 1.",
+        "C-DRFH gives 60/11 = 5.45... and 72/11 = 6 + 0.54... tasks in Fig. 1.",
         "P II-B",
         FIG1,
         printed_numbers(_fig1),
-        note="72/11 = 6.5454 is cut off, not rounded.",
+        note="P prints 5.45 and 6.54: the first two digits, not rounded.",
     ),
     printed_claim(
         "P.II-B.TSF", "In Fig. 1 gamma = (6, 12), and TSF gives 4 and 8 tasks.", "P II-B", FIG1, printed_numbers(_fig1_tsf)
