@@ -11,6 +11,7 @@ from tolerances import SHARES
 
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.published import example
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.solvers import solve
@@ -116,6 +117,13 @@ def test_a_misreport_that_helps_another_is_seen_by_the_strict_form_only():
     assert weak.violated(case) is None
     harmful = replace(case, misreport=Misreport((2,), (((F(0), F(1, 2), F(1, 2)),),), (None,)))
     assert weak.confirm(harmful).holds
+
+
+def test_a_coalition_has_no_member_who_reports_the_truth():
+    truth = ((F(0), F(0), F(1)), (F(0), F(1), F(0)))  # of user 2, in another order
+    case = replace(claims_z.HELPING, misreport=Misreport((1, 2), (truth, ((F(1, 2), F(0), F(1, 2)),)), (None, None)))
+    with pytest.raises(NotApplicable, match="reports the truth"):
+        STATEMENTS["Z.T1.GSP.strict"].confirm(case)
 
 
 def test_prices_prove_a_bargain_and_no_other_allocation():
