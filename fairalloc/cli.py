@@ -103,8 +103,19 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
+        self._between = False
         text = "show the traceback of an internal error"
         self.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=text)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Words that are no options may stand between options, as in `theorems export --format latex W.T1`."""
+        if self._between or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._between = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._between = False
 
     def error(self, message: str) -> NoReturn:
         """End with code 2."""

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib import import_module
 from math import inf
 from pathlib import Path
 from types import FunctionType
@@ -23,7 +24,7 @@ from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import judges
-from fairalloc.theorems.lone.catalogue import lone_script
+from fairalloc.theorems.lone.catalogue import has_script, lone_script
 from fairalloc.theorems.machine.record import document, keep, machine_line
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.matrix import printed_tables, write_matrix
@@ -140,6 +141,17 @@ def _asked(options: argparse.Namespace) -> dict[str, Statement]:
     return _fitting(all_statements(), given, options)
 
 
+def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
+    """Those asked for that are named in full or can be written or proved; all where none can, so that it is said why."""
+    asked, named = _asked(options), {*options.files, *(options.id or ())}
+    able = {name: item for name, item in asked.items() if name in named or is_able(name)}
+    if able and len(able) < len(asked):
+        complain(
+            f"{len(asked) - len(able)} of {len(asked)} statements are left out: there is nothing of them to {options.action}"
+        )
+    return able or asked
+
+
 def _fitting(statements: Mapping[str, Statement], given: Iterable[str], options: argparse.Namespace) -> dict[str, Statement]:
     """Those that are named, or all, as far as they fit every filter."""
     names = dict.fromkeys(name for part in given for name in _named(part, statements)) or statements
@@ -159,13 +171,16 @@ def _fitting(statements: Mapping[str, Statement], given: Iterable[str], options:
 
 
 def _prove(options: argparse.Namespace) -> int:
-    """Each statement with a limit of its own; exit code 1 where one is not proved."""
+    """Each statement that has formulas with a limit of its own; exit code 1 where one is not proved."""
+    import_module("fairalloc.theorems.machine.reals")  # first, for it says what is missing where z3 is
+    from fairalloc.theorems.machine.claims import smallest_size, without_formulas
     from fairalloc.theorems.machine.prove import prove
 
-    asked = _asked(options)
+    statements = all_statements()
     size = None if options.size is None else _size(options.size)
     seconds, judge = _seconds(options.budget), options.judge is not None
     verdicts = []
+    asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
     for item in asked.values():
         verdict = prove(item, size, seconds, core=options.core, judge=judge)
         verdicts.append(verdict)
@@ -194,8 +209,8 @@ def _show_known(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    """The witness of each statement as a script or as LaTeX."""
-    for name in _asked(options):
+    """The witness of each statement that has one as a script or as LaTeX."""
+    for name in _able(options, has_script):
         emit(getattr(lone_script(name), options.format)())
     return 0
 

@@ -85,6 +85,13 @@ class Mechanism:
         """Whether it says itself how far an allocation is from its definition."""
         return type(self).residual is not Mechanism.residual
 
+    def check_complete(self) -> None:
+        """Raise a FairallocError where it has no id or no model."""
+        if not (isinstance(self.id, str) and self.id):
+            raise FairallocError(f"the id of the mechanism {type(self).__name__} is {self.id!r}, but it must be a name")
+        if not self.layers:
+            raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
+
     def settled(self, instance: Instance) -> "Mechanism":
         """The mechanism with `linear`, `integer` and `convex` known, read off its model where they are not declared.
 
@@ -92,10 +99,7 @@ class Mechanism:
         ------
         FairallocError : it has no id or no model
         """
-        if not (isinstance(self.id, str) and self.id):
-            raise FairallocError(f"the id of the mechanism {type(self).__name__} is {self.id!r}, but it must be a name")
-        if not self.layers:
-            raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
+        self.check_complete()
         if None not in (self.linear, self.integer, self.convex):
             return self
         read = read_off(self.cvxpy(instance) if "cvxpy" in self.layers else self.pyomo(instance))

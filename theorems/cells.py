@@ -20,7 +20,7 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.machine.record import sizes_proved
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import FAILED, Finding, Statement, Status
 
 __all__ = ["ANSWERS", "LEGEND", "OF_A_METHOD", "Cell", "Column", "Evidence", "cells_of", "columns_of", "evidence"]
 
@@ -262,7 +262,8 @@ def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:
 
 
 def _note(item: Evidence, mark: str) -> str:
-    """Such as "✓ if simplex!" or "120 trials"."""
+    """Such as "✓ if simplex!", "120 trials" or "the check failed on 3: KeyError: 'a'"."""
     trials = [f"{item.finding.trials:,} trials"] * (item.mark == TRIED)
     condition = [f"if {item.condition}"] * bool(item.condition)
-    return " ".join([*([mark] if mark else []), *trials, *condition])
+    failed = ["".join(item.finding.sentence.partition(FAILED)[1:])] * (FAILED in item.finding.sentence)
+    return " ".join([*([mark] if mark else []), *trials, *failed, *condition])

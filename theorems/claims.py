@@ -83,6 +83,7 @@ def claim(
     ------
     UnknownName : there is no such mechanism, property or hypothesis
     InstanceError, NotApplicable : an argument that breaks a rule, or a parameter that the mechanism does not have
+    FairallocError : the mechanism has no id or no model
 
     Examples
     --------
@@ -99,6 +100,7 @@ def claim(
     if instances is not None and not callable(instances):
         raise InstanceError(f"instances is {shown(instances)}, but it must be a function that makes an Instance")
     item, named = find_mechanism(mechanism), judge_of(property)
+    item.check_complete()
     assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters))
     count = named.misreports if misreports is None else misreports
     name = id or re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-") or "claim"

@@ -28,6 +28,9 @@ __all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Stat
 UNFINISHED = "unfinished"
 """Where a finding says in `searched` that the budget ended before, or while, the statement was looked at."""
 
+FAILED = "the check failed"
+"""What the sentence of a finding says of a check that broke; a run that is resumed tries it again."""
+
 Quantifier = Literal["all", "some", "run", "one"]
 
 

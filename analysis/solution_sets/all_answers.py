@@ -11,8 +11,8 @@ from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
-from fairalloc.models.errors import NotApplicable
-from fairalloc.models.instance import Instance
+from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
 __all__ = ["SEVERAL", "solution_set"]
@@ -41,6 +41,7 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
 
     Raises
     ------
+    InstanceError : the instance is none, or `largest` is no positive integer
     NotApplicable : the answers of this mechanism on this instance cannot be listed; the sentence says why
 
     Examples
@@ -54,6 +55,9 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
     three: 1 piece(s), dimension 1
     segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
     """
+    as_instance(instance)
+    if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
+        raise InstanceError(f"largest is {shown(largest)}, but it must be a number of arcs from 1 on")
     item = find_mechanism(mechanism).configure(**parameters)
     if getattr(item, "objective", None) is not None:
         raise NotApplicable(

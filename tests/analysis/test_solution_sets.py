@@ -219,3 +219,15 @@ def test_a_wrong_guess_is_not_believed(alpha, monkeypatch):
 def test_mechanisms_without_a_set_say_why(name, parameters, sentence):
     with pytest.raises(NotApplicable, match=sentence):
         solution_set(example("two-answers").instance, name, **parameters)
+
+
+@pytest.mark.parametrize("largest", [0, -1, 2.5, float("nan"), True, None, "x"])
+def test_the_number_of_arcs_is_a_positive_integer(largest):
+    with pytest.raises(InstanceError, match=r"largest is .*, but it must be a number of arcs from 1 on"):
+        solution_set(Instance([[1]], [[1]]), "ps-dsf", largest=largest)
+
+
+@pytest.mark.parametrize("given", [None, "khamse-fig1"])
+def test_answers_are_of_an_instance(given):
+    with pytest.raises(InstanceError, match="but it must be an Instance"):
+        solution_set(given, "njc")

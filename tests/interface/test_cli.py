@@ -389,3 +389,16 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/1'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
     assert "answer-drfh" not in said.out
+
+
+def test_words_may_stand_between_options(run):
+    code, out, _ = run("theorems", "export", "--format", "latex", "W.L1.step")
+    assert code == 0
+    assert out.startswith(r"\begin{example}[W.L1.step]")
+    code, out, _ = run("solve", "wang-fig2", "-m", "drfh", "khamse-fig1", "--format", "jsonl")
+    assert code == 0
+    assert [json.loads(line)["instance"] for line in out.splitlines()] == ["wang-fig2", "khamse-fig1"]
+    assert (
+        run("solve", "-m", "drfh")[2]
+        == "fairalloc: the following arguments are required: INSTANCE (see: fairalloc solve --help)\n"
+    )

@@ -167,6 +167,15 @@ def test_the_command_line_prints_both_forms(capsys):
     assert "theorems export writes python or latex" in capsys.readouterr().err
 
 
+def test_of_several_statements_those_with_a_script_are_exported(capsys):
+    assert main(["theorems", "export", "K.T3"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == (FOLDER / "K.T3.envy.letter.py").read_text(encoding="utf-8")
+    assert "3 of 4 statements are left out: there is nothing of them to export" in shown.err
+    assert main(["theorems", "export", "K.T3.envy"]) == 2
+    assert "the statement 'K.T3.envy' has no lone script" in capsys.readouterr().err
+
+
 def test_cases_beside_the_record_refute_their_statements():
     """Where a script has another case than the record, which satisfies more of what the paper assumes."""
     own = {name: made.case for name, made in ARGUMENTS.items() if made.case is not None}

@@ -1,6 +1,7 @@
 """Proofs by machine: some run again, false claims are refuted, and what is changed in a formula is noticed."""
 
 import json
+import subprocess
 import sys
 from fractions import Fraction
 from importlib import import_module
@@ -278,6 +279,25 @@ def test_the_command_line_proves_keeps_and_shows(tmp_path, capsys):
 def test_a_size_that_is_none_is_named(capsys):
     assert main(["theorems", "prove", "P.T2.sharing", "--size", "2by2"]) == 2
     assert "users x servers x resources" in capsys.readouterr().err
+
+
+def test_of_several_statements_those_with_formulas_are_proved(capsys):
+    """K.T3 stands for four statements, of which one has no formulas; named in full, this is said, and nothing is written."""
+    assert main(["theorems", "prove", "K.T3", "--property", "pareto", "--property", "total-envy-freeness"]) == 0
+    shown = capsys.readouterr()
+    assert "K.T3.pareto" in shown.out
+    assert "1 of 2 statements are left out: there is nothing of them to prove" in shown.err
+    assert main(["theorems", "prove", "K.T3.envy.letter"]) == 2
+    assert "cannot be proved by machine at 2x2x2: there are no formulas for it" in capsys.readouterr().err
+
+
+def test_the_command_line_says_that_z3_is_missing():
+    code = (
+        "import sys; sys.modules['z3'] = None; from fairalloc.cli import main; sys.exit(main(['theorems', 'prove', 'K.T3.envy']))"
+    )
+    ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    said = "fairalloc: proofs by machine need the solver z3: pip install 'fairalloc[smt]'\n"
+    assert (ended.returncode, ended.stderr) == (2, said)
 
 
 def test_the_record_is_about_statements():

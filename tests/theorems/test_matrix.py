@@ -255,6 +255,24 @@ def test_limits_of_a_search_need_something_to_search(capsys):
         assert f"{option[0]} is about cells that are searched" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("body", "error"), [("raise OSError('no\\nsuch')", "OSError: no such"), ("raise SystemExit(4)", "SystemExit: 4")]
+)
+def test_a_property_that_fails_is_said_to_fail(body, error, tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    file.write_text(f"def mine(allocation):\n    {body}\n")
+    assert main(["matrix", "-m", "uniform", "--property", f"{file}:mine", "--trials", "3", "--budget", "5s"]) == 0
+    assert f"1  the check failed on 3: {error}  [uniform-mine]" in capsys.readouterr().out
+
+
+def test_a_mechanism_without_an_id_or_a_model_is_refused(tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    file.write_text("import fairalloc as fa\nclass A(fa.Mechanism):\n    pass\nclass B(fa.Mechanism):\n    id = 'b'\n")
+    for name, says in (("A", "the id of the mechanism A is '', but it must be a name"), ("B", "mechanism 'b' has no model")):
+        assert main(["matrix", "-m", f"{file}:{name}", "--property", "pareto"]) == 2
+        assert says in capsys.readouterr().err
+
+
 def test_what_is_registered_and_not_examined_is_in_the_matrix():
     claim = STATEMENTS["K.Table1.tsf.pareto"]
     result = made((claim, found("not refuted")), mechanisms=[*MECHANISMS, "new"], properties=["new-property"])

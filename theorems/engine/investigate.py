@@ -15,7 +15,7 @@ from typing import Any
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.statement import Finding, Statement, Status, answers_known, weakest
+from fairalloc.theorems.statement import FAILED, Finding, Statement, Status, answers_known, weakest
 from fairalloc.theorems.status import status_by_case, status_of
 
 __all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
@@ -158,14 +158,17 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
 def _doubts(main: Search) -> list[str]:
     """What leaves a search without a violation in doubt."""
     if main.failed:
-        return [f"the check failed on {len(main.failed)}: {main.failed[0][1]}"]
+        return [f"{FAILED} on {len(main.failed)}: {main.failed[0][1]}"]
     return [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
 
 
 def _confirmed(statement: Statement, case: Case) -> Violation | None:
     try:
         verdict = statement.violated(case)
-    except Exception:  # a check that fails on one case confirms nothing, which is counted, and must not end the others
+    except (
+        Exception,
+        SystemExit,
+    ):  # a check that fails on one case confirms nothing, which is counted, and must not end the others
         return None
     return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)
 

@@ -20,7 +20,7 @@ from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status, parse_finding
+from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, Status, parse_finding
 from fairalloc.theorems.status import status_of
 from fairalloc.theorems.terms import statements_in
 
@@ -34,9 +34,6 @@ MEMORY_MB = 4096
 
 WORKER = "fairalloc.theorems.engine.worker"
 """The handler of the pool."""
-
-FAILED = "the check failed"
-"""What the finding says of a check that broke; a run that is resumed tries it again."""
 
 LEAST = 0.2
 """Seconds that every statement gets while the budget lasts; less where it is too small for half of them to get so much."""

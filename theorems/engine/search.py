@@ -277,8 +277,8 @@ class Search:
         except FairallocError as fault:
             self.because = str(fault)
             return None
-        except Exception as error:
-            self.failed.append((case, f"{type(error).__name__}: {error}"))
+        except (Exception, SystemExit) as error:  # a check of somebody's own may call sys.exit
+            self.failed.append((case, " ".join(f"{type(error).__name__}: {error}".split())))
             return None
 
     # ---- shrinking

@@ -63,6 +63,16 @@ def _kind(item: Statement) -> Kind | None:
     return BY_ID.get(item.id) or (BY_PROPERTY.get((item.mechanism, item.property)) if about else None)
 
 
+def without_formulas(item: Statement, size: Size) -> str:
+    """Why there are no formulas for a statement at a size; "" where there are."""
+    kind = _kind(item)
+    if kind is None and item.id in WITHOUT_FORMULAS:
+        return WITHOUT_FORMULAS[item.id]
+    if item.quantifier not in ("all", "some"):
+        return "it is about no set of instances"
+    return "there are no formulas for it" if kind is None else _unfit(item.hypotheses, kind, size)
+
+
 def questions(item: Statement, size: Size) -> tuple[Questions, str]:
     """The questions that decide a statement at a size, and what they cover beyond it.
 
@@ -70,15 +80,7 @@ def questions(item: Statement, size: Size) -> tuple[Questions, str]:
     ------
     NotApplicable : there are no formulas for the statement, or not for this size
     """
-    kind, reason = _kind(item), ""
-    if kind is None and item.id in WITHOUT_FORMULAS:
-        reason = WITHOUT_FORMULAS[item.id]
-    elif item.quantifier not in ("all", "some"):
-        reason = "it is about no set of instances"
-    elif kind is None:
-        reason = "there are no formulas for it"
-    else:
-        reason = _unfit(item.hypotheses, kind, size)
+    kind, reason = _kind(item), without_formulas(item, size)
     if reason or kind is None:
         raise NotApplicable(f"statement {item.id!r} cannot be proved by machine at {size[0]}x{size[1]}x{size[2]}: {reason}")
     covers = "" if kind.variants and item.hypotheses.one_variant else kind.covers
