@@ -109,7 +109,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Words that are no options may stand between options, as in `theorems export --format latex W.T1`."""
-        if self._between or self._subparsers is not None:
+        if self._between or self._subparsers is not None or "--" in (args or ()):  # after -- there are no options
             return super().parse_known_args(args, namespace)
         self._between = True
         try:
