@@ -22,7 +22,7 @@ FIGURES = ("profile", "data-profile", "pareto", "traces", "memory")
 def add_report(bench: Any) -> None:
     """Add `report` to the actions of `bench`."""
     command = bench.add_parser("report", help="tables, a page, records or figures of a recorded run; default: table and page")
-    command.add_argument("records", type=a_path, metavar="FILE")
+    command.add_argument("records", type=a_path, metavar="FILE", help="as bench run writes it, such as results/first.sqlite")
     text = "html (a page), markdown or latex (its tables), csv or json (the records); default: a short text and the page"
     completed(command.add_argument("--format", metavar="FORMAT", help=text), lambda: FORMATS)
     text = "where it is written; default: beside the records for html, else the terminal"

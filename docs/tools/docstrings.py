@@ -1,7 +1,8 @@
 """The docstrings of the package as reStructuredText for autodoc.
 
 They are plain text with formulas: indented blocks and tables of bars become literal blocks, sections of numpydoc become lists of
-terms, names in backticks become code, and every other letter stands for itself.
+terms, names in backticks become code, and every other letter stands for itself. Readers of numpydoc (napoleon, numpydoc) take the
+text of a parameter for its type and the rest for reStructuredText, in which "x_n" is a link and an indented formula an error.
 """
 
 import re
@@ -104,17 +105,18 @@ def _kind(line: str, before: str) -> str:
 
 
 def _terms(lines: Sequence[str]) -> Iterator[str]:
-    """`name : text` with its further lines as a term and what it is; other lines as text."""
+    """`name : text`, or a name with its text below it, as a term and what it is; other lines as text."""
     for group in _groups(lines):
-        found: list[str] = []
+        found: list[list[str]] = []
         for line in group:
             if _margin(line) and found:
-                found[-1] += " " + line.strip()
+                found[-1].append(line.strip())
             else:
-                found.append(line.strip())
-        for entry in found:
-            name, colon, what = entry.partition(" : ")
-            yield from ([f"``{name}``", f"    {text(what)}"] if colon else [text(entry)])
+                found.append([line.strip()])
+        for head, *rest in found:
+            name, _, what = head.partition(" : ")
+            said = " ".join([what, *rest]).strip()
+            yield from ([f"``{name}``", f"    {text(said)}"] if said else [text(head)])
             yield ""
 
 

@@ -40,7 +40,7 @@ def witness_pages() -> Iterator[tuple[str, str]]:
         forms = [("python", file), ("latex", file.parent / f"{file.stem}.tex")]
         blocks = [f"```{language}\n{path.read_text(encoding='utf-8')}```\n" for language, path in forms]
         title = f"# {file.stem}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
-        yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\n---\n", title, *blocks])
+        yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
 
 
 def of_a_mechanism(name: str) -> str:

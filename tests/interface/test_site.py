@@ -110,6 +110,19 @@ def test_docstrings_become_markup():
     ]
 
 
+def test_arguments_are_terms_whether_their_text_stands_beside_or_below_them():
+    text = "Parameters\n----------\nsuite\n    a name,\n    or two\nx : tasks\n\nRaises\n------\nNothing at all.\n"
+    assert [line for line in docstrings.restructured(text.splitlines()) if line] == [
+        "**Parameters**",
+        "``suite``",
+        "    a name, or two",
+        "``x``",
+        "    tasks",
+        "**Raises**",
+        "Nothing at all.",
+    ]
+
+
 def test_every_public_name_is_on_one_page_of_the_reference():
     grouped = [name for _, names in tool("reference_pages").GROUPS.values() for name in names.split()]
     assert sorted(grouped) == sorted(fa.__all__)
