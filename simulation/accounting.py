@@ -9,7 +9,7 @@ Tasks (`account`):
 4. Work in = done + left + killed, in seconds of tasks. Done is what finished tasks, and tasks that still run, have run; what
    tasks ran that were lost with their machine is done again, and counted apart: the machines' seconds are done + lost.
 
-Divisible tasks (`account_fluid`): 1 by class of machines, 2 and 4 by integrating the rates of the steps.
+Divisible tasks (a `FluidLog`): 1 by class of machines, 2 and 4 by integrating the rates of the steps.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 from fairalloc.simulation.workload import Cluster
 
-__all__ = ["Accounts", "account", "account_fluid"]
+__all__ = ["Accounts", "account"]
 
 ROUNDING = 1e-9
 """Parts of a capacity, of a duration or of all work that are rounding: sums of many floats."""
@@ -54,8 +54,8 @@ class Accounts:
         return self.work - self.done - self.left - self.killed
 
 
-def account(log: TaskLog) -> Accounts:
-    """The books of a simulation of tasks.
+def account(log: TaskLog | FluidLog) -> Accounts:
+    """The books of a simulation, of tasks or of divisible tasks; of the latter nothing is ever lost.
 
     >>> from fairalloc.simulation import Workload, simulate_tasks
     >>> jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [3], [10], [[0.5]])
@@ -63,6 +63,10 @@ def account(log: TaskLog) -> Accounts:
     >>> books.work, books.done, books.left, books.balance, books.violations
     (30.0, 25.0, 5.0, 0.0, ())
     """
+    return _of_fluid(log) if isinstance(log, FluidLog) else _of_tasks(log)
+
+
+def _of_tasks(log: TaskLog) -> Accounts:
     jobs = log.workload
     arrived = jobs.arrival <= log.until
     of = log.tasks * jobs.duration[log.job]
@@ -169,8 +173,7 @@ def _by_outcome(log: TaskLog) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     return ((outcome, log.outcome == outcome) for outcome in (RUNNING, FINISHED, LOST, LEFT))
 
 
-def account_fluid(log: FluidLog) -> Accounts:
-    """The books of a simulation of divisible tasks; nothing is ever lost there."""
+def _of_fluid(log: FluidLog) -> Accounts:
     jobs = log.workload
     arrived = jobs.arrival <= log.until
     work, done, killed = (float(values[arrived].sum()) for values in (jobs.work, log.done, log.cancelled))

@@ -180,7 +180,7 @@ class Matrix:
             *(f"{k}  {note}  [{', '.join(names)}]" for k, note, names in self._numbered()),
         ]:
             lines += wrap(entry, width, subsequent_indent="   ", break_on_hyphens=False)
-        lines += ["", "The statements behind the cells, to read with `fairalloc theorems show ID`:", ""]
+        lines += ["", "The statements behind the cells; `fairalloc theorems show ID` prints those of the papers:", ""]
         for name in self.properties:
             entry = f"{name}: {'; '.join(self._behind(name))}"
             lines += wrap(entry, width, subsequent_indent="   ", break_on_hyphens=False) if self._behind(name) else []

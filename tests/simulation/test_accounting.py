@@ -9,7 +9,7 @@ from strategies import simulations
 from tolerances import ROUNDING
 
 from fairalloc.simulation import SCHEDULERS, Cluster, ServerEvents, Workload, simulate_fluid, simulate_tasks
-from fairalloc.simulation.accounting import account, account_fluid
+from fairalloc.simulation.accounting import account
 from fairalloc.simulation.log import FINISHED, LOST
 
 
@@ -32,7 +32,7 @@ def test_divisible_work_is_conserved(each_job, every, made):
     if not each_job:
         workload = replace(workload, eligible=None)
     log = simulate_fluid(workload, cluster, "drfh", until, every, each_job=each_job, events=events)
-    books = account_fluid(log)
+    books = account(log)
     assert books.violations == ()
     assert abs(books.balance) <= ROUNDING * books.work
 
@@ -107,7 +107,7 @@ def test_tasks_on_a_machine_that_is_down_or_not_theirs_or_of_a_user_that_left_ar
 
 def test_a_perturbed_log_of_divisible_tasks_is_refused():
     log = simulate_fluid(JOBS, CLUSTER, "drfh", 20, events=EVENTS)
-    assert account_fluid(log).violations == ()
+    assert account(log).violations == ()
     first = log.steps[0]
     cases = {
         "is used, but there is": replace(log, steps=(replace(first, used=first.used * 2), *log.steps[1:])),
@@ -121,5 +121,5 @@ def test_a_perturbed_log_of_divisible_tasks_is_refused():
         "had not arrived when it was served": replace(log, until=2.0),
     }
     for sentence, wrong in cases.items():
-        found = account_fluid(wrong).violations
+        found = account(wrong).violations
         assert any(sentence in words for words in found), (sentence, found)
