@@ -95,7 +95,8 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_search(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--budget", default="60s", metavar="TIME", help="for the whole call, such as 90s, 10m or 1h")
+    text = "for the whole call, of prove for each statement, such as 90s, 10m or 1h"
+    command.add_argument("--budget", default="60s", metavar="TIME", help=text)
     command.add_argument("--seed", type=int, default=0, metavar="N")
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
