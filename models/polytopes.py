@@ -17,12 +17,22 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction
+from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, as_fraction
 
 if TYPE_CHECKING:
     from flint import fmpq
 
-__all__ = ["LinearRow", "Piece", "affine_dimension", "outermost", "polytope_vertices", "value_at"]
+__all__ = [
+    "LinearRow",
+    "Piece",
+    "affine_dimension",
+    "best_vertex",
+    "capacity_rows",
+    "full_rows",
+    "outermost",
+    "polytope_vertices",
+    "value_at",
+]
 
 LinearRow: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
 """({i: a_i}, b) for sum_i a_i x_i <= b or = b."""
@@ -63,6 +73,25 @@ class Piece:
 def value_at(row: LinearRow, point: Sequence[Fraction]) -> Fraction:
     """The left side of a row at a point."""
     return sum((a * point[i] for i, a in row[0].items()), Fraction(0))
+
+
+def capacity_rows(arcs: ExactArcs) -> dict[int, LinearRow]:
+    """For each row i R + r that somebody needs: what is used of it, in parts of what there is, is at most 1."""
+    found: dict[int, dict[int, Fraction]] = {}
+    for a, load in enumerate(arcs.load):
+        for row, part in load:
+            found.setdefault(row, {})[a] = part
+    return {row: (found[row], Fraction(1)) for row in sorted(found)}
+
+
+def full_rows(capacities: Mapping[int, LinearRow], vertices: Sequence[Rationals]) -> tuple[int, ...]:
+    """Which of the capacities are full at all vertices."""
+    return tuple(row for row, load in capacities.items() if all(value_at(load, x) == load[1] for x in vertices))
+
+
+def best_vertex(cost: Rationals, vertices: Iterable[Rationals]) -> tuple[Fraction, Rationals]:
+    """The largest value of cost . x and the vertex that attains it; of equal ones the lexicographically largest."""
+    return max((value_at((dict(enumerate(cost)), Fraction(0)), x), x) for x in vertices)
 
 
 def affine_dimension(points: Sequence[Rationals]) -> int:

@@ -11,7 +11,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import is_vector, rational
-from fairalloc.models.polytopes import Piece
+from fairalloc.models.polytopes import Piece, best_vertex
 from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.models.tables import Grid
 
@@ -111,9 +111,7 @@ class SolutionSet:
         ------
         InstanceError : another objective
         """
-        cost = linear_objective(self.instance, objective)
-        values = ((sum((c * v for c, v in zip(cost, x, strict=True)), Fraction(0)), x) for x in self.vertices)
-        return Best(*max(values))
+        return Best(*best_vertex(linear_objective(self.instance, objective), self.vertices))
 
     def __repr__(self) -> str:
         return f"<{self.mechanism} answers of {str(self).splitlines()[0]}>"

@@ -38,13 +38,13 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, rational
-from fairalloc.models.polytopes import LinearRow, Piece, polytope_vertices, value_at
+from fairalloc.models.polytopes import LinearRow, Piece, capacity_rows, full_rows, polytope_vertices
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces
 
-__all__ = ["equilibrium_pieces"]
+__all__ = ["equilibrium_pieces", "one_server_each"]
 
 LARGEST = 10
 """Arcs in (b), whose polytope is cut out of a box."""
@@ -72,13 +72,18 @@ def equilibrium_pieces(item: AlphaPfVds, instance: Instance, largest: int) -> tu
         return ps_dsf_pieces(instance, largest)  # (a)
     if all(game.alpha[i] == 1 or game.A[i] == 0 for i in others):
         return (_bargains(instance),)  # (b)
-    if len(set(instance.arcs.user.tolist())) == len(instance.arcs):
+    if one_server_each(instance):
         return (_one_by_one(item, game, instance),)  # (c)
     first = next(i for i in others if not (game.alpha[i] == 1 or game.A[i] == 0))
     raise NotApplicable(
         f"with alpha = {game.alpha[first]:g} at server {instance.servers[first]!r} tasks of equilibria need not be unique, and "
         "they are irrational in general, so they are not listed"
     )
+
+
+def one_server_each(instance: Instance) -> bool:
+    """Whether nobody may use two servers, nor has two variants on one."""
+    return len(set(instance.arcs.user.tolist())) == len(instance.arcs)
 
 
 def _indifferent(instance: Instance, i: int) -> bool:
@@ -111,21 +116,11 @@ def _with_totals(instance: Instance, u: Rationals) -> Piece:
     """The polytope of all x with the totals u > 0; without vertices where these do not fit, or somebody has none."""
     arcs, gamma = exact_arcs(instance), exact_monopolies(instance)
     totals: list[LinearRow] = [({a: ONE for a, user in enumerate(arcs.user) if user == n}, u[n]) for n in range(instance.N)]
-    loads = _loads(arcs)
+    loads = capacity_rows(arcs)
     found = polytope_vertices([ZERO] * len(gamma), gamma, totals, loads.values()) if all(u) else []
     vertices = tuple(sorted(found))
-    full = tuple(row for row, load in loads.items() if all(value_at(load, x) == 1 for x in vertices))
     signs: list[LinearRow] = [({a: -ONE}, ZERO) for a in range(len(gamma))]
-    return Piece(full, tuple(totals), (*loads.values(), *signs), vertices)
-
-
-def _loads(arcs: ExactArcs) -> dict[int, LinearRow]:
-    """For each row i R + r that somebody needs: what is used of it, in parts, is at most 1."""
-    found: dict[int, dict[int, Fraction]] = {}
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            found.setdefault(row, {})[a] = part
-    return {row: (found[row], ONE) for row in sorted(found)}
+    return Piece(full_rows(loads, vertices), tuple(totals), (*loads.values(), *signs), vertices)
 
 
 # ---- (c) ------------------------------------------------------------------------------------------------------------

@@ -19,14 +19,14 @@ Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an
 Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.polytopes import LinearRow, Piece, outermost, polytope_vertices, value_at
+from fairalloc.models.polytopes import LinearRow, Piece, capacity_rows, full_rows, outermost, polytope_vertices
 from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.ps_dsf import unit
 
@@ -68,10 +68,10 @@ def ps_dsf_pieces(instance: Instance, largest: int = LARGEST) -> tuple[Piece, ..
     if reason := too_large(instance, largest):
         raise NotApplicable(reason)
     arcs = exact_arcs(instance)
-    gamma, shares = exact_monopolies(instance), unit(instance, arcs)
+    gamma, shares, capacities = exact_monopolies(instance), unit(instance, arcs), capacity_rows(arcs)
     found: dict[tuple[Rationals, ...], Piece] = {}
     for choice in product(*_choices(instance, arcs)):
-        piece = _piece(arcs, gamma, shares, choice)
+        piece = _piece(arcs, gamma, shares, capacities, choice)
         found.setdefault(piece.vertices, piece)
     found.pop((), None)
     return outermost(found.values())
@@ -96,24 +96,21 @@ def _at_server(arcs: ExactArcs, here: Sequence[int]) -> Iterator[ServerChoice]:
                 yield ServerChoice(frozenset(chosen), frozenset(here) - frozenset(used), frozenset(pairs))
 
 
-def _piece(arcs: ExactArcs, gamma: Rationals, shares: Rationals, choice: Sequence[ServerChoice]) -> Piece:
+def _piece(
+    arcs: ExactArcs, gamma: Rationals, shares: Rationals, capacities: Mapping[int, LinearRow], choice: Sequence[ServerChoice]
+) -> Piece:
     """Step 2; without vertices where the polytope is empty."""
     closed = frozenset().union(*(one.closed for one in choice))
     full = frozenset().union(*(one.full for one in choice))
     zero, one = Fraction(0), Fraction(1)
     high = [zero if a in closed else most for a, most in enumerate(gamma)]
-    loads: list[dict[int, Fraction]] = [{} for _ in range(arcs.rows)]
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            loads[row][a] = part
-    equations = [(loads[row], one) for row in sorted(full)]
-    others: list[LinearRow] = [(load, one) for row, load in enumerate(loads) if load and row not in full]
+    equations = [capacities[row] for row in sorted(full)]
+    others = [load for row, load in capacities.items() if row not in full]
     others += [_order(arcs, shares, m, n) for m, n in sorted(frozenset().union(*(part.below for part in choice)))]
     vertices = tuple(sorted(polytope_vertices([zero] * len(gamma), high, equations, others)))
-    always = [row for row, load in enumerate(loads) if load and all(value_at((load, one), x) == 1 for x in vertices)]
     empty = [({a: one}, zero) for a in sorted(closed)]
     signs = [({a: -one}, zero) for a in range(len(gamma)) if a not in closed]
-    return Piece(tuple(always), (*equations, *empty), (*others, *signs), vertices)
+    return Piece(full_rows(capacities, vertices), (*equations, *empty), (*others, *signs), vertices)
 
 
 def _order(arcs: ExactArcs, shares: Rationals, m: int, n: int) -> LinearRow:

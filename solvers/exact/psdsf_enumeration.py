@@ -6,7 +6,6 @@
 Larger instances are for the mixed-integer program of formulations/ps_dsf.py, by `cvxpy:highs` or `pyomo:highs`.
 """
 
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals
+from fairalloc.models.polytopes import best_vertex
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces, too_large
 from fairalloc.solvers.method import Answer, Limits, Method, Session
@@ -49,13 +48,9 @@ class PsDsfEnumeration(Method):
         assert isinstance(mechanism, PsDsf)
         assert mechanism.objective is not None
         session, cost = self.open(mechanism, instance, limits), linear_objective(instance, mechanism.objective)
-
-        def value(x: Rationals) -> tuple[Fraction, Rationals]:
-            return sum((c * v for c, v in zip(cost, x, strict=True)), Fraction(0)), x
-
         with session.phase("solve"):
             vertices = [x for piece in ps_dsf_pieces(instance) for x in piece.vertices]  # 1
-            _, x = max(map(value, vertices))  # 2
+            _, x = best_vertex(cost, vertices)  # 2
         session.count(len(vertices))
         kappa = levels(instance, x)
         assert kappa is not None, "every vertex is PS-DSF"

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
+from fairalloc.analysis.solution_sets.game import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
@@ -166,7 +167,7 @@ def _allows_several(allocation: Allocation) -> bool:
 def has_one(allocation: Allocation) -> bool:
     """Whether the game has one equilibrium: nobody may use two servers, and every server is a strictly concave program."""
     instance = allocation.instance
-    alone = len(set(instance.arcs.user.tolist())) == len(instance.arcs)
+    alone = one_server_each(instance)
     return allocation.mechanism != "njc" and alone and instance.single_variant and not np.isfinite(instance.max_tasks).any()
 
 
