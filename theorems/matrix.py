@@ -135,6 +135,10 @@ class Matrix:
         number = str([*self.notes].index(cell.note) + 1) if cell.note else ""
         return cell.quantifier, self.sizes.get(cell.size, ""), number
 
+    def _marked(self, cell: Cell) -> str:
+        """The symbol with its marks."""
+        return "".join((cell.symbol, *self._marks(cell)))
+
     def _numbered(self) -> list[tuple[str, str, list[str]]]:
         return [(str(k), note, names) for k, (note, names) in enumerate(self.notes.items(), start=1)]
 
@@ -197,10 +201,7 @@ class Matrix:
 
     def _widths(self, mechanism: str, columns: Sequence[Column]) -> list[int]:
         heads = [_short(column.family) if column.family else max(_folded(mechanism, HEAD), key=len) for column in columns]
-        cells = [
-            [len("".join((self.cells[name, column].symbol, *self._marks(self.cells[name, column])))) for name in self.properties]
-            for column in columns
-        ]
+        cells = [[len(self._marked(self.cells[name, column])) for name in self.properties] for column in columns]
         return [max(len(head), *sizes, 2) for head, sizes in zip(heads, cells, strict=True)]
 
     def _block(self, block: Sequence[tuple[str, list[Column]]]) -> Iterator[str]:
@@ -220,23 +221,16 @@ class Matrix:
         for name in self.properties:
             *above, last = _folded(name, LABEL)
             yield from above
-            cells = [self.cells[name, column] for column in columns]
-            texts = ["".join((cell.symbol, *self._marks(cell))) for cell in cells]
+            texts = [self._marked(self.cells[name, column]) for column in columns]
             yield " ".join([last.ljust(LABEL), *(text.ljust(k) for text, k in zip(texts, widths, strict=True))])
 
     # ---- to print, and with links -----------------------------------------------------------------------------------
 
     def markdown(self) -> str:
         """The table of the symbols with their marks, and the notes."""
-        rows = [
-            [
-                name,
-                *("".join((cell.symbol, *self._marks(cell))) for cell in (self.cells[name, column] for column in self.columns)),
-            ]
-            for name in self.properties
-        ]
+        rows = [[name, *(self._marked(self.cells[name, column]) for column in self.columns)] for name in self.properties]
         notes = [*self.legend, *(f"{k} {note} [{', '.join(names)}]" for k, note, names in self._numbered())]
-        lines = [line for note in notes for line in (f"- {note}",)]
+        lines = [f"- {note}" for note in notes]
         return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, lines).markdown()
 
     def latex(self) -> str:
