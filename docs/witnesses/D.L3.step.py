@@ -104,6 +104,11 @@ def complaint_rows(requests, entitlements, way):
     return rows, sides
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -131,7 +136,7 @@ def numerator_that_does_not_vanish(requests, entitlements, x, upper, lower):
     gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
     n, j = max(gaps, key=lambda place: abs(gaps[place]))
     assert gaps[n, j] != 0
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": n + 1, "resource": j + 1, "gap": gaps[n, j]}
+    return {"x": listed(x), "user": n + 1, "resource": j + 1, "gap": gaps[n, j]}
 
 
 found = numerator_that_does_not_vanish(requests, entitlements, x, upper, lower)

@@ -17,6 +17,11 @@ requests = exact([[1], [1]])
 x = exact(["1/4", "1/6"])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def matrix_of_13(requests, x):
     """x_i nu_i = c e_i (12) with nu_i = sum_j b_ij, b_ij = r_ij / s_j, s_j the slacks, dummies included.
 
@@ -30,7 +35,7 @@ def matrix_of_13(requests, x):
     b = [[r / s for r, s in zip(row, slacks)] for row in rows]
     entry = {(i, k): x[i] * sum(p * q for p, q in zip(b[i], b[k])) for i in users for k in users if i != k}
     i, k = next(place for place in entry if entry[place] != entry[place[::-1]])
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}
+    return {"x": listed(x), "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}
 
 
 found = matrix_of_13(requests, x)

@@ -17,13 +17,18 @@ requests = exact([[1]])
 x = exact([0])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def boundary_where_f_is_finite(requests, x):
     """The terms of f have logarithms of slacks, those of resources and 1 - x_i of the dummies, and diverge where one is 0."""
     slacks = [1 - sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))] + [1 - v for v in x]
     assert min(x) == 0
     assert max(x) <= 1
     assert min(slacks) > 0
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "slacks": "(" + ", ".join(map(str, slacks)) + ")"}
+    return {"x": listed(x), "slacks": listed(slacks)}
 
 
 found = boundary_where_f_is_finite(requests, x)

@@ -19,6 +19,11 @@ entitlements = exact(["1/2", "1/2"])
 x = exact([1, 0])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -35,7 +40,7 @@ def pareto_optimum_with_complaint(requests, entitlements, x):
     assert all(0 <= v <= 1 for v in x)
     assert not no_complaint(requests, entitlements, x)
     short = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if v < 1 and v * row[0] < e]
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, entitlements)]
+    texts = [*map(listed, (x, entitlements))]
     return {"x": texts[0], "e": texts[1], "user": short[0] + 1}
 
 

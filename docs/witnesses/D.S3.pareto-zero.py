@@ -20,6 +20,11 @@ x = exact([1, 0])
 better = exact([1, 1])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -36,7 +41,7 @@ def njc_without_pareto_optimality(requests, entitlements, x, better):
     assert all(0 <= a <= b <= 1 for a, b in zip(x, better))
     assert x != better
     assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in range(len(requests[0])))
-    texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
+    texts = map(listed, (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
 
 

@@ -19,6 +19,11 @@ entitlements = exact(["1/3", "1/3", "1/3"])
 x = exact([1, "1/3", "5/12"])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -35,7 +40,7 @@ def njc_with_envy(requests, entitlements, x):
     worth = {(n, m): min([F(1)] + [x[m] * s / r for s, r in zip(requests[m], requests[n]) if r]) for n, m in pairs}
     n, m = max(pairs, key=lambda pair: worth[pair] - x[pair[0]])
     assert worth[n, m] > x[n]
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
+    return {"x": listed(x), "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
 
 
 found = njc_with_envy(requests, entitlements, x)

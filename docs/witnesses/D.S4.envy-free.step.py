@@ -22,6 +22,11 @@ user = 0
 envied = 2
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -38,7 +43,7 @@ def imitation_without_gain(requests, entitlements, x, after, user, envied):
     worth = min([F(1)] + [x[envied] * s / r for s, r in zip(requests[envied], requests[user]) if r])
     got = min([F(1)] + [after[user] * s / r for s, r in zip(copied[user], requests[user]) if r])
     assert worth > x[user] >= got
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, after)]
+    texts = [*map(listed, (x, after))]
     return {"x": texts[0], "after": texts[1], "user": user + 1, "envied": envied + 1, "have": x[user], "got": got}
 
 

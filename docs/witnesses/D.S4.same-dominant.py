@@ -20,6 +20,11 @@ x = exact(["1/3", "5/12", 1])
 better = exact(["3/8", "3/8", 1])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -37,7 +42,7 @@ def njc_that_is_not_drf(requests, entitlements, x, better):
     assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in resources)
     shares = [sorted(v * max(row) / e for v, row, e in zip(part, requests, entitlements)) for part in (x, better)]
     assert shares[0] < shares[1]
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, better, *shares)]
+    texts = [*map(listed, (x, better, *shares))]
     return dict(zip(("x", "better", "shares", "others"), texts))
 
 

@@ -19,6 +19,11 @@ entitlements = exact([1])
 x = exact([1])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -31,7 +36,7 @@ def entitlement_missed(requests, entitlements, x):
     """An NJC allocation in which somebody has x_i r_ij = e_i for no resource j."""
     assert no_complaint(requests, entitlements, x)
     missed = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if all(v * r != e for r in row)]
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": missed[0] + 1, "e": entitlements[missed[0]]}
+    return {"x": listed(x), "user": missed[0] + 1, "e": entitlements[missed[0]]}
 
 
 found = entitlement_missed(requests, entitlements, x)

@@ -79,6 +79,11 @@ def complaint_rows(requests, entitlements, way):
     return rows, sides
 
 
+def part_of_the_truth(part, reported, needed):
+    """The part of its request that a user can run with this part of the reported one, at most all."""
+    return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
+
+
 def reasons(count, resources):
     """All ways to give each user a reason: a resource, or -1 for all of its request."""
     ways = [[]]
@@ -95,7 +100,7 @@ def misreport_that_helps(requests, reported, entitlements, user, most_before, le
     unit = [F(int(n == user)) for n in range(len(requests))]
     before = bound(requests, entitlements, unit, most_before)
     least = -bound(reported, entitlements, [-v for v in unit], least_after)
-    after = min([F(1)] + [least * told / needed for told, needed in zip(reported[user], requests[user]) if needed])
+    after = part_of_the_truth(least, reported[user], requests[user])
     assert before < after
     return {"user": user + 1, "before": before, "after": after}
 

@@ -17,6 +17,11 @@ requests = exact([["1/2"], [1]])
 vertices = exact([[0, 0], [0, 1], [1, 0], [1, "1/2"]])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def region_with_many_vertices(requests, vertices):
     """0 <= x <= 1 and sum_i x_i r_ij <= 1 for two users: a vertex fulfils two of these with equality that are independent."""
     assert len(requests) == 2
@@ -29,7 +34,7 @@ def region_with_many_vertices(requests, vertices):
         assert any(a[0] * b[1] != a[1] * b[0] for a in tight for b in tight)
     different = {tuple(x) for x in vertices}
     assert len(different) > 3
-    return {"count": len(different), "vertices": ", ".join("(" + ", ".join(map(str, x)) + ")" for x in vertices)}
+    return {"count": len(different), "vertices": ", ".join(listed(x) for x in vertices)}
 
 
 found = region_with_many_vertices(requests, vertices)

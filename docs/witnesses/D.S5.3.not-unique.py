@@ -20,6 +20,11 @@ x = exact(["1/3", "5/12", 1])
 other = exact(["5/12", "1/3", 1])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -36,7 +41,7 @@ def two_allocations_without_complaints(requests, entitlements, x, other):
     assert x != other
     assert no_complaint(requests, entitlements, x)
     assert no_complaint(requests, entitlements, other)
-    texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, other))
+    texts = map(listed, (x, other))
     return dict(zip(("x", "other"), texts))
 
 

@@ -20,6 +20,11 @@ x = exact([1, 0])
 better = exact([1, 1])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -35,7 +40,7 @@ def two_allocations_of_two_users(requests, entitlements, x, better):
     assert x != better
     assert no_complaint(requests, entitlements, x)
     assert no_complaint(requests, entitlements, better)
-    texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
+    texts = map(listed, (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
 
 

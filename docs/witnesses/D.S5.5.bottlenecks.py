@@ -20,6 +20,11 @@ x = exact(["2/15", "86/105", "16/35"])
 other = exact(["4/15", "4/5", "4/15"])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -35,7 +40,7 @@ def two_sets_of_bottlenecks(requests, entitlements, x, other):
         assert no_complaint(requests, entitlements, part)
         found.append([j + 1 for j in range(len(requests[0])) if sum(v * row[j] for v, row in zip(part, requests)) == 1])
     assert found[0] != found[1]
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, other)]
+    texts = [*map(listed, (x, other))]
     return {"x": texts[0], "other": texts[1], "full": found[0], "others": found[1]}
 
 

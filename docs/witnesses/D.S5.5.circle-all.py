@@ -18,6 +18,11 @@ entitlements = exact(["1/4", "1/4", "1/4", "1/4"])
 x = exact(["1/4", "1/4", "1/4", "1/2"])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -32,7 +37,7 @@ def eighth_solution_of_the_circle(requests, entitlements, x):
     printed = [[F(3, 8) if n in pair else F(1, 4) for n in range(4)] for pair in pairs] + [[F(1, 3)] * 4]
     assert all(no_complaint(requests, entitlements, one) for one in [*printed, x])
     assert x not in printed
-    return {"x": "(" + ", ".join(map(str, x)) + ")"}
+    return {"x": listed(x)}
 
 
 found = eighth_solution_of_the_circle(requests, entitlements, x)

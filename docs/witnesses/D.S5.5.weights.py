@@ -19,6 +19,11 @@ x = exact(["1/2", "1/2", "1/2"])
 prices = exact(["2/5", "3/5"])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -43,7 +48,7 @@ def one_end_for_all_weights(requests, entitlements, x, prices):
     for e in entitlements:
         for u in (1 - F(1, 10**5), 1 + F(1, 10**5)):  # u + 1/u - 2 grows as u leaves 1
             assert e * (1 / u + u - 2) > delta
-    return {"end": "(" + ", ".join(map(str, x)) + ")"}
+    return {"end": listed(x)}
 
 
 found = one_end_for_all_weights(requests, entitlements, x, prices)

@@ -19,6 +19,11 @@ entitlements = exact([1, 0])
 x = exact([1, 0])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def no_complaint(requests, entitlements, x):
     """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
     used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -37,7 +42,7 @@ def dummy_that_justifies(requests, entitlements, x):
     assert all(any(v * row[j] >= e for j in full) for v, row, e in zip(x, dummies, entitlements))
     assert not no_complaint(requests, entitlements, x)
     n = next(n for n in users if entitlements[n] == 0 and x[n] < 1)
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, entitlements)]
+    texts = [*map(listed, (x, entitlements))]
     return {"x": texts[0], "e": texts[1], "user": x.index(F(1)) + 1, "other": n + 1}
 
 

@@ -55,17 +55,22 @@ def lexicographic(demands, capacities, eligible, unit, tasks, rounds):
     return len(kept) == len(demands) and fits(demands, capacities, eligible, tasks)
 
 
-def drfh_without_sharing_incentive(demands, capacities, eligible, weights, tasks, rounds):
-    """DRFH: shares of the global dominant resource. All answers have these totals."""
-    total = [sum(column) for column in zip(*capacities)]
-    unit = [w * alone(d, total) for d, w in zip(demands, weights)]
-    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
+def short_of_its_part(demands, capacities, eligible, weights, tasks):
+    """The user with the least of what it could run on its part, by weight, of every server that it may use; it has less."""
     own = [sum(alone(d, c) for c, may in zip(capacities, places) if may) for d, places in zip(demands, eligible)]
     part = [v * w / sum(weights) for v, w in zip(own, weights)]
     short = [sum(x) / v for x, v in zip(tasks, part)]
     n = short.index(min(short))
     assert short[n] < 1
     return {"user": n + 1, "have": sum(tasks[n]), "part": part[n]}
+
+
+def drfh_without_sharing_incentive(demands, capacities, eligible, weights, tasks, rounds):
+    """DRFH: shares of the global dominant resource. All answers have these totals."""
+    total = [sum(column) for column in zip(*capacities)]
+    unit = [w * alone(d, total) for d, w in zip(demands, weights)]
+    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
+    return short_of_its_part(demands, capacities, eligible, weights, tasks)
 
 
 found = drfh_without_sharing_incentive(demands, capacities, eligible, weights, tasks, rounds)

@@ -41,6 +41,11 @@ def fits(demands, capacities, eligible, tasks):
     return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def merit_gradient(demands, capacities, eligible, weights, A, B, tasks, prices):
     """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for alpha = 2.
 
@@ -108,7 +113,7 @@ def direction_without_descent(demands, capacities, eligible, weights, tasks, pri
             assert v == 0 or slope == 0
             moves.append(v)
     assert any(moves)
-    return {"moves": "(" + ", ".join(map(str, moves)) + ")"}
+    return {"moves": listed(moves)}
 
 
 found = direction_without_descent(demands, capacities, eligible, weights, tasks, prices, factors)

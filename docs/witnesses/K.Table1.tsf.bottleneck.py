@@ -58,10 +58,11 @@ def lexicographic(demands, capacities, eligible, unit, tasks, rounds):
     return len(kept) == len(demands) and fits(demands, capacities, eligible, tasks)
 
 
-def tsf_without_bottleneck_fairness(demands, capacities, eligible, weights, tasks, rounds, resource, user, better):
-    """TSF, with these totals in all answers; one resource is dominant for all at every server they may use (K Def. 2)."""
-    unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
-    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
+def more_of_the_bottleneck(demands, capacities, eligible, weights, tasks, resource, user, better):
+    """The resource is dominant for all at every server they may use (K Def. 2); in `better`, which fits, the user has more of it.
+
+    And nobody who has as little of it as the user, by weight, has less.
+    """
     for d, places in zip(demands, eligible):
         here = [c for c, may in zip(capacities, places) if may and alone(d, c) > 0]
         assert all(c[resource] == alone(d, c) * d[resource] for c in here)
@@ -70,6 +71,13 @@ def tsf_without_bottleneck_fairness(demands, capacities, eligible, weights, task
     assert more[user] > have[user]
     assert all(b >= a for a, b in zip(have, more) if a <= have[user])
     return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
+
+
+def tsf_without_bottleneck_fairness(demands, capacities, eligible, weights, tasks, rounds, resource, user, better):
+    """TSF, with these totals in all answers; one resource is dominant for all at every server they may use (K Def. 2)."""
+    unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
+    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
+    return more_of_the_bottleneck(demands, capacities, eligible, weights, tasks, resource, user, better)
 
 
 found = tsf_without_bottleneck_fairness(demands, capacities, eligible, weights, tasks, rounds, resource, user, better)

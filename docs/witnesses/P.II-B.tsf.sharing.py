@@ -55,17 +55,22 @@ def lexicographic(demands, capacities, eligible, unit, tasks, rounds):
     return len(kept) == len(demands) and fits(demands, capacities, eligible, tasks)
 
 
-def tsf_without_sharing_incentive(demands, capacities, eligible, weights, tasks, rounds):
-    """TSF: shares of what a user would run alone on all servers, those it may not use included. All answers have these totals."""
-    unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
-    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
-    assert all(any(places[i] for places in eligible) for i in range(len(capacities)))  # nobody's server is idle
+def short_of_its_part(demands, capacities, eligible, weights, tasks):
+    """The user with the least of what it could run on its part, by weight, of every server that it may use; it has less."""
     own = [sum(alone(d, c) for c, may in zip(capacities, places) if may) for d, places in zip(demands, eligible)]
     part = [v * w / sum(weights) for v, w in zip(own, weights)]
     short = [sum(x) / v for x, v in zip(tasks, part)]
     n = short.index(min(short))
     assert short[n] < 1
     return {"user": n + 1, "have": sum(tasks[n]), "part": part[n]}
+
+
+def tsf_without_sharing_incentive(demands, capacities, eligible, weights, tasks, rounds):
+    """TSF: shares of what a user would run alone on all servers, those it may not use included. All answers have these totals."""
+    unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
+    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
+    assert all(any(places[i] for places in eligible) for i in range(len(capacities)))  # nobody's server is idle
+    return short_of_its_part(demands, capacities, eligible, weights, tasks)
 
 
 found = tsf_without_sharing_incentive(demands, capacities, eligible, weights, tasks, rounds)

@@ -44,6 +44,11 @@ def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):
     return len(kept) == len(demands) and packed(demands, capacity, tasks)
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def packed(demands, capacity, tasks):
     """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
     each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
@@ -59,7 +64,7 @@ def drf_not_realised(demands, capacities, weights, x, rounds, prices):
     paid = sum(v * min(sum(p * q for p, q in zip(row, d)) for row in prices) for v, d in zip(x, demands))
     value = sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity))
     assert paid > value
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "paid": paid, "value": value}
+    return {"x": listed(x), "paid": paid, "value": value}
 
 
 found = drf_not_realised(demands, capacities, weights, x, rounds, prices)

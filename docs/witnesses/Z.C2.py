@@ -19,6 +19,11 @@ capacity = exact([1])
 points = exact([[[0], ["1/2"]], [[1], [0]]])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def packed(demands, capacity, tasks):
     """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
     each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
@@ -33,8 +38,7 @@ def pivots_of_two_allocations(variants, capacity, points):
     changed = [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
     i, j = min(u[n] for n in changed), min(v[n] for n in changed)
     assert (sorted(v) > sorted(u)) != (j > i)
-    texts = [", ".join(map(str, part)) for part in (u, v, sorted(u), sorted(v))]
-    first, second, before, after = (f"({text})" for text in texts)
+    first, second, before, after = map(listed, (u, v, sorted(u), sorted(v)))
     return {"first": first, "second": second, "i": i, "j": j, "larger": sorted(v) > sorted(u), "before": before, "after": after}
 
 

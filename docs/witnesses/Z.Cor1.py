@@ -39,6 +39,11 @@ def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):
     return len(kept) == len(demands) and packed(demands, capacity, tasks)
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def packed(demands, capacity, tasks):
     """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
     each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
@@ -55,7 +60,7 @@ def pivot_with_more(variants, capacity, weights, tasks, rounds, points):
     pivots = [n for n in changed if u[n] == min(u[m] for m in changed)]
     n = max(pivots, key=lambda m: v[m])
     assert v[n] > u[n]
-    first, second = ("(" + ", ".join(map(str, part)) + ")" for part in (u, v))
+    first, second = (listed(part) for part in (u, v))
     return {"first": first, "second": second, "user": n + 1, "have": u[n], "more": v[n]}
 
 

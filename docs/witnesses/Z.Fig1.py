@@ -18,6 +18,11 @@ capacity = exact([11, 11, 13])
 tasks = exact([["31/6", "2/3", "35/12"]])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def packed(demands, capacity, tasks):
     """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
     each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
@@ -30,7 +35,7 @@ def packing_of_fig_1(variants, capacity, tasks):
     assert packed(variants, capacity, printed)
     assert packed(variants, capacity, tasks)
     assert sum(tasks[0]) > sum(printed[0])
-    return {"printed": sum(printed[0]), "better": "(" + ", ".join(map(str, tasks[0])) + ")", "value": sum(tasks[0])}
+    return {"printed": sum(printed[0]), "better": listed(tasks[0]), "value": sum(tasks[0])}
 
 
 found = packing_of_fig_1(variants, capacity, tasks)

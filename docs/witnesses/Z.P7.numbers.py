@@ -25,6 +25,11 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def packed(demands, capacity, tasks):
     """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
     each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
@@ -43,7 +48,7 @@ def utility_of_proposition_7(demands, capacity, reported, tasks, prices):
     assert sum(p * c for p, c in zip(prices, capacity)) == 2
     bundle = [tasks[1] * q for q in reported[1]]
     assert alone(demands[1], bundle) > F("0.835")
-    return {"bundle": "(" + ", ".join(map(str, bundle)) + ")", "worth": alone(demands[1], bundle)}
+    return {"bundle": listed(bundle), "worth": alone(demands[1], bundle)}
 
 
 found = utility_of_proposition_7(demands, capacity, reported, tasks, prices)

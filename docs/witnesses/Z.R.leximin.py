@@ -22,6 +22,11 @@ prices = exact([2])
 better = exact(["2/3", "2/3"])
 
 
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def nash_bargain(demands, capacity, weights, x, prices):
     """What x_n > 0 tasks cost is w_n or more at prices at which the pool costs sum w: x is the only maximum of sum w_n log x_n.
 
@@ -45,7 +50,7 @@ def nash_bargain_that_is_not_lmmf(demands, capacity, weights, x, prices, better)
     assert nash_bargain(demands, capacity, weights, x, prices)
     assert packed([[d] for d in demands], capacity, [[v] for v in better])
     assert sorted(better) > sorted(x)
-    return {"have": "(" + ", ".join(map(str, sorted(x))) + ")", "better": "(" + ", ".join(map(str, sorted(better))) + ")"}
+    return {"have": listed(sorted(x)), "better": listed(sorted(better))}
 
 
 found = nash_bargain_that_is_not_lmmf(demands, capacity, weights, x, prices, better)

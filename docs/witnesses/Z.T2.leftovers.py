@@ -43,6 +43,14 @@ def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):
     return len(kept) == len(demands) and packed(demands, capacity, tasks)
 
 
+def most_envious(demands, held, have):
+    """Who could run the most, in parts of what it has, with what another one holds, and who that is; it is more than it has."""
+    pairs = [(n, m) for n in range(len(have)) for m in range(len(have)) if n != m]
+    n, m = max(pairs, key=lambda pair: alone(demands[pair[0]], held[pair[1]]) / have[pair[0]])
+    assert alone(demands[n], held[m]) > have[n]
+    return {"user": n + 1, "envied": m + 1, "have": have[n], "more": alone(demands[n], held[m])}
+
+
 def packed(demands, capacity, tasks):
     """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
     each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
@@ -56,10 +64,7 @@ def envy_with_leftovers(demands, capacity, weights, tasks, rounds):
     assert set(weights) == {1}
     left = [c - sum(x[0] * d[r] for x, d in zip(tasks, demands)) for r, c in enumerate(capacity)]
     held = [[x[0] * q + rest for q, rest in zip(d, left)] for x, d in zip(tasks, demands)]
-    pairs = [(n, m) for n in range(len(tasks)) for m in range(len(tasks)) if n != m]
-    n, m = max(pairs, key=lambda pair: alone(demands[pair[0]], held[pair[1]]) / tasks[pair[0]][0])
-    assert alone(demands[n], held[m]) > tasks[n][0]
-    return {"user": n + 1, "envied": m + 1, "have": tasks[n][0], "more": alone(demands[n], held[m])}
+    return most_envious(demands, held, [x[0] for x in tasks])
 
 
 found = envy_with_leftovers(demands, capacity, weights, tasks, rounds)

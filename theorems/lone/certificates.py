@@ -1,6 +1,6 @@
 """Rational answers and prices for lone scripts, from the exact solvers; the scripts check them again by themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -8,12 +8,22 @@ import numpy as np
 
 from fairalloc.analysis.certificates.construct import certify
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
-from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import exact_arcs
 
-__all__ = ["by_server", "farkas", "least_prices", "lexicographic_answer", "multipliers", "of_variants", "rational_answer"]
+__all__ = [
+    "by_server",
+    "farkas",
+    "least_prices",
+    "lexicographic_answer",
+    "most_tasks",
+    "multipliers",
+    "of_variants",
+    "rational_answer",
+]
 
 F = Fraction
 Table = list[list[Fraction]]
@@ -67,6 +77,25 @@ def _per_unit(prices: Sequence[Fraction], pools: Table) -> Table:
     """Prices in parts of capacity as prices of units; 0 where there is no capacity."""
     R = len(pools[0])
     return [[prices[i * R + r] / c if c else F(0) for r, c in enumerate(row)] for i, row in enumerate(pools)]
+
+
+def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int, Fraction]) -> Optimum:
+    """Feasible tasks z (A,) in which some users together have most while others have at least so many.
+
+    Parameters
+    ----------
+    instance : the servers
+    gaining : whose tasks count
+    least : what a user keeps; feasible tasks that give it must exist
+    """
+    arcs = exact_arcs(instance)
+    load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
+    kept = [[F(-int(m == n)) for m in arcs.user] for n in least]
+    sides = np.array([F(1)] * arcs.rows + [-u for u in least.values()], dtype=object)
+    cost = np.array([F(int(m in gaining)) for m in arcs.user], dtype=object)
+    best = maximum(cost, np.array(load + kept, dtype=object), sides, True)
+    assert best is not None, "a bounded program with a feasible point"
+    return best
 
 
 def least_prices(demands: Table, needs: Sequence[Fraction | None], capacity: Sequence[Fraction]) -> list[Fraction]:

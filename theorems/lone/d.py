@@ -11,7 +11,7 @@ from fairalloc.models.polytopes import polytope_vertices
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import farkas, multipliers
-from fairalloc.theorems.lone.definitions import bound, complaint_rows, no_complaint, reasons
+from fairalloc.theorems.lone.definitions import bound, complaint_rows, listed, no_complaint, part_of_the_truth, reasons
 from fairalloc.theorems.lone.script import argument
 from fairalloc.theorems.papers.d.complaints import by_equations, complaint, data
 from fairalloc.theorems.papers.d.judges import drf_of, preferred
@@ -89,7 +89,7 @@ def njc_without_pareto_optimality(requests: Rows, entitlements: Row, x: Row, bet
     assert all(0 <= a <= b <= 1 for a, b in zip(x, better))
     assert x != better
     assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in range(len(requests[0])))
-    texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
+    texts = map(listed, (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
 
 
@@ -107,7 +107,7 @@ def two_allocations_of_two_users(requests: Rows, entitlements: Row, x: Row, bett
     assert x != better
     assert no_complaint(requests, entitlements, x)
     assert no_complaint(requests, entitlements, better)
-    texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, better, entitlements))
+    texts = map(listed, (x, better, entitlements))
     return dict(zip(("x", "better", "e"), texts))
 
 
@@ -122,7 +122,7 @@ def entitlement_missed(requests: Rows, entitlements: Row, x: Row) -> dict[str, A
     """An NJC allocation in which somebody has x_i r_ij = e_i for no resource j."""
     assert no_complaint(requests, entitlements, x)
     missed = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if all(v * r != e for r in row)]
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": missed[0] + 1, "e": entitlements[missed[0]]}
+    return {"x": listed(x), "user": missed[0] + 1, "e": entitlements[missed[0]]}
 
 
 def _off(d: Requests, x: Sequence[Fraction]) -> Fraction:
@@ -163,7 +163,7 @@ def misreport_that_helps(
     unit = [F(int(n == user)) for n in range(len(requests))]
     before = bound(requests, entitlements, unit, most_before)
     least = -bound(reported, entitlements, [-v for v in unit], least_after)
-    after = min([F(1)] + [least * told / needed for told, needed in zip(reported[user], requests[user]) if needed])
+    after = part_of_the_truth(least, reported[user], requests[user])
     assert before < after
     return {"user": user + 1, "before": before, "after": after}
 
@@ -183,7 +183,7 @@ def njc_with_envy(requests: Rows, entitlements: Row, x: Row) -> dict[str, Any]:
     worth = {(n, m): min([F(1)] + [x[m] * s / r for s, r in zip(requests[m], requests[n]) if r]) for n, m in pairs}
     n, m = max(pairs, key=lambda pair: worth[pair] - x[pair[0]])
     assert worth[n, m] > x[n]
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
+    return {"x": listed(x), "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
 
 
 def _imitation(case: Case) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def imitation_without_gain(requests: Rows, entitlements: Row, x: Row, after: Row
     worth = min([F(1)] + [x[envied] * s / r for s, r in zip(requests[envied], requests[user]) if r])
     got = min([F(1)] + [after[user] * s / r for s, r in zip(copied[user], requests[user]) if r])
     assert worth > x[user] >= got
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, after)]
+    texts = [*map(listed, (x, after))]
     return {"x": texts[0], "after": texts[1], "user": user + 1, "envied": envied + 1, "have": x[user], "got": got}
 
 
@@ -251,7 +251,7 @@ def njc_that_is_not_drf(requests: Rows, entitlements: Row, x: Row, better: Row) 
     assert all(sum(v * row[j] for v, row in zip(better, requests)) <= 1 for j in resources)
     shares = [sorted(v * max(row) / e for v, row, e in zip(part, requests, entitlements)) for part in (x, better)]
     assert shares[0] < shares[1]
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, better, *shares)]
+    texts = [*map(listed, (x, better, *shares))]
     return dict(zip(("x", "better", "shares", "others"), texts))
 
 
@@ -275,7 +275,7 @@ def dummy_that_justifies(requests: Rows, entitlements: Row, x: Row) -> dict[str,
     assert all(any(v * row[j] >= e for j in full) for v, row, e in zip(x, dummies, entitlements))
     assert not no_complaint(requests, entitlements, x)
     n = next(n for n in users if entitlements[n] == 0 and x[n] < 1)
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, entitlements)]
+    texts = [*map(listed, (x, entitlements))]
     return {"x": texts[0], "e": texts[1], "user": x.index(F(1)) + 1, "other": n + 1}
 
 
@@ -330,7 +330,7 @@ def region_with_many_vertices(requests: Rows, vertices: Rows) -> dict[str, Any]:
         assert any(a[0] * b[1] != a[1] * b[0] for a in tight for b in tight)
     different = {tuple(x) for x in vertices}
     assert len(different) > 3
-    return {"count": len(different), "vertices": ", ".join("(" + ", ".join(map(str, x)) + ")" for x in vertices)}
+    return {"count": len(different), "vertices": ", ".join(listed(x) for x in vertices)}
 
 
 def _vertices_of_two(requests: Rows) -> Rows:
@@ -354,7 +354,7 @@ def boundary_where_f_is_finite(requests: Rows, x: Row) -> dict[str, Any]:
     assert min(x) == 0
     assert max(x) <= 1
     assert min(slacks) > 0
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "slacks": "(" + ", ".join(map(str, slacks)) + ")"}
+    return {"x": listed(x), "slacks": listed(slacks)}
 
 
 @argument(
@@ -401,7 +401,7 @@ def matrix_of_13(requests: Rows, x: Row) -> dict[str, Any]:
     b = [[r / s for r, s in zip(row, slacks)] for row in rows]
     entry = {(i, k): x[i] * sum(p * q for p, q in zip(b[i], b[k])) for i in users for k in users if i != k}
     i, k = next(place for place in entry if entry[place] != entry[place[::-1]])
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}
+    return {"x": listed(x), "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}
 
 
 def _only_one(case: Case) -> dict[str, Any]:
@@ -436,7 +436,7 @@ def numerator_that_does_not_vanish(
     gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
     n, j = max(gaps, key=lambda place: abs(gaps[place]))
     assert gaps[n, j] != 0
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "user": n + 1, "resource": j + 1, "gap": gaps[n, j]}
+    return {"x": listed(x), "user": n + 1, "resource": j + 1, "gap": gaps[n, j]}
 
 
 @argument(
@@ -462,7 +462,7 @@ def one_end_for_all_weights(requests: Rows, entitlements: Row, x: Row, prices: R
     for e in entitlements:
         for u in (1 - F(1, 10**5), 1 + F(1, 10**5)):  # u + 1/u - 2 grows as u leaves 1
             assert e * (1 / u + u - 2) > delta
-    return {"end": "(" + ", ".join(map(str, x)) + ")"}
+    return {"end": listed(x)}
 
 
 @argument(
@@ -478,4 +478,4 @@ def eighth_solution_of_the_circle(requests: Rows, entitlements: Row, x: Row) -> 
     printed = [[F(3, 8) if n in pair else F(1, 4) for n in range(4)] for pair in pairs] + [[F(1, 3)] * 4]
     assert all(no_complaint(requests, entitlements, one) for one in [*printed, x])
     assert x not in printed
-    return {"x": "(" + ", ".join(map(str, x)) + ")"}
+    return {"x": listed(x)}

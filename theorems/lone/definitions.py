@@ -21,15 +21,20 @@ __all__ = [
     "fits",
     "lexicographic",
     "lexicographic_in_a_pool",
+    "listed",
     "merit_gradient",
+    "more_of_the_bottleneck",
+    "most_envious",
     "nash_bargain",
     "no_complaint",
     "no_descent",
     "packed",
+    "part_of_the_truth",
     "ps_dsf",
     "ps_dsf_rows",
     "reasons",
     "root",
+    "short_of_its_part",
     "vertex_equilibrium",
     "whole_root",
     "whole_tasks",
@@ -46,6 +51,11 @@ def exact(value: Any) -> Any:
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
+def listed(numbers: Any) -> str:
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def alone(demand: Row, capacity: Row) -> F:
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
@@ -58,6 +68,44 @@ def fits(demands: Rows, capacities: Rows, eligible: Places, tasks: Rows) -> bool
             if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
                 return False
     return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+
+
+# ---- properties -----------------------------------------------------------------------------------------------------------
+
+
+def short_of_its_part(demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows) -> dict[str, Any]:
+    """The user with the least of what it could run on its part, by weight, of every server that it may use; it has less."""
+    own = [sum(alone(d, c) for c, may in zip(capacities, places) if may) for d, places in zip(demands, eligible)]
+    part = [v * w / sum(weights) for v, w in zip(own, weights)]
+    short = [sum(x) / v for x, v in zip(tasks, part)]
+    n = short.index(min(short))
+    assert short[n] < 1
+    return {"user": n + 1, "have": sum(tasks[n]), "part": part[n]}
+
+
+def more_of_the_bottleneck(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, resource: int, user: int, better: Rows
+) -> dict[str, Any]:
+    """The resource is dominant for all at every server they may use (K Def. 2); in `better`, which fits, the user has more of it.
+
+    And nobody who has as little of it as the user, by weight, has less.
+    """
+    for d, places in zip(demands, eligible):
+        here = [c for c, may in zip(capacities, places) if may and alone(d, c) > 0]
+        assert all(c[resource] == alone(d, c) * d[resource] for c in here)
+    assert fits(demands, capacities, eligible, better)
+    have, more = ([sum(x) * d[resource] / w for x, d, w in zip(part, demands, weights)] for part in (tasks, better))
+    assert more[user] > have[user]
+    assert all(b >= a for a, b in zip(have, more) if a <= have[user])
+    return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
+
+
+def most_envious(demands: Rows, held: Rows, have: Row) -> dict[str, Any]:
+    """Who could run the most, in parts of what it has, with what another one holds, and who that is; it is more than it has."""
+    pairs = [(n, m) for n in range(len(have)) for m in range(len(have)) if n != m]
+    n, m = max(pairs, key=lambda pair: alone(demands[pair[0]], held[pair[1]]) / have[pair[0]])
+    assert alone(demands[n], held[m]) > have[n]
+    return {"user": n + 1, "envied": m + 1, "have": have[n], "more": alone(demands[n], held[m])}
 
 
 # ---- lexicographic max-min fairness ---------------------------------------------------------------------------------------
@@ -324,6 +372,11 @@ def at_most(rows: Rows, sides: Row, factors: Row, objective: Row) -> F:
     for k, worth in enumerate(objective):
         assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
     return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def part_of_the_truth(part: F, reported: Row, needed: Row) -> F:
+    """The part of its request that a user can run with this part of the reported one, at most all."""
+    return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
 
 
 def reasons(count: int, resources: int) -> list[list[int]]:

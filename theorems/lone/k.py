@@ -14,6 +14,7 @@ from fairalloc.theorems.lone.definitions import (
     deviation_of,
     equilibrium,
     fits,
+    listed,
     merit_gradient,
     no_descent,
     ps_dsf,
@@ -407,7 +408,7 @@ def direction_without_descent(
             assert v == 0 or slope == 0
             moves.append(v)
     assert any(moves)
-    return {"moves": "(" + ", ".join(map(str, moves)) + ")"}
+    return {"moves": listed(moves)}
 
 
 def _lemma_4(case: Case) -> dict[str, Any]:

@@ -4,14 +4,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from fairalloc.analysis.linear import maximum
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_server, least_prices, lexicographic_answer, rational_answer
+from fairalloc.theorems.lone.certificates import by_server, least_prices, lexicographic_answer, most_tasks, rational_answer
 from fairalloc.theorems.lone.d import bounds, of_case
 from fairalloc.theorems.lone.definitions import (
     alone,
@@ -20,14 +16,20 @@ from fairalloc.theorems.lone.definitions import (
     fits,
     lexicographic,
     lexicographic_in_a_pool,
+    listed,
+    more_of_the_bottleneck,
+    most_envious,
     nash_bargain,
     no_complaint,
     packed,
+    part_of_the_truth,
     ps_dsf,
+    short_of_its_part,
     vertex_equilibrium,
     whole_tasks,
 )
 from fairalloc.theorems.lone.k import prices_of
+from fairalloc.theorems.lone.properties import better_tasks
 from fairalloc.theorems.lone.script import argument, given
 from fairalloc.theorems.lone.z import answer, answers_of_both, points_by_variant
 from fairalloc.theorems.papers.d.complaints import by_equations, data
@@ -57,12 +59,7 @@ def drfh_without_sharing_incentive(
     total = [sum(column) for column in zip(*capacities)]
     unit = [w * alone(d, total) for d, w in zip(demands, weights)]
     assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
-    own = [sum(alone(d, c) for c, may in zip(capacities, places) if may) for d, places in zip(demands, eligible)]
-    part = [v * w / sum(weights) for v, w in zip(own, weights)]
-    short = [sum(x) / v for x, v in zip(tasks, part)]
-    n = short.index(min(short))
-    assert short[n] < 1
-    return {"user": n + 1, "have": sum(tasks[n]), "part": part[n]}
+    return short_of_its_part(demands, capacities, eligible, weights, tasks)
 
 
 def lexicographically_better(mechanism: str) -> Callable[[Case], dict[str, Any]]:
@@ -72,15 +69,9 @@ def lexicographically_better(mechanism: str) -> Callable[[Case], dict[str, Any]]
         found, instance, known = lexicographic_answer(case.instance, mechanism), case.instance, given(case)
         r = _bottleneck(known["demands"], known["capacities"], known["eligible"])
         amount = [sum(x) * d[r] / w for x, d, w in zip(found["tasks"], known["demands"], known["weights"], strict=True)]
-        arcs = exact_arcs(instance)
-        load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
         for n in range(instance.N):
-            kept = [m for m in range(instance.N) if amount[m] <= amount[n]]
-            own = [[F(-int(k == m)) for k in arcs.user] for m in kept]
-            sides = np.array([F(1)] * arcs.rows + [-sum(found["tasks"][m]) for m in kept], dtype=object)
-            cost = np.array([F(int(k == n)) for k in arcs.user], dtype=object)
-            best = maximum(cost, np.array(load + own, dtype=object), sides, True)
-            assert best is not None, "the answer is feasible"
+            kept = {m: sum(found["tasks"][m]) for m in range(instance.N) if amount[m] <= amount[n]}
+            best = most_tasks(instance, [n], kept)
             if best.value > sum(found["tasks"][n]):
                 return found | {"resource": r, "user": n, "better": by_server(instance, best.z)}
         raise AssertionError("the answer is max-min fair on the bottleneck")
@@ -123,14 +114,7 @@ def drfh_without_bottleneck_fairness(
     total = [sum(column) for column in zip(*capacities)]
     unit = [w * alone(d, total) for d, w in zip(demands, weights)]
     assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
-    for d, places in zip(demands, eligible):
-        here = [c for c, may in zip(capacities, places) if may and alone(d, c) > 0]
-        assert all(c[resource] == alone(d, c) * d[resource] for c in here)
-    assert fits(demands, capacities, eligible, better)
-    have, more = ([sum(x) * d[resource] / w for x, d, w in zip(part, demands, weights)] for part in (tasks, better))
-    assert more[user] > have[user]
-    assert all(b >= a for a, b in zip(have, more) if a <= have[user])
-    return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
+    return more_of_the_bottleneck(demands, capacities, eligible, weights, tasks, resource, user, better)
 
 
 @argument(
@@ -152,14 +136,7 @@ def tsf_without_bottleneck_fairness(
     """TSF, with these totals in all answers; one resource is dominant for all at every server they may use (K Def. 2)."""
     unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
     assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
-    for d, places in zip(demands, eligible):
-        here = [c for c, may in zip(capacities, places) if may and alone(d, c) > 0]
-        assert all(c[resource] == alone(d, c) * d[resource] for c in here)
-    assert fits(demands, capacities, eligible, better)
-    have, more = ([sum(x) * d[resource] / w for x, d, w in zip(part, demands, weights)] for part in (tasks, better))
-    assert more[user] > have[user]
-    assert all(b >= a for a, b in zip(have, more) if a <= have[user])
-    return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
+    return more_of_the_bottleneck(demands, capacities, eligible, weights, tasks, resource, user, better)
 
 
 @argument(
@@ -174,10 +151,7 @@ def lmmf_with_envy(variants: list[Rows], capacity: Row, weights: Row, tasks: Row
     assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
     assert all(len(rows) == 1 for rows in variants)
     held = [[x[0] * q for q in rows[0]] for x, rows in zip(tasks, variants)]
-    pairs = [(n, m) for n in range(len(tasks)) for m in range(len(tasks)) if n != m]
-    n, m = max(pairs, key=lambda pair: alone(variants[pair[0]][0], held[pair[1]]) / tasks[pair[0]][0])
-    assert alone(variants[n][0], held[m]) > tasks[n][0]
-    return {"user": n + 1, "envied": m + 1, "have": tasks[n][0], "more": alone(variants[n][0], held[m])}
+    return most_envious([rows[0] for rows in variants], held, [x[0] for x in tasks])
 
 
 @argument(
@@ -315,7 +289,7 @@ def nash_bargain_that_is_not_lmmf(demands: Rows, capacity: Row, weights: Row, x:
     assert nash_bargain(demands, capacity, weights, x, prices)
     assert packed([[d] for d in demands], capacity, [[v] for v in better])
     assert sorted(better) > sorted(x)
-    return {"have": "(" + ", ".join(map(str, sorted(x))) + ")", "better": "(" + ", ".join(map(str, sorted(better))) + ")"}
+    return {"have": listed(sorted(x)), "better": listed(sorted(better))}
 
 
 # ---- alpha below 1 --------------------------------------------------------------------------------------------------------
@@ -407,7 +381,7 @@ def two_allocations_without_complaints(requests: Rows, entitlements: Row, x: Row
     assert x != other
     assert no_complaint(requests, entitlements, x)
     assert no_complaint(requests, entitlements, other)
-    texts = ("(" + ", ".join(map(str, part)) + ")" for part in (x, other))
+    texts = map(listed, (x, other))
     return dict(zip(("x", "other"), texts))
 
 
@@ -425,7 +399,7 @@ def pareto_optimum_with_complaint(requests: Rows, entitlements: Row, x: Row) -> 
     assert all(0 <= v <= 1 for v in x)
     assert not no_complaint(requests, entitlements, x)
     short = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if v < 1 and v * row[0] < e]
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, entitlements)]
+    texts = [*map(listed, (x, entitlements))]
     return {"x": texts[0], "e": texts[1], "user": short[0] + 1}
 
 
@@ -452,7 +426,7 @@ def two_sets_of_bottlenecks(requests: Rows, entitlements: Row, x: Row, other: Ro
         assert no_complaint(requests, entitlements, part)
         found.append([j + 1 for j in range(len(requests[0])) if sum(v * row[j] for v, row in zip(part, requests)) == 1])
     assert found[0] != found[1]
-    texts = ["(" + ", ".join(map(str, part)) + ")" for part in (x, other)]
+    texts = [*map(listed, (x, other))]
     return {"x": texts[0], "other": texts[1], "full": found[0], "others": found[1]}
 
 
@@ -561,7 +535,7 @@ def misreport_that_harms(
     unit = [F(int(n == user)) for n in range(len(requests))]
     before = -bound(requests, entitlements, [-v for v in unit], least_before)
     most = bound(reported, entitlements, unit, most_after)
-    after = min([F(1)] + [most * told / needed for told, needed in zip(reported[user], requests[user]) if needed])
+    after = part_of_the_truth(most, reported[user], requests[user])
     assert before > after
     return {"user": user + 1, "before": before, "after": after}
 
@@ -569,24 +543,12 @@ def misreport_that_harms(
 # ---- other mechanisms -----------------------------------------------------------------------------------------------------
 
 
-def _per_server(case: Case) -> dict[str, Any]:
-    """DRF on each server by itself, and feasible tasks with more for somebody and less for nobody."""
-    instance, x = case.instance, rational_answer(case.instance, "drf-per-server").x
-    arcs = exact_arcs(instance)
-    load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
-    own = [[F(-int(m == n)) for m in arcs.user] for n in range(instance.N)]
-    sides = np.array([F(1)] * arcs.rows + [-u for u in arcs.tasks(x)], dtype=object)
-    best = maximum(np.array([F(1)] * len(x), dtype=object), np.array(load + own, dtype=object), sides, True)
-    assert best is not None, "the answer is feasible"
-    return {"tasks": by_server(instance, x), "better": by_server(instance, best.z)}
-
-
 @argument(
     "W.S3.4.pareto",
     answers="all",
     sentence="user {user} can run {more} tasks instead of {have} while nobody runs fewer",
     formula=r"x'_{{{user}}} = {more} > {have} = x_{{{user}}}, \qquad x'_m \ge x_m \ \text{{for all}}\ m",
-    more=_per_server,
+    more=lambda case: better_tasks(case, "drf-per-server"),
 )
 def drf_per_server_without_pareto_optimality(
     demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, better: Rows
@@ -630,7 +592,7 @@ def drf_not_realised(demands: Rows, capacities: Rows, weights: Row, x: Row, roun
     paid = sum(v * min(sum(p * q for p, q in zip(row, d)) for row in prices) for v, d in zip(x, demands))
     value = sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity))
     assert paid > value
-    return {"x": "(" + ", ".join(map(str, x)) + ")", "paid": paid, "value": value}
+    return {"x": listed(x), "paid": paid, "value": value}
 
 
 @argument(

@@ -3,13 +3,10 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from fairalloc.analysis.linear import maximum
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_server, lexicographic_answer, rational_answer
-from fairalloc.theorems.lone.definitions import alone, lexicographic
+from fairalloc.theorems.lone.certificates import by_server, lexicographic_answer, most_tasks, rational_answer
+from fairalloc.theorems.lone.definitions import alone, lexicographic, short_of_its_part
 from fairalloc.theorems.lone.script import argument
 
 __all__ = ["better_tasks"]
@@ -32,22 +29,12 @@ def tsf_without_sharing_incentive(
     unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
     assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
     assert all(any(places[i] for places in eligible) for i in range(len(capacities)))  # nobody's server is idle
-    own = [sum(alone(d, c) for c, may in zip(capacities, places) if may) for d, places in zip(demands, eligible)]
-    part = [v * w / sum(weights) for v, w in zip(own, weights)]
-    short = [sum(x) / v for x, v in zip(tasks, part)]
-    n = short.index(min(short))
-    assert short[n] < 1
-    return {"user": n + 1, "have": sum(tasks[n]), "part": part[n]}
+    return short_of_its_part(demands, capacities, eligible, weights, tasks)
 
 
-def better_tasks(case: Case) -> dict[str, Any]:
-    """An exact PS-DSF allocation, and feasible tasks with more for somebody and less for nobody."""
-    instance, made = case.instance, rational_answer(case.instance, "ps-dsf")
-    arcs = exact_arcs(instance)
-    tasks, size = arcs.tasks(made.x), len(arcs.user)
-    load = np.array([[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)], dtype=object)
-    own = np.array([[F(int(m == n)) for m in arcs.user] for n in range(instance.N)], dtype=object)
-    sides = np.array([F(1)] * arcs.rows + [-u for u in tasks], dtype=object)
-    best = maximum(np.array([F(1)] * size, dtype=object), np.vstack([load, -own]), sides, True)
-    assert best is not None, "the allocation itself is feasible"
-    return {"tasks": by_server(instance, made.x), "better": by_server(instance, best.z)}
+def better_tasks(case: Case, mechanism: str = "ps-dsf") -> dict[str, Any]:
+    """The exact answer of a mechanism, and feasible tasks with more for somebody and less for nobody."""
+    instance, made = case.instance, rational_answer(case.instance, mechanism)
+    tasks = exact_arcs(instance).tasks(made.x)
+    better = most_tasks(instance, range(instance.N), dict(enumerate(tasks)))
+    return {"tasks": by_server(instance, made.x), "better": by_server(instance, better.z)}

@@ -3,13 +3,9 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from fairalloc.analysis.linear import maximum
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import lexicographic_answer, of_variants
-from fairalloc.theorems.lone.definitions import alone, lexicographic_in_a_pool, packed
+from fairalloc.theorems.lone.certificates import lexicographic_answer, most_tasks, of_variants
+from fairalloc.theorems.lone.definitions import alone, lexicographic_in_a_pool, listed, most_envious, packed
 from fairalloc.theorems.lone.script import argument
 
 __all__ = ["answer", "answers_of_both"]
@@ -50,7 +46,7 @@ def packing_of_fig_1(variants: list[Rows], capacity: Row, tasks: Rows) -> dict[s
     assert packed(variants, capacity, printed)
     assert packed(variants, capacity, tasks)
     assert sum(tasks[0]) > sum(printed[0])
-    return {"printed": sum(printed[0]), "better": "(" + ", ".join(map(str, tasks[0])) + ")", "value": sum(tasks[0])}
+    return {"printed": sum(printed[0]), "better": listed(tasks[0]), "value": sum(tasks[0])}
 
 
 @argument(
@@ -72,7 +68,7 @@ def utility_of_proposition_7(demands: Rows, capacity: Row, reported: Rows, tasks
     assert sum(p * c for p, c in zip(prices, capacity)) == 2
     bundle = [tasks[1] * q for q in reported[1]]
     assert alone(demands[1], bundle) > F("0.835")
-    return {"bundle": "(" + ", ".join(map(str, bundle)) + ")", "worth": alone(demands[1], bundle)}
+    return {"bundle": listed(bundle), "worth": alone(demands[1], bundle)}
 
 
 @argument(
@@ -101,18 +97,8 @@ def _more_for_each(case: Case) -> dict[str, Any]:
     """The LMMF allocation, and for each user above the first level tasks with more for it, where only the first level is kept."""
     made, instance = answer(case), case.instance
     level = [sum(row) for row in made["tasks"]]
-    arcs = exact_arcs(instance)
-    load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
-    kept = [n for n, u in enumerate(level) if u == min(level)]
-    own = [[F(-int(m == n)) for m in arcs.user] for n in kept]
-    sides = np.array([F(1)] * arcs.rows + [-min(level)] * len(kept), dtype=object)
-    more: list[Rows] = []
-    for n, u in enumerate(level):
-        best = maximum(
-            np.array([F(int(m == n)) for m in arcs.user], dtype=object), np.array(load + own, dtype=object), sides, True
-        )
-        assert best is not None, "a bounded program"
-        more.append(of_variants(instance, best.z) if u > min(level) else made["tasks"])
+    kept = {n: u for n, u in enumerate(level) if u == min(level)}
+    more = [made["tasks"] if n in kept else of_variants(instance, most_tasks(instance, [n], kept).z) for n in range(instance.N)]
     return made | {"more": more}
 
 
@@ -186,8 +172,7 @@ def pivots_of_two_allocations(variants: list[Rows], capacity: Row, points: list[
     changed = [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
     i, j = min(u[n] for n in changed), min(v[n] for n in changed)
     assert (sorted(v) > sorted(u)) != (j > i)
-    texts = [", ".join(map(str, part)) for part in (u, v, sorted(u), sorted(v))]
-    first, second, before, after = (f"({text})" for text in texts)
+    first, second, before, after = map(listed, (u, v, sorted(u), sorted(v)))
     return {"first": first, "second": second, "i": i, "j": j, "larger": sorted(v) > sorted(u), "before": before, "after": after}
 
 
@@ -210,7 +195,7 @@ def pivot_with_more(
     pivots = [n for n in changed if u[n] == min(u[m] for m in changed)]
     n = max(pivots, key=lambda m: v[m])
     assert v[n] > u[n]
-    first, second = ("(" + ", ".join(map(str, part)) + ")" for part in (u, v))
+    first, second = (listed(part) for part in (u, v))
     return {"first": first, "second": second, "user": n + 1, "have": u[n], "more": v[n]}
 
 
@@ -312,10 +297,7 @@ def envy_with_leftovers(demands: Rows, capacity: Row, weights: Row, tasks: Rows,
     assert set(weights) == {1}
     left = [c - sum(x[0] * d[r] for x, d in zip(tasks, demands)) for r, c in enumerate(capacity)]
     held = [[x[0] * q + rest for q, rest in zip(d, left)] for x, d in zip(tasks, demands)]
-    pairs = [(n, m) for n in range(len(tasks)) for m in range(len(tasks)) if n != m]
-    n, m = max(pairs, key=lambda pair: alone(demands[pair[0]], held[pair[1]]) / tasks[pair[0]][0])
-    assert alone(demands[n], held[m]) > tasks[n][0]
-    return {"user": n + 1, "envied": m + 1, "have": tasks[n][0], "more": alone(demands[n], held[m])}
+    return most_envious(demands, held, [x[0] for x in tasks])
 
 
 @argument(
