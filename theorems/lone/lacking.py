@@ -31,7 +31,7 @@ from fairalloc.theorems.lone.definitions import (
 from fairalloc.theorems.lone.k import prices_of
 from fairalloc.theorems.lone.properties import better_tasks
 from fairalloc.theorems.lone.script import argument, given
-from fairalloc.theorems.lone.z import answer, answers_of_both, points_by_variant
+from fairalloc.theorems.lone.z import answer, answers_of_both
 from fairalloc.theorems.papers.d.complaints import by_equations, data
 
 __all__ = ["lexicographically_better", "nash_answers"]
@@ -205,7 +205,7 @@ def lmmf_misreport(
     answers="some",
     sentence="the least utility {least} is the largest possible one, and user {user} could have {more} instead of {have}",
     formula=r"\min_j u_j = {least}, \qquad u_{{{user}}}: {have} < {more}",
-    more=lambda case: points_by_variant(case) | {"prices": _mmf_prices(case), "better": answer(case)["tasks"]},
+    more=lambda case: {"prices": _mmf_prices(case), "better": answer(case)["tasks"]},
 )
 def mmf_without_pareto_optimality(
     variants: list[Rows], capacity: Row, points: list[Rows], prices: Row, better: Rows

@@ -15,7 +15,7 @@ The LaTeX form has the same data as matrices, and the inequality that fails.
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,6 +24,7 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.lone import definitions
+from fairalloc.theorems.lone.certificates import by_server, of_variants
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
 
@@ -121,15 +122,9 @@ def given(case: Case) -> dict[str, Any]:
     return found
 
 
-def _by_place(case: Case, point: Any) -> list[list[Fraction]]:
+def _by_place(case: Case, point: Sequence[Fraction]) -> list[list[Fraction]]:
     """Tasks on arcs as rows of users by server, or by variant where there is one server."""
-    arcs, single = case.instance.arcs, case.instance.single_variant
-    width = case.instance.K if single else max(len(rows) for rows in case.instance.exact.demands)
-    table = [[Fraction(0)] * width for _ in range(case.instance.N)]
-    columns = arcs.server if single else arcs.variant
-    for n, k, value in zip(arcs.user.tolist(), columns.tolist(), point, strict=True):
-        table[n][k] += value
-    return table
+    return (by_server if case.instance.single_variant else of_variants)(case.instance, point)
 
 
 @dataclass(frozen=True)

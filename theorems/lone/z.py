@@ -26,11 +26,6 @@ def answers_of_both(case: Case) -> dict[str, Any]:
     return answer(case) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
 
-def points_by_variant(case: Case) -> dict[str, Any]:
-    """The points of a case by user and demand vector."""
-    return {"points": [of_variants(case.instance, point) for point in case.points]}
-
-
 # ---- printed numbers ------------------------------------------------------------------------------------------------------
 
 
@@ -135,7 +130,7 @@ def iteration_that_places_nobody(
     answers="some",
     sentence="in Y user {user} cannot have more than {level} where the others keep their bundles, and LMMF gives it {fair}",
     formula=r"a_1 = {level} < {fair} = u_{{{user}}}",
-    more=lambda case: answer(case) | points_by_variant(case),
+    more=answer,
 )
 def placed_inside_one_allocation(
     variants: list[Rows], capacity: Row, weights: Row, tasks: Rows, rounds: Rows, points: list[Rows]
@@ -162,7 +157,6 @@ def placed_inside_one_allocation(
     "Z.C2",
     sentence="the utilities are {first} in Y and {second} in Y': the pivots have {i} and {j}, and <Y'> is larger is {larger}",
     formula=r"u_i(Y_i) = {i}, \quad u_j(Y'_j) = {j}, \quad \langle Y \rangle = {before}, \quad \langle Y' \rangle = {after}",
-    more=points_by_variant,
 )
 def pivots_of_two_allocations(variants: list[Rows], capacity: Row, points: list[Rows]) -> dict[str, Any]:
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
@@ -181,7 +175,7 @@ def pivots_of_two_allocations(variants: list[Rows], capacity: Row, points: list[
     answers="some",
     sentence="Y gives {first} and is LMMF; pivot {user} has more in Y', which gives {second}",
     formula=r"u_{{{user}}}(Y'_{{{user}}}) = {more} > {have} = u_{{{user}}}(Y_{{{user}}}), \qquad Y\ \text{{LMMF}}",
-    more=lambda case: answer(case) | points_by_variant(case),
+    more=answer,
 )
 def pivot_with_more(
     variants: list[Rows], capacity: Row, weights: Row, tasks: Rows, rounds: Rows, points: list[Rows]
