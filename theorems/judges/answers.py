@@ -72,14 +72,8 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
     """
 
     def judged(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
-        asked: dict[Instance, Allocation] = {}
-
-        def noted(instance: Instance) -> Allocation:
-            asked[instance] = answer(instance)
-            return asked[instance]
-
         # 1.
-        verdict = judge(case, noted)
+        verdict, asked = _asked(judge, case, answer)
         if verdict.holds is None or not any(_allows_several(one) for one in asked.values()):
             return verdict
         instance, first = next(iter(asked.items()))
@@ -108,19 +102,24 @@ def labelled(judge: Judge, method: str = "") -> Judge:
     """The judge of the method's answer alone, which says so; the parameters are those of `over_answers`."""
 
     def judged(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
-        asked: list[Allocation] = []
-
-        def noted(instance: Instance) -> Allocation:
-            asked.append(answer(instance))
-            return asked[-1]
-
-        verdict = judge(case, noted)
-        several = [one for one in asked if _allows_several(one)]
+        verdict, asked = _asked(judge, case, answer)
+        several = [one for one in asked.values() if _allows_several(one)]
         if verdict.holds is None or verdict.answers or not several:
             return verdict
         return replace(verdict, answers=for_the_answer_of(method or several[0].method))
 
     return judged
+
+
+def _asked(judge: Judge, case: Case, answer: Callable[[Instance], Allocation]) -> tuple[Verdict, Mapping[Instance, Allocation]]:
+    """The verdict of a judge, and the answers that it asked for, the first one first."""
+    asked: dict[Instance, Allocation] = {}
+
+    def noted(instance: Instance) -> Allocation:
+        asked[instance] = answer(instance)
+        return asked[instance]
+
+    return judge(case, noted), asked
 
 
 def set_of(
