@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from math import inf
 from pathlib import Path
+from textwrap import wrap
 from types import FunctionType
 from typing import Any
 
@@ -16,20 +17,19 @@ from fairalloc.cli_arguments import a_path, completed, mechanism_named, mechanis
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.jsonio import check_writable
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged, write_witnesses
+from fairalloc.theorems.engine.witnesses import WitnessRecord, kept_witnesses, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import judges
-from fairalloc.theorems.lone.catalogue import has_script, lone_script
-from fairalloc.theorems.machine.record import document, keep, machine_line
+from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import matrix
-from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
@@ -37,6 +37,9 @@ from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 __all__ = ["add_commands"]
 
 STORE = Path("results/theorems.sqlite")
+
+WIDTH = 130
+"""The most characters in a line of the ids of statements that were left."""
 
 VIOLATED = (Status.REFUTED, Status.IN_FLOATS)
 """Where a claim of one's own has this status, the exit code is 1."""
@@ -48,6 +51,9 @@ THEOREMS_FORMATS = {
     "export": ("python", "latex"),
 }
 """What the actions of `theorems` write; the first is what each writes where nothing else is asked for."""
+
+KEPT: dict[str, Callable[[Path], Any]] = {"verify": kept_witnesses, "prove": kept_proofs}
+"""What the file of --keep is read as, to which the action adds what it finds."""
 
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
 
@@ -117,6 +123,9 @@ def _theorems(options: argparse.Namespace) -> int:
     options.format = options.format or formats[0]
     if options.format not in formats:
         raise InstanceError(f"theorems {options.action} writes {' or '.join(formats)}, but the format is {options.format!r}")
+    if options.keep is not None and options.action in KEPT:
+        check_writable(options.keep)  # now, and not after the search
+        KEPT[options.action](options.keep)
     return {"verify": _verify, "prove": _prove, "show": _show_known, "export": _export}[options.action](options)
 
 
@@ -204,6 +213,8 @@ def _size(text: str) -> tuple[int, int, int]:
 
 def _show_known(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
+    from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
+
     for item in _asked(options).values():
         emit(printable(statement_page(item, packaged()) + "\n"))
     return 0
@@ -211,6 +222,8 @@ def _show_known(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     """The witness of each statement that has one as a script or as LaTeX."""
+    from fairalloc.theorems.lone.catalogue import has_script, lone_script  # it loads them, too
+
     for name in _able(options, has_script):
         emit(getattr(lone_script(name), options.format)())
     return 0
@@ -323,7 +336,8 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
         left = {name: one for name, one in findings.items() if one.searched.get(UNFINISHED) == why}
         open_ = [name for name, one in left.items() if one.status == Status.NOT_DECIDED]
         names = f"; without a proof: {', '.join(open_)}" if open_ else ", all of them proved"
-        lines += [f"{why} when the budget ended: {len(left)}{names}"] * bool(left)
+        line = f"{why} when the budget ended: {len(left)}{names}"
+        lines += wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []
     registered = {name: one for name, one in findings.items() if statements[name].paper in PAPERS}
     if registered:
         changed = [*changes(statements, registered, packaged())]

@@ -22,6 +22,7 @@ from fairalloc.models.numbers import finite, rational
 __all__ = [
     "NotJson",
     "allocation_document",
+    "check_writable",
     "fingerprint",
     "instance_document",
     "parse_allocation",
@@ -104,7 +105,26 @@ def write_json(document: Mapping[str, Any], path: str | Path) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except (OSError, TypeError, ValueError) as error:
-        raise InstanceError(f"{shown(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        raise _unwritable(path, error) from None
+
+
+def check_writable(path: str | Path) -> None:
+    """InstanceError where a file cannot be written, for what takes long before it writes; the file stays as it is."""
+    target = Path(path)
+    try:
+        there = target.exists()
+        if target.is_fifo():  # opening it would wait for a reader
+            return
+        with open(target, "ab"):
+            pass
+        if not there:
+            target.resolve().unlink()
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | Path, error: Exception) -> InstanceError:
+    return InstanceError(f"{shown(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}")
 
 
 def read_instance(path: str | Path) -> Instance:

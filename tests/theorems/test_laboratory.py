@@ -602,6 +602,53 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["list", "statements"]) == 0
 
 
+@pytest.mark.parametrize("action", ["verify", "prove"])
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        (".", "'.' cannot be written: Is a directory"),
+        ("no/kept.json", "'no/kept.json' cannot be written: No such file or directory"),
+        ("mine.json", "mine.json holds no "),
+        ("text.json", "text.json is not JSON: Expecting value in line 1"),
+    ],
+)
+def test_a_file_that_cannot_be_kept_is_refused_before_the_search(action, file, sentence, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    texts = {"mine.json": '{"schema": "mine"}', "text.json": "text"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(cli_theorems, "verify", lambda *_, **__: pytest.fail("it was searched"))
+    monkeypatch.setattr(cli_theorems, "_prove", lambda *_, **__: pytest.fail("it was proved"))
+    assert main(["theorems", action, "--id", "W.P4", "--keep", file]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith(f"fairalloc: {sentence}")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
+
+
+def test_before_the_search_no_file_is_made(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "led.json").symlink_to(tmp_path / "nowhere.json")
+    found = []
+    monkeypatch.setattr(cli_theorems, "verify", lambda *_, **__: found.append(sorted(tmp_path.iterdir())) or {})
+    for name in ("kept.json", "led.json"):
+        assert main(["theorems", "--id", "W.P4", "--keep", name, "--format", "json"]) == 0
+        assert json.loads((tmp_path / name).read_text())["witnesses"] == []
+    assert found == [[tmp_path / "led.json"], [tmp_path / "kept.json", tmp_path / "led.json"]]
+
+
+def test_ids_of_what_was_left_are_wrapped():
+    left = {name: laboratory._unfinished(item, "not begun") for name, item in STATEMENTS.items() if not item.proof}
+    lines = cli_theorems._ending(STATEMENTS, left).splitlines()
+    first = next(
+        k for k, line in enumerate(lines) if line.startswith(f"not begun when the budget ended: {len(left)}; without a ")
+    )
+    ids = "".join(lines[first : lines.index("", first)]).partition("proof: ")[2].replace(",", " ").split()
+    assert ids == [name for name, one in left.items() if one.status == Status.NOT_DECIDED]
+    assert len(ids) > 40
+    assert max(map(len, lines)) <= 130
+
+
 def test_results_are_written_as_they_come_and_an_interrupt_leaves_them(monkeypatch, capsys, tmp_path):
     finding = Finding("Z.P4", Status.PROVED, "a sentence", 7, {})
 

@@ -21,7 +21,16 @@ from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.statement import Finding, Statement, Status, answers_known, parse_verdict, verdict_document
 from fairalloc.theorems.status import status_of
 
-__all__ = ["Witness", "WitnessRecord", "on_record", "packaged", "verify_witness", "witnesses_of", "write_witnesses"]
+__all__ = [
+    "Witness",
+    "WitnessRecord",
+    "kept_witnesses",
+    "on_record",
+    "packaged",
+    "verify_witness",
+    "witnesses_of",
+    "write_witnesses",
+]
 
 SCHEMA = "fairalloc-witnesses/1"
 SAME = 1e-6
@@ -92,7 +101,13 @@ class WitnessRecord:
 
 def packaged() -> WitnessRecord:
     """What comes with the package."""
-    return _read(json.loads(files("fairalloc.theorems.engine").joinpath("witnesses.json").read_text(encoding="utf-8")))
+    file = files("fairalloc.theorems.engine").joinpath("witnesses.json")
+    return _read(json.loads(file.read_text(encoding="utf-8")), "witnesses.json")
+
+
+def kept_witnesses(path: str | Path) -> WitnessRecord:
+    """What a file holds, nothing where there is no such file; InstanceError where it holds something else."""
+    return _read(read_json(path), path) if Path(path).exists() else WitnessRecord()
 
 
 def on_record(statement: Statement, record: WitnessRecord, again: bool = True) -> Finding:
@@ -140,7 +155,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     ------
     InstanceError : the file is of another schema
     """
-    old = _read(read_json(path)) if Path(path).exists() else WitnessRecord()
+    old = kept_witnesses(path)
     new = {finding.statement: finding for finding in findings if finding.finished}
     kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
     searched = {name: last for name, last in old.searched.items() if name in statements}
@@ -153,10 +168,12 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
     return result
 
 
-def _read(document: Any) -> WitnessRecord:
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise InstanceError(f"the witnesses are not of schema {SCHEMA!r}")
-    return WitnessRecord(list(document["witnesses"]), dict(document["searched"]))
+def _read(document: Any, path: str | Path) -> WitnessRecord:
+    found = document if isinstance(document, dict) else {}
+    witnesses, searched = found.get("witnesses"), found.get("searched")
+    if found.get("schema") != SCHEMA or not isinstance(witnesses, list) or not isinstance(searched, dict):
+        raise InstanceError(f"{path} holds no witnesses of schema {SCHEMA!r}")
+    return WitnessRecord(witnesses, searched)
 
 
 def _key(witness: Witness) -> tuple[str, str]:

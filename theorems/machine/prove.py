@@ -8,9 +8,9 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -26,41 +26,13 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.machine.claims import questions, smallest_size
 from fairalloc.theorems.machine.patterns import InstancePattern, Size
 from fairalloc.theorems.machine.reals import Outcome, Question, Reply, ask, second_opinion, version
+from fairalloc.theorems.machine.record import MachineVerdict
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["MachineVerdict", "prove", "written"]
+__all__ = ["prove", "written"]
 
 TURN = 20.0
 """Seconds for one pattern, so that others have their turn, of which one may refute the claim."""
-
-
-@dataclass(frozen=True)
-class MachineVerdict:
-    """What the machine says of a statement at a size.
-
-    Attributes
-    ----------
-    statement, size : what was asked
-    verdict : "proved" (for all instances of the size), "refuted" (by `case`, confirmed by exact answers), or "unknown"
-    sentence : the verdict in English
-    patterns : questions that were decided
-    seconds : time spent
-    solvers : names with versions
-    covers : what is covered beyond the size, such as parameters
-    needed : the assumptions in an unsatisfiable core of some pattern, where asked
-    case : the instance that refutes it
-    """
-
-    statement: str
-    size: Size
-    verdict: Literal["proved", "refuted", "unknown"]
-    sentence: str
-    patterns: int = 0
-    seconds: float = 0.0
-    solvers: tuple[str, ...] = ()
-    covers: str = ""
-    needed: tuple[str, ...] = ()
-    case: Case | None = field(default=None, compare=False)
 
 
 def written(size: Size) -> str:

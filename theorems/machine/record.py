@@ -5,14 +5,17 @@ It is read without any solver: for the status of a statement, the matrix, `faira
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.jsonio import read_json, write_json
+from fairalloc.theorems.cases import Case
 
-__all__ = ["WITHOUT_FORMULAS", "document", "keep", "machine_line", "recorded", "sizes_proved"]
+__all__ = ["WITHOUT_FORMULAS", "MachineVerdict", "document", "keep", "kept_proofs", "machine_line", "recorded", "sizes_proved"]
 
 SCHEMA = "fairalloc/machine-proofs-1"
 
@@ -40,7 +43,36 @@ WITHOUT_FORMULAS: Mapping[str, str] = {
 """Why some claims that are proved in prose have no formulas."""
 
 
-def document(verdict: Any) -> dict[str, Any]:
+@dataclass(frozen=True)
+class MachineVerdict:
+    """What the machine says of a statement at a size.
+
+    Attributes
+    ----------
+    statement, size : what was asked
+    verdict : "proved" (for all instances of the size), "refuted" (by `case`, confirmed by exact answers), or "unknown"
+    sentence : the verdict in English
+    patterns : questions that were decided
+    seconds : time spent
+    solvers : names with versions
+    covers : what is covered beyond the size, such as parameters
+    needed : the assumptions in an unsatisfiable core of some pattern, where asked
+    case : the instance that refutes it
+    """
+
+    statement: str
+    size: tuple[int, int, int]
+    verdict: Literal["proved", "refuted", "unknown"]
+    sentence: str
+    patterns: int = 0
+    seconds: float = 0.0
+    solvers: tuple[str, ...] = ()
+    covers: str = ""
+    needed: tuple[str, ...] = ()
+    case: Case | None = field(default=None, compare=False)
+
+
+def document(verdict: MachineVerdict) -> dict[str, Any]:
     """A verdict of prove.py as JSON."""
     kept: dict[str, Any] = {
         "statement": verdict.statement,
@@ -56,10 +88,17 @@ def document(verdict: Any) -> dict[str, Any]:
     return kept | ({"case": verdict.case.document()} if verdict.case is not None else {})
 
 
-def keep(verdicts: Iterable[Any], path: str | Path) -> None:
+def kept_proofs(path: str | Path) -> list[dict[str, Any]]:
+    """The verdicts in a file, none where there is no such file; InstanceError where it holds something else."""
+    found = read_json(path) if Path(path).exists() else {"schema": SCHEMA, "proofs": []}
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA or not isinstance(found.get("proofs"), list):
+        raise InstanceError(f"{path} holds no verdicts of schema {SCHEMA!r}")
+    return list(found["proofs"])
+
+
+def keep(verdicts: Iterable[MachineVerdict], path: str | Path) -> None:
     """Put verdicts into a file, in the place of those of the same statements and sizes."""
-    old = read_json(path)["proofs"] if Path(path).exists() else []
-    known = {(item["statement"], tuple(item["size"])): item for item in old}
+    known = {(item["statement"], tuple(item["size"])): item for item in kept_proofs(path)}
     known |= {(verdict.statement, verdict.size): document(verdict) for verdict in verdicts}
     write_json({"schema": SCHEMA, "proofs": [known[key] for key in sorted(known)]}, path)
 
