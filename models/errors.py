@@ -17,7 +17,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName", "no_such", "shown", "unprintable"]
+__all__ = [
+    "FairallocError",
+    "InstanceError",
+    "NotApplicable",
+    "NotInstalled",
+    "UnknownName",
+    "fault",
+    "no_such",
+    "shown",
+    "unprintable",
+]
 
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -52,6 +62,12 @@ def shown(value: Any) -> str:
     except RecursionError:
         return "a value that nests too deeply to be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def fault(error: BaseException, line: int | None) -> str:
+    """What went wrong while a file was loaded, on one line, with the line of the file where it is known."""
+    what = f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
+    return " ".join(what.split()) + (f" (line {line})" if line else "")
 
 
 def unprintable(text: str) -> bool:

@@ -9,16 +9,19 @@ The groups are fairalloc.mechanisms, .methods, .suites, .properties and .stateme
 names it, and everything else works.
 """
 
+import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from fairalloc.models.errors import shown
+from fairalloc.models.errors import InstanceError, fault, shown
 
-__all__ = ["Registry", "imported"]
+__all__ = ["Registry", "imported", "naming_the_file"]
 
 T = TypeVar("T")
 
@@ -111,6 +114,28 @@ def imported(module: str) -> Any:
     except (Exception, SystemExit) as error:
         _left_out(f"the file of {module}", error)
         return None
+
+
+@contextmanager
+def naming_the_file(module: str) -> Iterator[None]:
+    """While a module of this package is loaded without which nothing can be said: InstanceError where it has an error.
+
+    The sentence names the file that was being loaded, which may be one that the module imports, with the line.
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        own = getattr(sys.modules.get(module), "__file__", None) or module
+        file, line = _place(error) or (own, None)
+        raise InstanceError(f"{file} cannot be loaded: {fault(error, line)}") from error
+
+
+def _place(error: BaseException) -> tuple[str, int | None] | None:
+    """The file that was being loaded and its line, or None where the error came after that."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == "<module>"]
+    return (frames[-1].filename, frames[-1].lineno) if frames else None
 
 
 def _left_out(what: str, error: BaseException) -> None:

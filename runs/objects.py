@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from fairalloc.formulations import as_mechanism
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such, shown
 from fairalloc.solvers.registry import as_method
 
 __all__ = [
@@ -170,12 +170,11 @@ def _loaded(path: Path) -> ModuleType:
 
 
 def _cause(error: BaseException, path: Path) -> str:
-    what = f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
     if isinstance(error, SyntaxError):
         lines = [error.lineno]
     else:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    return " ".join(what.split()) + (f" (line {lines[-1]})" if lines and lines[-1] else "")
+    return fault(error, lines[-1] if lines else None)
 
 
 # ---- child processes -------------------------------------------------------------------------------------------------

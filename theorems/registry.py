@@ -8,14 +8,15 @@ from pkgutil import iter_modules
 from typing import Any
 
 from fairalloc.models.errors import UnknownName, no_such
-from fairalloc.models.registry import Registry
-from fairalloc.theorems import papers
+from fairalloc.models.registry import Registry, naming_the_file
 from fairalloc.theorems.statement import Statement
 
 __all__ = ["PAPERS", "all_statements", "statement"]
 
 PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
+
+_FOLDER = "fairalloc.theorems.papers"
 
 
 def all_statements() -> dict[str, Statement]:
@@ -25,9 +26,12 @@ def all_statements() -> dict[str, Statement]:
 
 def _of_the_papers() -> dict[str, Statement]:
     found: dict[str, Statement] = {}
-    for paper in iter_modules(papers.__path__):
-        if paper.ispkg:
-            for item in import_module(f"{papers.__name__}.{paper.name}.statements").statements:
+    with naming_the_file(_FOLDER):
+        folders = [paper.name for paper in iter_modules(import_module(_FOLDER).__path__) if paper.ispkg]
+    for folder in folders:
+        name = f"{_FOLDER}.{folder}.statements"
+        with naming_the_file(name):
+            for item in import_module(name).statements:
                 _add(found, item)
     return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
 

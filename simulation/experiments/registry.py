@@ -6,22 +6,31 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.registry import naming_the_file
 from fairalloc.simulation.experiments.experiment import Experiment
 
 __all__ = ["all_experiments", "find_experiments"]
+
+_FOLDER = "fairalloc.simulation.experiments.papers"
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """By id, paper by paper and in the order of the paper."""
-    papers = import_module("fairalloc.simulation.experiments.papers")
     found: dict[str, Experiment] = {}
-    for module in iter_modules(papers.__path__):
-        for item in import_module(f"{papers.__name__}.{module.name}").EXPERIMENTS:
-            if item.id in found:
-                raise ValueError(f"two experiments have the id {item.id!r}")
-            found[item.id] = item
+    with naming_the_file(_FOLDER):
+        names = [f"{_FOLDER}.{module.name}" for module in iter_modules(import_module(_FOLDER).__path__)]
+    for name in names:
+        with naming_the_file(name):
+            for item in import_module(name).EXPERIMENTS:
+                _add(found, item)
     return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
+
+
+def _add(found: dict[str, Experiment], item: Experiment) -> None:
+    if item.id in found:
+        raise ValueError(f"two experiments have the id {item.id!r}")
+    found[item.id] = item
 
 
 def _place(name: str) -> tuple[str, str, int]:

@@ -52,6 +52,13 @@ def test_a_small_solve_imports_what_it_needs_alone(code):
     assert there & HEAVY == set()
 
 
+def test_help_reads_no_files_of_the_papers():
+    """So it is there where one of them has an error."""
+    there = loaded("from fairalloc.cli import main\ntry: main(['theorems', '--help'])\nexcept SystemExit: pass")
+    assert "fairalloc.cli_theorems" in there
+    assert [name for name in there if ".papers." in name] == []
+
+
 def test_a_heavy_module_would_be_seen():
     assert loaded("import fairalloc; fairalloc.check; import scipy.optimize") & HEAVY >= {"fairalloc.analysis", "scipy.optimize"}
 

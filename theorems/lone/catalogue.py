@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
@@ -11,7 +12,8 @@ from fairalloc.theorems.registry import all_statements
 __all__ = ["EXCEPTIONS", "FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
 
 for _module in ("d", "every_answer", "k", "lacking", "p", "properties", "w", "z"):
-    import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
+    with naming_the_file(f"fairalloc.theorems.lone.{_module}"):  # it uses files of the papers
+        import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
 EXCEPTIONS = {
     "P.A1.later": "its witness is a run of an algorithm",
