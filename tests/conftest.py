@@ -5,10 +5,17 @@ rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`
 of arrays that have an entry. A test whose assertions run elsewhere, such as in another process, says where:
 `@pytest.mark.asserts_elsewhere("in the notebook")`.
 
+Coverage multiplies the time of Python code by two. Two kinds of code are not measured, neither of which adds to what is known:
+
+- a forked child, which ends by os._exit: what it would have measured is never written,
+- a test that is marked `unmeasured`, with its fixtures and the processes that it starts: it repeats at length what quicker tests
+  run too. The marker changes nothing but the coverage, which it can only lower.
+
 Nothing is counted with `-o enable_assertion_pass_hook=false`: a Hypothesis test that fails shrinks several times faster so,
 because pytest need not put into words what Hypothesis asserts.
 """
 
+import contextlib
 import functools
 import os
 import signal
@@ -31,6 +38,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")  # figures open no windows
 
 pytest.register_assert_rewrite(*HELPERS)
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=functools.partial(sys.settrace, None))
+
 settings.register_profile("ci", derandomize=True, print_blob=True, deadline=None)
 PROFILE = "ci" if os.environ.get("CI", "").lower() in {"1", "true"} else "default"
 settings.load_profile(PROFILE)
@@ -47,6 +57,31 @@ def no_figures_stay_open():
     yield
     if "matplotlib.pyplot" in sys.modules and sys.modules["matplotlib.pyplot"] is not None:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@contextlib.contextmanager
+def unmeasured():
+    """No trace function, and none in the processes that are started."""
+    traced = sys.gettrace()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+        sys.settrace(None)
+        try:
+            yield
+        finally:
+            sys.settrace(traced)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    with unmeasured() if item.get_closest_marker("unmeasured") else contextlib.nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    with unmeasured() if item.get_closest_marker("unmeasured") else contextlib.nullcontext():
+        return (yield)
 
 
 class Assertions:

@@ -237,6 +237,7 @@ def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
 SIZES = [(8, 3, 2), (20, 10, 3), (40, 5, 4), (10, 20, 2), (60, 3, 2), (5, 5, 5)]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.slow
 def test_nearly_every_generated_instance_is_certified():
     """At least 99 %, with up to 200 arcs, over families and mechanisms; the failures are named."""
@@ -289,6 +290,7 @@ CERTIFIED = [
 ]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "family", "seed"), CERTIFIED)
 def test_no_number_of_a_proof_can_be_changed(family, seed, name):
     instance = five_users(family, seed)
@@ -302,6 +304,7 @@ def test_every_mechanism_and_family_is_certified():
     assert everything - set(CERTIFIED) == {(*pair, seed) for pair in left_out for seed in range(4)}
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=25, deadline=None)
 @given(instances(), st.sampled_from(["lmmf", "mmf", "utilitarian"]))
 def test_no_number_of_a_proof_can_be_changed_whatever_the_instance(instance, name):

@@ -254,6 +254,7 @@ def test_500_answers_are_exactly_fair(method, part):
         assert allocation.residual <= EXACT
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("part", range(5))
 def test_50_large_answers_are_exactly_fair(part):
     """200 users, 20 resources."""

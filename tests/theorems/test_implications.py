@@ -113,6 +113,7 @@ NEVER_VIOLATED = {"feasibility"}
 """Conclusions that no allocation of the suite violates; tests/test_properties.py does."""
 
 
+@pytest.mark.unmeasured
 def test_no_arrow_is_contradicted_and_each_is_tried_both_ways(cases):
     forwards, backwards = Counter(), Counter()
     for allocation, known in cases:
@@ -197,6 +198,7 @@ def test_arrows_stay_where_they_are_true():
     assert "single-server-reduction" in complete({"drfh": yes("drfh")}, Allocation(pool, [35 / 3, 35 / 3]))
 
 
+@pytest.mark.unmeasured
 def test_a_wrong_arrow_is_seen(cases):
     """The test of all arrows would reject one that is not true: K Table 1, drfh has no sharing incentive."""
     wrong = Implication("drfh", "sharing-incentive", "it is not true")

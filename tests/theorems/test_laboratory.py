@@ -147,6 +147,7 @@ def test_points_are_feasible_and_an_overload_is_not_admitted():
             assert not ANY.satisfied_by(replace(case, points=(tuple(10**6 * x for x in case.points[0]), case.points[1])))
 
 
+@pytest.mark.unmeasured
 def test_all_the_assumptions_of_the_papers_are_sampled():
     for statement in STATEMENTS.values():
         made = samples(statement.hypotheses, 20, statement.misreports)
@@ -363,6 +364,7 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
     assert found["K.3"].status == "not refuted"
 
 
+@pytest.mark.unmeasured
 def test_a_killed_run_resumes(tmp_path):
     """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
     store = tmp_path / "findings.sqlite"

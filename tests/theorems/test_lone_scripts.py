@@ -116,20 +116,34 @@ def test_the_claims_and_the_arguments_of_all_scripts_are_those_of_the_package():
         assert f"\n{script.plain_source(made.function)}\n" in text, "run: make witnesses"
 
 
+def executed(name):
+    """What a script leaves: its names, that of its argument, and those of the data in the order of the call."""
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    scope = {}
+    exec(compile(source, f"<{name}>", "exec"), scope)
+    call = re.search(r"^found = (\w+)\(\s*([\w, ]+?)\s*\)$", source, re.MULTILINE)
+    return scope, call[1], call[2].split(", ")
+
+
 @pytest.mark.parametrize("name", CHANGED)
 def test_a_changed_witness_fails(name):
     part, sign = CHANGED[name]
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    scope = {}
-    exec(compile(source, name, "exec"), scope)
-    call = re.search(r"^found = (\w+)\(\s*([\w, ]+?)\s*\)$", source, re.MULTILINE)
-    refutes, names = scope[call[1]], call[2].split(", ")
+    scope, argument, names = executed(name)
+    refutes = scope[argument]
     data = {key: scope[key] for key in names}
     assert refutes(*data.values()) == scope["found"]
     other = changed(data[part], sign)
     assert other != data[part]
     with pytest.raises(AssertionError):
         refutes(*(data | {part: other}).values())
+
+
+def test_the_functions_of_the_package_return_what_their_copies_do():
+    """On the data of every script, with the definitions of the package."""
+    for name, made in ARGUMENTS.items():
+        scope, argument, names = executed(name)
+        assert made.function.__name__ == argument
+        assert made.function(*(scope[key] for key in names)) == scope["found"], name
 
 
 def test_a_script_whose_answer_is_changed_exits_with_1(tmp_path):

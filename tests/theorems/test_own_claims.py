@@ -93,6 +93,7 @@ def test_code_with_other_numbers_fails():
         exec(truthful, {})
 
 
+@pytest.mark.unmeasured
 def test_who_leaves_is_in_the_code(capsys):
     result = searched("TSF is population monotone", "tsf", "population-monotonicity", "everywhere, unlimited")
     assert result.status == "refuted"
@@ -252,6 +253,7 @@ def test_words_make_hypotheses():
     assert fa.Hypotheses.of(["positive"]).spelled == "positive"
 
 
+@pytest.mark.unmeasured
 def test_the_seed_determines_what_is_found():
     def found(seed):
         result = searched("LMMF is strategyproof", "lmmf", "strategyproofness", "one server, everywhere", seed=seed)
@@ -301,6 +303,7 @@ def test_an_interrupt_leaves_what_was_found():
     assert (quiet.interrupted, quiet.trials, quiet.case) == (True, 30, None)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.skipif(bool(isolation_missing()), reason=isolation_missing())
 def test_several_processes_take_objects_of_ones_own():
     class Mine(fa.Mechanism):
@@ -379,6 +382,7 @@ def test_claims_of_a_module_are_found_once():
         statements_of([first, fa.claim("first one", "drfh", "pareto")])
 
 
+@pytest.mark.unmeasured
 def test_a_matrix_of_ones_own():
     made = fa.matrix(["drfh", MOST], ["pareto", "envy-freeness", one_task], "one server, one resource", seconds=AMPLE, trials=40)
     cells = {(row[0], column): cell for row in made.grid.rows for column, cell in zip(made.grid.columns, row, strict=True)}

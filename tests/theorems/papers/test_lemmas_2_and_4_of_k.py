@@ -29,6 +29,7 @@ TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10
 # ---- Lemma 2 --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["K.L2", "K.C4", "K.3.4.unique"])
 def test_search_refutes_uniqueness_from_scratch(name):
     finding = investigate(STATEMENTS[name], seconds=AMPLE, trials=6000)

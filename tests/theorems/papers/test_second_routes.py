@@ -198,6 +198,7 @@ def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
     assert not problem_3.descent(lemma_3.constructed(finding.case.parameters)).holds
 
 
+@pytest.mark.unmeasured
 def test_other_numbers_make_no_point_for_lemma_3():
     """The construction says so by its slacks; where no slack is negative, rationals at the point agree."""
     seen_ = Counter()
