@@ -12,9 +12,9 @@ from fairalloc.models import Instance, traces
 MECHANISMS = ("drfh", "tsf", "nb", "ps-dsf")
 
 
-def _loaded(load: Callable[..., traces.Loaded], **options: int) -> Instance:
+def _loaded(load: Callable[..., traces.Loaded]) -> Instance:
     """The instance of a sample; InstanceError where the samples are not found."""
-    return load(traces.found_data(), **options).instance
+    return load(traces.found_data()).instance
 
 
 def _google2019(users: int) -> Instance:
@@ -29,7 +29,7 @@ SAMPLES: dict[str, Callable[[], Instance]] = {
     "google2011": partial(_loaded, traces.google2011),
     "google2019": partial(_google2019, 500),
     "bitbrains": partial(_loaded, traces.bitbrains),
-    "alibaba": partial(_loaded, traces.alibaba, pods=300),
+    "alibaba": partial(_loaded, traces.alibaba),
 }
 
 SUITE = Suite(

@@ -4,9 +4,10 @@ import pytest
 
 from fairalloc import generators
 from fairalloc.benchmarks import SUITES, Setting, metrics, run
+from fairalloc.benchmarks.suites.real import SAMPLES
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models import Instance
+from fairalloc.models import Instance, traces
 from fairalloc.models.errors import InstanceError, NotInstalled
 from fairalloc.solvers import METHODS
 
@@ -29,6 +30,14 @@ def test_every_case_has_its_instance(name):
 @pytest.mark.parametrize("name", HEAVY)
 def test_the_smallest_cases_of_heavy_suites_can_be_built(name):
     assert isinstance(SUITES[name].cases[0].build(), Instance)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_every_sample_has_its_instance_where_the_data_are(sample):
+    pytest.importorskip("pyarrow", reason="reading the samples needs pyarrow")
+    if traces.data_dir() is None:
+        pytest.skip("the real samples are not here: set FAIRALLOC_DATA to their folder")
+    assert isinstance(SAMPLES[sample](), Instance)
 
 
 def test_without_data_nothing_else_takes_its_place(tmp_path, monkeypatch):
