@@ -1,7 +1,7 @@
 """Numbers computed from records: success, honesty, cost, time to an accuracy, means, intervals and profiles.
 
     success      the method claims that it solved the case, and our residual passes the tolerance of the accuracy
-    honesty      the claim equals the truth: claimed and passes, or not claimed and does not pass
+    honesty      the claim equals the truth: claimed and passes, or not claimed and does not pass; without a residual nobody lies
     cost         wall seconds around the method, taken outside it; PENALTY times the time limit for a failure
     time to e    the least cost, over the accuracies a method was asked for, at which our residual is at most e: a method is
                  judged by what it achieves, not by what it was asked for
@@ -41,6 +41,7 @@ __all__ = [
     "split_badly",
     "succeeded",
     "traced_time",
+    "unjudged",
 ]
 
 SHIFT = 0.010
@@ -69,9 +70,14 @@ def succeeded(record: Record) -> bool:
     return record.claims and passes(record)
 
 
+def unjudged(record: Record) -> bool:
+    """Whether a feasible point is claimed of which no residual is known: out of time, or a large answer without prices."""
+    return record.claims and math.isfinite(record.feasibility) and not math.isfinite(record.definition)
+
+
 def honest(record: Record) -> bool:
-    """The claim equals the truth."""
-    return record.claims == passes(record)
+    """The claim equals the truth, as far as it is known."""
+    return record.claims == passes(record) or unjudged(record)
 
 
 def split_badly(record: Record) -> bool:

@@ -91,9 +91,10 @@ def _methods(summary: Summary) -> list[Section]:
     titles = ("method", "cases", "solves", "success", "honesty", *(f"{name}, ms" for name in _TIMES), "peak MB", "split")
     text = (
         "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: the "
-        "claim equals the truth, in both directions. Wall and CPU time are taken around the method, outside it; the phases "
-        "only split it, as the method reports them: split is the number of solves in which they are far from our clock. Times "
-        "are medians over the solves that returned a point. Methods face different cases here: compare them by mechanism."
+        "claim equals the truth, in both directions, where a residual is known. Wall and CPU time are taken around the method, "
+        "outside it; the phases only split it, as the method reports them: split is the number of solves in which they are far "
+        "from our clock. Times are medians over the solves that returned a point. Methods face different cases here: compare "
+        "them by mechanism."
     )
     return [Section("Methods", [text], _grid(titles, map(_method_cells, summary.rows)))]
 

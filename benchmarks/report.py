@@ -51,8 +51,8 @@ FEWEST = 3
 """On fewer cases an interval over cases says nothing."""
 
 _READING = (
-    "success: claimed solved, and our residual passes; honest: the claim equals the truth. Times in ms: wall and cpu are taken "
-    "around the method, the phases are its own report; medians."
+    "success: claimed solved, and our residual passes; honest: the claim equals the truth, as far as that is known. Times in ms: "
+    "wall and cpu are taken around the method, the phases are its own report; medians."
 )
 
 
@@ -82,6 +82,8 @@ class FailedCase:
     def what(self) -> str:
         """In a few words."""
         r = self.record
+        if metrics.unjudged(r):
+            return "claims success, and no residual is known"
         if r.claims and not math.isfinite(r.residual):
             return "claims success without a finite feasible point"
         if r.claims:

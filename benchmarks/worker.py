@@ -121,7 +121,7 @@ def _measured(
         "busy": busy,
         "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
         "iterations": allocation.iterations,
-        "message": allocation.message,
+        "message": allocation.message or allocation.not_judged,
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
         "trace": _trace(allocation.trace),
         "quantities": unique_quantities(case, instance, allocation),

@@ -30,7 +30,7 @@ from rich.console import Console
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, metrics, print_summary, report, run
 from fairalloc.benchmarks.ranking import ranking
 from fairalloc.benchmarks.records import BenchmarkStore, Record
-from fairalloc.benchmarks.report import percent
+from fairalloc.benchmarks.report import FailedCase, percent
 from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Instance, Times
@@ -170,6 +170,14 @@ def test_success_and_honesty_are_the_four_cases_of_claim_and_truth() -> None:
     assert metrics.rate(runs, metrics.succeeded) == 0.25
     assert metrics.rate(runs, metrics.honest) == 0.5
     assert math.isnan(metrics.rate([], metrics.honest))
+
+
+def test_a_claim_that_nobody_could_judge_is_neither_success_nor_a_lie() -> None:
+    unknown, nowhere = record(definition=math.inf), record(definition=math.inf, feasibility=math.inf)
+    assert [metrics.unjudged(r) for r in (unknown, nowhere, record())] == [True, False, False]
+    assert [metrics.succeeded(r) for r in (unknown, nowhere)] == [False, False]
+    assert [metrics.honest(r) for r in (unknown, nowhere)] == [True, False]
+    assert FailedCase(1, 1, unknown).what == "claims success, and no residual is known"
 
 
 def test_the_larger_residual_decides_and_the_tolerance_itself_passes() -> None:
