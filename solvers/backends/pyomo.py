@@ -174,11 +174,11 @@ class PyomoIpopt(PyomoSession):
         with self.phase("compile"):
             program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
         with self.phase("solve"), self.logged():
-            result = program.solve()
+            termination, duals = program.solve()
         if self.limits.log:
             self.log.extend(program.said)
         self.count(program.stats["iter_count"])
-        return result
+        return "time_limit" if termination == "error" and self.limits.late else termination, duals
 
 
 class CasadiProgram:

@@ -24,6 +24,7 @@ from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, attempts, isolated, judged, solve
 from fairalloc.solvers.attempts import LARGE, Request, best_attempt
+from fairalloc.solvers.backends.pyomo import CasadiProgram
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.lexicographic.reference import reference_allocation
@@ -612,6 +613,20 @@ def test_a_broken_package_makes_its_methods_alone_unavailable(package, name, met
     assert not broken.has_point
     assert broken.message
     assert solve(WANG, name).residual <= RESIDUAL
+
+
+@pytest.mark.parametrize(("deadline", "termination"), [(10.0, "time_limit"), (np.inf, "error")])
+def test_an_interrupted_ipopt_says_that_time_is_over(monkeypatch, deadline, termination):
+    clock = Clock(step=0.0)
+
+    def interrupted(program):
+        """CasADi turns the signal at the deadline into an exception, and Ipopt into an unknown status."""
+        clock.seconds, program.stats = 11.0, {"iter_count": 3}
+        return "error", {}
+
+    monkeypatch.setattr(CasadiProgram, "solve", interrupted)
+    answer = METHODS["pyomo:ipopt"].run(mechanism("nb"), WANG, Limits(deadline=deadline, clock=clock))
+    assert (answer.termination, answer.iterations) == (termination, 3)
 
 
 def test_what_cannot_be_imported_is_named(monkeypatch):
