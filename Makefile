@@ -4,6 +4,7 @@
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
 # make experiments : run the experiments in full, hours; what is on record is not run again; write docs/EXPERIMENTS.md
 # make docs : the site, build/docs/index.html; notebooks that are not executed yet are; make docs NOTEBOOKS= leaves them as they are
+# make install : everything that the targets above install on demand, for then they can run side by side: make -j2 lint docs
 # make clean : forget the environments
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test test-lowest lint system witnesses experiments notebooks docs clean
+.PHONY: bench test test-lowest lint system witnesses experiments notebooks docs install clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -67,6 +68,8 @@ docs: .venv/docs.stamp $(NOTEBOOKS) build/reports.stamp
 	$(BIN)/python docs/tools/assemble.py build/docs-source
 	$(BIN)/python -P -m sphinx -q -E -a -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
 	@echo "the site: build/docs/index.html"
+
+install: .venv/test.stamp .venv/docs.stamp
 
 clean:
 	rm -rf .venv .venv-lowest build *.egg-info

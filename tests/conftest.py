@@ -5,11 +5,11 @@ rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`
 of arrays that have an entry. A test whose assertions run elsewhere, such as in another process, says where:
 `@pytest.mark.asserts_elsewhere("in the notebook")`.
 
-Coverage multiplies the time of Python code by two. Two kinds of code are not measured, neither of which adds to what is known:
+Coverage multiplies the time of Python code by two. What is not measured can only lower it:
 
 - a forked child, which ends by os._exit: what it would have measured is never written,
-- a test that is marked `unmeasured`, with its fixtures and the processes that it starts: it repeats at length what quicker tests
-  run too. The marker changes nothing but the coverage, which it can only lower.
+- the processes that tests start, but those of tests/runs: they run what is tested in one process too,
+- a test that is marked `unmeasured`, with its fixtures: it repeats at length what quicker tests run.
 
 Nothing is counted with `-o enable_assertion_pass_hook=false`: a Hypothesis test that fails shrinks several times faster so,
 because pytest need not put into words what Hypothesis asserts.
@@ -60,27 +60,26 @@ def no_figures_stay_open():
 
 
 @contextlib.contextmanager
-def unmeasured():
-    """No trace function, and none in the processes that are started."""
-    traced = sys.gettrace()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
-        sys.settrace(None)
-        try:
-            yield
-        finally:
-            sys.settrace(traced)
+def measured(item):
+    """Coverage of what the item runs and starts, or of less."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        if item.path.parent != TESTS / "runs":
+            patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+        if item.get_closest_marker("unmeasured"):
+            stack.callback(sys.settrace, sys.gettrace())
+            sys.settrace(None)
+        yield
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    with unmeasured() if item.get_closest_marker("unmeasured") else contextlib.nullcontext():
+    with measured(item):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    with unmeasured() if item.get_closest_marker("unmeasured") else contextlib.nullcontext():
+    with measured(item):
         return (yield)
 
 

@@ -330,7 +330,6 @@ def _start_run(path: Path, **arguments: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", f"{start}; {call}"], cwd=path.parent)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_leaves_nothing_running(tmp_path: Path, stop: signal.Signals) -> None:
     process = _start_run(tmp_path / "r", methods=("sleeps",))
@@ -409,7 +408,6 @@ def test_what_left_its_session_is_ended_too(tmp_path: Path) -> None:
     assert not _sleeping()
 
 
-@pytest.mark.unmeasured
 def test_a_killed_run_loses_the_running_row_at_most_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     process = _start_run(path, repeats=40)
@@ -429,7 +427,6 @@ def _rows(path: Path) -> list[Record]:
         return store.records()
 
 
-@pytest.mark.unmeasured
 def test_other_code_versions_and_settings_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "r.sqlite"
     old = fake_run(path)

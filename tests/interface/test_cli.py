@@ -326,7 +326,6 @@ def test_accuracies_are_words_or_residuals(capsys, command, accuracy):
     assert "accuracy is" in capsys.readouterr().err
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("line", "words"),
     [

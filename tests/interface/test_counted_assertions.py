@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).resolve().parents[1]
 SAMPLE = """
 import numpy as np
@@ -35,7 +33,6 @@ def test_other_skip(): pytest.skip("not here")
 """
 
 
-@pytest.mark.unmeasured
 def test_an_item_without_an_assertion_fails(tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()

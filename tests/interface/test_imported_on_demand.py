@@ -1,7 +1,6 @@
 """What is not asked for is not imported: importing the package is cheap, and so is a small solve."""
 
 import ast
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,10 +25,9 @@ HEAVY = SOLVERS | OTHERS | ROOMS
 
 
 def loaded(code):
-    """The modules of a fresh interpreter after running the code, without coverage, which imports some itself."""
-    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    """The modules of a fresh interpreter after running the code, which coverage, itself with imports, does not measure."""
     code += "\nimport sys; sys.stderr.write(chr(10) + ' '.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=unmeasured, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     return set(done.stderr.split("\n")[-1].split())
 
 

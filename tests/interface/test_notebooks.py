@@ -43,7 +43,6 @@ def figures(notebook):
     return sum("image/png" in output.get("data", {}) for output in outputs(notebook))
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_it_runs(script, tmp_path):
     EXECUTED.mkdir(parents=True, exist_ok=True)

@@ -121,7 +121,6 @@ def bench(own, *arguments):
     return main(["bench", "run", *arguments, "--records", str(own.parent / "r.sqlite"), "--repeats", "1"])
 
 
-@pytest.mark.unmeasured
 def test_bench_runs_a_suite_and_a_method_in_a_file(own, capsys):
     assert bench(own, f"{own}:suite", "--method", "cvxpy:highs") == 0
     assert "suite mine: 1 cases, 1 methods" in capsys.readouterr().out

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.unmeasured  # what runs is the copy in the wheel
-
 FILE = Path(__file__).with_name("stranger.py")
 
 API = """

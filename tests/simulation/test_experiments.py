@@ -188,7 +188,6 @@ def test_experiments_are_found_by_the_beginning_of_their_ids():
 # ---- records ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.unmeasured
 def test_a_killed_run_resumes(tmp_path):
     records = tmp_path / "r.sqlite"
     words = [sys.executable, "-P", "-m", "fairalloc", "simulate", "P.Table4", "P.Fig6", "--small", "--records", str(records)]

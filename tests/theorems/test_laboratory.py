@@ -364,7 +364,6 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
     assert found["K.3"].status == "not refuted"
 
 
-@pytest.mark.unmeasured
 def test_a_killed_run_resumes(tmp_path):
     """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
     store = tmp_path / "findings.sqlite"

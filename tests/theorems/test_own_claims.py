@@ -303,7 +303,6 @@ def test_an_interrupt_leaves_what_was_found():
     assert (quiet.interrupted, quiet.trials, quiet.case) == (True, 30, None)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.skipif(bool(isolation_missing()), reason=isolation_missing())
 def test_several_processes_take_objects_of_ones_own():
     class Mine(fa.Mechanism):
