@@ -9,7 +9,8 @@ Coverage multiplies the time of Python code by two. What is not measured can onl
 
 - a forked child, which ends by os._exit: what it would have measured is never written,
 - the processes that tests start, but those of tests/runs: they run what is tested in one process too,
-- a test that is marked `unmeasured`, with its fixtures: it repeats at length what quicker tests run.
+- a test that is marked `unmeasured`, with its fixtures: it repeats at length what quicker tests run,
+- a test of many seeds, from the fourth seed on: it runs the same code on another instance.
 
 Nothing is counted with `-o enable_assertion_pass_hook=false`: a Hypothesis test that fails shrinks several times faster so,
 because pytest need not put into words what Hypothesis asserts.
@@ -31,6 +32,8 @@ from hypothesis import settings
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 HELPERS = ("changed_certificates", "figure_texts", "hand_made", "plain_judges", "planted_games", "strategies", "tolerances")
+SEEDS = 3
+"""Coverage is measured for so many values of a parameter `seed`, each with all other parameters."""
 BETWEEN = {"_pytest", "pluggy"}
 """The packages whose frames stand between an assertion and the hook that reports it."""
 
@@ -69,6 +72,17 @@ def measured(item):
             stack.callback(sys.settrace, sys.gettrace())
             sys.settrace(None)
         yield
+
+
+def pytest_collection_modifyitems(items):
+    """Of each test with a parameter `seed` its later values are not measured."""
+    seeded = [item for item in items if hasattr(item, "callspec") and "seed" in item.callspec.params]
+    seeds = {(item.path, item.originalname): set() for item in seeded}
+    for item in seeded:
+        seeds[item.path, item.originalname].add(item.callspec.params["seed"])
+    for item in seeded:
+        if item.callspec.params["seed"] not in sorted(seeds[item.path, item.originalname])[:SEEDS]:
+            item.add_marker("unmeasured")
 
 
 @pytest.hookimpl(wrapper=True)
