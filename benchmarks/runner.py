@@ -175,7 +175,7 @@ class _Ladder:
         asked = record.method, record.accuracy
         if record.termination in OVER:
             self._over[record.case, *asked] = record.case
-        elif record.termination == SKIPPED:
+        elif record.termination == SKIPPED and record.case in self._after:  # a file may hold rows of other cases
             self._over[record.case, *asked] = self._over.get((self._after[record.case], *asked), record.case)
 
     def stopped_at(self, job: Job) -> str:

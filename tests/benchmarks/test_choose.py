@@ -100,6 +100,8 @@ def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
     assert {r.message for r in summary.records[1:]} == {"not asked: it ran out of time or memory on the smaller case c3"}
     again = run(suite, tmp_path / "r.sqlite", methods=[napping], progress=False)
     assert (again.before, again.added) == (3, 0)
+    alone = run(suite, tmp_path / "r.sqlite", methods=["highs"], cases=["c3"], progress=False)
+    assert [(r.method, r.termination) for r in alone.records] == [("highs", "optimal")], "rows of other cases do not disturb"
 
 
 def test_larger_cases_alone_come_by_themselves(tmp_path):
