@@ -13,8 +13,22 @@ One step, in the relative changes v of x_n, l of y, u of k:
 3. The rows of Q: B (u_0 + Z t) + C l = slack, the step of least norm in t and in the l of the other arcs: where prices or tasks
    are not unique the equations are dependent.
 
-After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack. The method ends where
-the residual is no longer halved: near a solution it is squared.
+After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack, and what was in Q
+stays while its resource is full. The method ends where the residual is no longer halved: near a solution it is squared.
+
+**Ties.** Where users or servers are tied, resources are full that need no price, and the path leaves them one of about tau: k =
+tau^(1/beta), so in levels a Newton step lowers it by u = -1 / beta only, for ever. A price that is a small part of everybody's
+costs therefore falls by beta u of itself, to 0 at once where that is -1. The equations A u = a of tied arcs agree up to rounding;
+nearly tied ones differ by less than the target. Singular values that tell them apart count as 0, for dividing by them moves
+prices by many orders of magnitude.
+
+**Near ties** (`newton_on_near_ties`). With zero demands and a large alpha a user's cost is that of one resource but for parts of
+1e-3 to 1e-12, so arcs are tied up to that, and P has arcs whose equations contradict each other by 1e-8. There one step minimises
+
+    |A u - a|^2 / SOFT^2 + |B u + C l - slack|^2 / EXACT^2 + |u|^2 + |l|^2
+
+with l = C' (C C' + EXACT^2)^-1 (slack - B u), by singular values of C, and least squares in u. Little of y moves, and what is
+left of E tells which arcs to give up: those with E > NEAR and a small y. Those with E < 0 come back.
 """
 
 from dataclasses import dataclass
@@ -24,7 +38,7 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession
 
-__all__ = ["newton_on_active_arcs"]
+__all__ = ["newton_on_active_arcs", "newton_on_near_ties"]
 
 MOST = 12_000
 """Arcs in use up to which steps are taken: C is dense, with a row for each of the prices in use."""
@@ -32,8 +46,17 @@ MOST = 12_000
 ROUNDING = 1e-14
 """The residual up to which no step is taken."""
 
-DEPENDENT = 1e-12
-"""Singular values below this part of the largest one count as 0."""
+DEPENDENT = 1e-9
+"""Singular values below this part of the largest one count as 0: what they stand for changes levels by less than the target."""
+
+SMALL = 1e-3
+"""The part of what any user pays below which a price falls linearly."""
+
+SOFT, EXACT = 1e-8, 1e-12
+"""What an equation of a level, and of a resource, may lack for a relative change of 1."""
+
+NEAR, LITTLE = 1e-9, 0.1
+"""The E above which an arc is given up if its N y is less than `LITTLE`."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +80,49 @@ class Guess:
         left = levels.left(levels.tasks(y))
         held = (self.held & ~np.any((y > 0) & (excess > np.maximum(left, 0.0)), axis=0)) | (left < 0)
         arcs = np.where(held, self.arcs & (y > 0), levels.arc & (levels.N * y > excess))
-        return Guess(arcs, levels.row & (k > levels.slack(y)), held)
+        slack = levels.slack(y)
+        rows = levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
+        return Guess(arcs, rows, held)
+
+    def without_dear(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
+        """The guess without arcs that are too dear for little tasks, and with those that are too cheap.
+
+        Parameters
+        ----------
+        levels : the game
+        y, k : (C, N) and (K, R)
+        """
+        with np.errstate(invalid="ignore"):
+            excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        dear = (excess > NEAR) & (levels.N * y < LITTLE) & ~self.held
+        arcs = (self.arcs & (y > 0) & ~dear) | (levels.arc & ~self.arcs & ~self.held & (excess < -0.1 * NEAR))
+        slack = levels.slack(y)
+        return Guess(arcs, levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING))), self.held)
+
+
+def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
+    """Up to a dozen regularised steps, while the guess changes; the session keeps the best point.
+
+    Parameters
+    ----------
+    session, y, k, arcs, rows, held : as for `newton_on_active_arcs`
+    """
+    levels, guess = session.levels, Guess(arcs, rows, held)
+    for _ in range(12):
+        y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
+        if not guess.arcs.any(axis=0).all() or guess.arcs.sum() > MOST:
+            return
+        step = ActiveStep(levels, y, k, guess)
+        try:
+            l, u = step.softened()  # noqa: E741 (the letters of the text)
+        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
+            return
+        y, k = np.maximum(step.own * (1.0 + l), 0.0), k * step.factors(u)
+        if session.look(y, k) > 0.5 or session.reached:
+            return
+        before, guess = guess, guess.without_dear(levels, y, k)
+        if np.array_equal(before.arcs, guess.arcs) and np.abs(l).max() < 1e-3:
+            return
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
@@ -90,7 +155,7 @@ def _least_step(levels: LevelEquations, y: Floats, k: Floats, guess: Guess) -> t
     """One step from y (C, N) and k (K, R), which are 0 outside the guess."""
     step = ActiveStep(levels, y, k, guess)
     l, u = step.least()  # noqa: E741 (the letters of the text)
-    return np.maximum(y + step.own * l, 0.0), k * np.exp(np.clip(u, -3.0, 3.0))
+    return np.maximum(y + step.own * l, 0.0), k * step.factors(u)
 
 
 class ActiveStep:
@@ -124,20 +189,43 @@ class ActiveStep:
         """Steps 2 and 3: l (C, N) and u (K, R)."""
         from scipy.linalg import lstsq
 
-        levels, c, n = self.levels, self.c, self.n
         first, free = self._prices()
         B, C, right = self._rows()
         step = lstsq(np.hstack([B @ free, C]), right - B @ first, cond=DEPENDENT, lapack_driver="gelsy")[0]
-        u = np.zeros((levels.K, levels.R))
-        u.flat[self.row] = first + free @ step[: free.shape[1]]
-        l = np.zeros((levels.C, levels.N))  # noqa: E741
-        l[c, n] = step[free.shape[1] :]
+        return self._all(first + free @ step[: free.shape[1]], step[free.shape[1] :])
+
+    def softened(self) -> tuple[Floats, Floats]:
+        """The same by the least squares of near ties."""
+        from scipy.linalg import lstsq, svd
+
+        A, a = self._levels()
+        B, C, right = self._rows()
+        left, size, directions = svd(C, full_matrices=False)
+        weight = left.T / np.sqrt(size**2 + EXACT**2)[:, None]
+        rows = np.vstack([A / SOFT, weight @ B, np.eye(len(self.row))])
+        u = lstsq(rows, np.concatenate([a / SOFT, weight @ right, np.zeros(len(self.row))]), lapack_driver="gelsy")[0]
+        return self._all(u, directions.T @ (size / (size**2 + EXACT**2) * (left.T @ (right - B @ u))))
+
+    def _all(self, prices: Floats, others: Floats) -> tuple[Floats, Floats]:
+        """L (C, N) and u (K, R) from the prices in use and the l of the arcs that are no pivots."""
+        levels = self.levels
+        u, l = np.zeros((levels.K, levels.R)), np.zeros((levels.C, levels.N))  # noqa: E741
+        u.flat[self.row] = prices
+        l[self.c, self.n] = others
         v = self.v - (self.to_u * u[self.server]).sum(axis=1)
         l[self.pivot] = (self.at.tasks * v - (self.tasks * l).sum(axis=0)) / self.tasks[self.pivot]
         return l, u
 
-    def _prices(self) -> tuple[Floats, Floats]:
-        """Step 2: u_0 and Z, on the prices in use."""
+    def factors(self, u: Floats) -> Floats:
+        """(K, R) what k is multiplied by for relative changes u (K, R): exp u, or linearly in a small price that falls."""
+        levels, beta = self.levels, self.levels.beta[:, None]
+        part = levels.by_server(np.where(self.own > 0, 1.0, 0.0)[:, None, :] * self.at.share).max(axis=2)
+        linear = np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
+        result: Floats = np.where((part < SMALL) & (u < 0), linear, np.exp(np.clip(u, -3.0, 3.0)))
+        return result
+
+    def _levels(self) -> tuple[Floats, Floats]:
+        """A, on the prices in use, and a; at most as many rows as prices."""
         levels, at, wanting = self.levels, self.at, ~self.held[self.n]
         c, n = self.c[wanting], self.n[wanting]
         A, each = np.zeros((len(c), levels.K, levels.R)), np.arange(len(c))
@@ -148,6 +236,11 @@ class ActiveStep:
         if len(A) > len(self.row):
             Q, A = np.linalg.qr(A)
             right = Q.T @ right
+        return A, right
+
+    def _prices(self) -> tuple[Floats, Floats]:
+        """Step 2: u_0 and Z, on the prices in use."""
+        A, right = self._levels()
         left, size, directions = np.linalg.svd(A, full_matrices=True)
         rank = int((size > DEPENDENT * size.max(initial=0.0)).sum())
         return directions[:rank].T @ ((left.T @ right)[:rank] / size[:rank]), directions[rank:].T

@@ -25,7 +25,8 @@ back to where they had started.
 
 **Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
 Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: what is larger than tau^(1/4) stays too. The second
-guess is the point's own, N y > e and k > s.
+guess is the point's own, N y > e and k > s. Below near_tau the path ends in rounding errors while arcs that are tied up to 1e-8
+have y and e of about sqrt(tau / N) each; regularised steps from the first guess decide between them.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition. For users at their limits it has the
 multipliers in proportion to g_i' that formulations/game/game.py explains.
@@ -41,7 +42,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.active_arcs import newton_on_active_arcs
+from fairalloc.solvers.game.active_arcs import newton_on_active_arcs, newton_on_near_ties
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonSession, equal
@@ -67,6 +68,7 @@ class ContinuationOptions(CentralPathOptions):
     finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
         equations solved by Newton's method
     slow_tau : from this tau on the same is done after `patience` systems, and a residual that keeps the promise is enough then
+    near_tau : up to this tau a step that failed is tried again for arcs that are nearly tied
     patience : Newton systems between two such attempts; see slow_tau
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     """
@@ -79,6 +81,7 @@ class ContinuationOptions(CentralPathOptions):
     neighbourhood: float = 0.3
     finish_tau: float = 1e-6
     slow_tau: float = 1e-8
+    near_tau: float = 1e-9
     patience: int = 60
     max_sweeps: int = 60
 
@@ -229,6 +232,8 @@ class PathFollowing:
         for arcs, rows, held in (stay, large):
             if not self.session.reached:
                 newton_on_active_arcs(self.session, point.y, point.k, arcs, rows, held)
+        if not self.session.reached and point.tau <= self.options.near_tau:
+            newton_on_near_ties(self.session, point.y, point.k, *stay)
         self._cap(point.theta)
         return self.session.reached
 

@@ -132,3 +132,31 @@ def test_users_who_are_tied_everywhere_end_too():
         answer = solve(twins, GAME, "continuation", alpha=alpha)
         assert answer.claims_success
         assert answer.residual <= ACCURACY["high"]
+
+
+@pytest.mark.parametrize(("family", "seed", "alpha"), [("tied", 1, 2.0), ("tied", 2, 2.0), ("zero_demand", 2, 20.0)])
+def test_ties_and_near_ties_end_at_the_highest_accuracy(family, seed, alpha):
+    """Resources are full that need no price, and equations of arcs differ by less than the target: both stopped step 5 before."""
+    answer = solve(getattr(generators, family)(100, 20, 3, seed), GAME, "continuation", alpha=alpha, accuracy="high")
+    assert answer.claims_success
+    assert answer.residual <= ACCURACY["high"]
+
+
+def test_a_small_price_falls_linearly_to_zero():
+    """Two resources that all users need alike: a price of 1e-6 falls by 0.6 of itself, or vanishes; the others by exp u."""
+    instance = Instance([[1, 1], [2, 2], [3, 3]], [[9, 9]])
+    levels = levels_of(instance, 3.0)
+    y, _ = equal(levels)
+    k = np.array([[1.0, 1e-2]])
+    step = ActiveStep(levels, y, k, Guess(y > 0, k > 0, np.zeros(3, bool)))
+    np.testing.assert_allclose(step.factors(np.array([[-0.2, -0.2]])), [[np.exp(-0.2), 0.4 ** (1 / 3)]], rtol=EXACT)
+    np.testing.assert_allclose(step.factors(np.array([[0.2, -0.4]])), [[np.exp(0.2), 0.0]], rtol=EXACT)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_regularised_steps_decide_between_near_ties(seed):
+    """Without them the path ends where arcs that are nearly tied have y and e of sqrt(tau / N)."""
+    instance = generators.zero_demand(100, 20, 4, seed)
+    answer = solve(instance, GAME, "continuation", alpha=20)
+    assert answer.residual <= ACCURACY["high"]
+    assert solve(instance, GAME, "continuation", alpha=20, options={"near_tau": 0.0}).residual > ACCURACY["high"]
