@@ -52,7 +52,7 @@ DEPENDENT = 1e-9
 SMALL = 1e-3
 """The part of what any user pays below which a price falls linearly."""
 
-SOFT, EXACT = 1e-8, 1e-12
+SOFT, EXACT = 1e-7, 1e-12
 """What an equation of a level, and of a resource, may lack for a relative change of 1."""
 
 NEAR, LITTLE = 1e-9, 0.1
