@@ -31,6 +31,9 @@ PROVED = 1e-9
 ROUNDING = 1e-12
 """Plain double arithmetic on a few hundred numbers of order one."""
 
+SINGLE = 1e-3
+"""What single precision leaves of a small system whose condition is at most 10^4."""
+
 MARKET = 1e-7
 """Market residuals at accuracy "high": at most the residual of nb (ACCURACY, 1e-8), where the allocation has prices; ten times it
 where they are an LP's, whose rows SciPy's HiGHS meets to 1e-7 of a price."""

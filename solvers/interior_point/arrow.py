@@ -53,12 +53,12 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.loads import Loads, loads_of
-from fairalloc.solvers.interior_point.schur import Arrowhead, Plan, factorised, multiplications, plan_for
+from fairalloc.solvers.interior_point.schur import NEGLIGIBLE, Arrowhead, Plan, factorised, multiplications, plan_for, scattered
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.start import scaled_down
 
-__all__ = ["NEVER", "Arrow", "ArrowSystem", "Result"]
+__all__ = ["NEVER", "Arrow", "ArrowSystem", "Result", "Way"]
 
 
 NEVER = 1e30
@@ -73,6 +73,28 @@ class Result:
     prices: Floats
     error: float
     iterations: int
+
+
+class Way(NamedTuple):
+    """How the system of one iterate is solved.
+
+    Attributes
+    ----------
+    plan : which side is eliminated
+    refined : whether solves are refined and the last digits kept; otherwise all is in single precision
+    negligible : arcs with a smaller part of what their user's have together couple nothing in the factor
+    lacks : what rows may lack after a step; where the factor leaves out arcs, conjugate gradients go on until half of this
+    """
+
+    plan: Plan
+    refined: bool
+    negligible: float
+    lacks: float = np.inf
+
+    @property
+    def loose(self) -> bool:
+        """Whether the factor leaves out arcs that count, so that it is a preconditioner."""
+        return self.negligible > NEGLIGIBLE
 
 
 class Response(NamedTuple):
@@ -102,8 +124,8 @@ class ArrowSystem:
     pivot : (N,) the arc of each user with the largest theta; its dd is lost in rounding, so its flow is what the others leave
     """
 
-    def __init__(self, arrow: "Arrow", now: PrimalDual, refined: bool) -> None:
-        self.arrow, self.refined = arrow, refined
+    def __init__(self, arrow: "Arrow", now: PrimalDual, way: Way) -> None:
+        self.arrow, self.way = arrow, way
         self.ratio = arrow.ratio(now)
         self.theta, self.s, self.t, r = arrow.split(self.ratio)
         self.s = np.where(arrow.left_out, NEVER, self.s)
@@ -120,16 +142,18 @@ class ArrowSystem:
         e = self.t * self.f
         self.shaft = loads.totals(theta) + e
         shaft = loads.of_users(self.shaft)
-        others, part = self._others(e, shaft) if self.refined else shaft - theta, theta / shaft
+        others, part = self._others(e, shaft) if self.way.refined else shaft - theta, theta / shaft
         one, two = loads.twins
         guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
         self.share = self.b / self.shaft
         bent = float(self.b @ self.share)
-        self.rho = 1.0 / bent if bent > 0 and self.arrow.plan != "sparse rows" else 0.0
+        self.rho = 1.0 / bent if bent > 0 else 0.0
         own, between = part * others, -part[one] * theta[two]
-        head = Arrowhead(theta, self.shaft, own, between, self.s, self.rho, self.b, guards, not self.refined)
-        exact = self.refined and len(self.s) <= self.arrow.options.max_rows
-        self.inverse = factorised(loads, head, "rows" if exact and self.arrow.plan == "users" else self.arrow.plan)
+        most, negligible = self.arrow.options.max_rows, self.way.negligible
+        head = Arrowhead(
+            theta, self.shaft, own, between, self.s, self.rho, self.b, guards, not self.way.refined, negligible, most
+        )
+        self.inverse = factorised(loads, head, self.way.plan)
 
     def _others(self, e: Floats, shaft: Floats) -> Floats:
         """(A,) the shaft without the arc itself, for the largest theta of each user without cancellation; sets the pivots."""
@@ -169,7 +193,7 @@ class ArrowSystem:
         l = (users + loads.totals(theta * priced)) / self.shaft  # noqa: E741 (the letter above)
         reduced = priced - loads.of_users(l)
         flow = theta * reduced
-        if self.refined:
+        if self.way.refined:
             flow[self.pivot] = 0.0
             flow[self.pivot] = self.t * self.f * l - users - loads.totals(flow)
         return Response(p, l, reduced, flow, g)
@@ -178,7 +202,7 @@ class ArrowSystem:
         """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
 
         The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
-        refinement does in the others.
+        refinement does in the others. Where the factor leaves arcs out, they go on until rows lack no more than they may.
 
         Parameters
         ----------
@@ -188,18 +212,21 @@ class ArrowSystem:
         answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
         short = h - float(self.b @ answer.l) - self.c * answer.g
         answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
-        if not self.refined:
+        if not self.way.refined:
             return answer
-        lack, least = rows - self._rows(answer), np.abs(rows).max() * self.arrow.options.target
+        options, loose = self.arrow.options, self.way.loose
+        lack, least = rows - self._rows(answer), 0.5 * self.way.lacks if loose else np.abs(rows).max() * options.target
         direction, before = answer, np.inf
-        for _ in range(self.arrow.options.refinements):
+        for _ in range(options.steps if loose else options.refinements):
+            if not np.abs(lack).max() > least:
+                break
             towards = self._solve(lack, nothing, 0.0)
             size = float(lack @ towards.p)
             direction = towards.plus(direction, size / before)
             change = self._rows(direction)
             bent = float(direction.p @ change)
             better = lack - size / bent * change if size > 0 and bent > 0 else lack
-            if not np.abs(better).max() < np.abs(lack).max() > least:
+            if not (loose or np.abs(better).max() < np.abs(lack).max()):
                 break
             answer, lack, before = answer.plus(direction, size / bent), better, size
         return answer
@@ -232,7 +259,7 @@ class ArrowSystem:
         step = over - self.ratio * dual
         step[: len(away)] = flow - away
         dual[: len(away)] *= arrow.paired[: len(away)]
-        if self.refined:
+        if self.way.refined:
             at = self.pivot
             dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]
         return PrimalDual(step, dual, g)
@@ -248,7 +275,7 @@ class Arrow(ABC):
     paired : (A + K R + 2 N,) which primal and dual numbers are both positive
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
-    single : whether systems are in single precision
+    single : whether systems are in single precision;  loose : whether their factors leave arcs out
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 
@@ -264,6 +291,7 @@ class Arrow(ABC):
     plan: Plan
     pairs: Pairs
     single: bool
+    loose: bool
 
     def __init__(self, instance: Instance, tasks: Floats) -> None:
         arcs = instance.arcs
@@ -282,6 +310,8 @@ class Arrow(ABC):
     def corrections(self) -> int:
         """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
         options = self.options
+        if self.loose:
+            return options.rough_corrections
         own = 60.0 * len(self.instance.arcs) + 2.0 * len(self.right) ** 2
         return int(min(options.corrections, multiplications(self.loads, self.plan) / (options.worthwhile * own)))
 
@@ -368,6 +398,7 @@ class Arrow(ABC):
         """
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
+        self.loose = self.plain and scattered(self.instance)
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -462,15 +493,33 @@ class Arrow(ABC):
         return point, lack, self.error(point, lack)
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
-        """The system and the predictor, in double precision from where single precision has too few digits once."""
+        """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
         self.single = self.single and error > self.options.close
-        if self.single:
+        for way in self._cheap(now, error):
             with suppress(np.linalg.LinAlgError):
-                system = ArrowSystem(self, now, refined=False)
+                system = ArrowSystem(self, now, way)
                 affine = system.step(now, lack, self.towards(now))
                 x, s, _, _ = self.split(affine.primal)
-                if np.abs(self.loads.rows(x) + s - lack.rows).max() <= self.options.harmless * error:
+                if np.abs(self.loads.rows(x) + s - lack.rows).max() <= way.lacks:
                     return system, affine
-            self.single = False
-        system = ArrowSystem(self, now, refined=True)
+        self.loose = self.single = False
+        system = ArrowSystem(self, now, self.exact)
         return system, system.step(now, lack, self.towards(now))
+
+    def _cheap(self, now: PrimalDual, error: float) -> list[Way]:
+        """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; or single precision."""
+        options = self.options
+        if not self.loose:
+            return [Way(self.plan, refined=False, negligible=0.0, lacks=options.harmless * error)] if self.single else []
+        gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), options.lacking * max(error, options.enough)
+        part = 1.0 if gap > options.coarse else options.couples * gap
+        parts = [part] * (error > options.enough) + [NEGLIGIBLE] * (gap <= options.close)
+        return [Way("sparse rows", refined=True, negligible=part, lacks=lacks) for part in parts]
+
+    @property
+    def exact(self) -> Way:
+        """With all digits."""
+        if self.loose:
+            return Way("sparse rows", refined=True, negligible=NEGLIGIBLE)
+        small = len(self.right) <= self.options.max_rows
+        return Way("rows" if small and self.plan == "users" else self.plan, refined=True, negligible=NEGLIGIBLE)

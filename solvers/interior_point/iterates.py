@@ -39,6 +39,11 @@ class InteriorPointOptions(AlgorithmOptions):
     harmless : what rows may lack after a step, as a part of the error, before all is done in double precision: what is left there
         shortens all steps that follow
     refinements : the most steps of conjugate gradients in a solve
+    steps : the most steps of conjugate gradients in a solve whose factor leaves arcs out
+    coarse : the relative gap above which such a factor has the blocks on the diagonal alone
+    couples : the part of the gap that a coupling may have which it leaves out
+    lacking : what rows may lack after a step with it, as a part of the error
+    rough_corrections : the most correctors after Mehrotra's with such a factor
     apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
     away : the part of a start of one's own that is mixed into the tasks of the round before
     centring : the most that mu is of what it was: where the predictor is short, correctors lengthen the step, not a large mu
@@ -73,6 +78,11 @@ class InteriorPointOptions(AlgorithmOptions):
     close: float = 1e-3
     harmless: float = 1e-3
     refinements: int = 4
+    steps: int = 100
+    coarse: float = 5e-3
+    couples: float = 0.1
+    lacking: float = 1e-2
+    rough_corrections: int = 3
     apart: float = 1e-3
     away: float = 0.1
     centring: float = 0.3

@@ -211,6 +211,9 @@ class ArcLoads(ArcsOfUsers):
         order = np.argsort(server, kind="stable")
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
+        columns = (server[:, None] * self.R + np.arange(self.R)).ravel()
+        ends = np.arange(0, len(columns) + 1, self.R)
+        self.load = sp.csr_array((loads.ravel(), columns, ends), shape=(len(user), servers * self.R)).T.tocsr()
         place = user * servers + server
         self.twins = twins(place)
         self.pairs = (loads[:, :, None] * loads[:, None, :]).reshape(len(user), -1)
@@ -221,12 +224,12 @@ class ArcLoads(ArcsOfUsers):
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
-        result: Floats = (self.by_server @ (x[:, None] * self.loads)).ravel()
+        result: Floats = self.load @ x
         return result
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
-        result: Floats = np.einsum("ar,ar->a", self.loads, p.reshape(self.K, self.R)[self.server])
+        result: Floats = p @ self.load
         return result
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:

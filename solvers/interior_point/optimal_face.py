@@ -56,7 +56,7 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
     weights = np.concatenate([x**2, np.full(len(s) + len(t), NEVER), r])
     ratio = np.where(free, weights, 0.0)
     at = PrimalDual(ratio, np.ones(len(ratio)), now.g)
-    system = ArrowSystem(arrow, at, refined=True)
+    system = ArrowSystem(arrow, at, arrow.exact)
     nothing = Residuals(np.zeros(len(s)), np.zeros(len(t)), np.zeros(len(r)), np.zeros(len(x)), 0.0)
     moved = system.step(at, lack._replace(arcs=nothing.arcs, g=0.0), np.where(free, 0.0, -now.primal))  # 2
     priced = system.step(at, nothing._replace(arcs=lack.arcs, g=lack.g), -ratio * dual)  # 3

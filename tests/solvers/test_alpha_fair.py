@@ -14,7 +14,8 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, generators
 from fairalloc.solvers import solve
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
-from fairalloc.solvers.interior_point.arrow import ArrowSystem
+from fairalloc.solvers.interior_point.arrow import ArrowSystem, Way
+from fairalloc.solvers.interior_point.schur import NEGLIGIBLE
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -157,7 +158,7 @@ def test_a_whole_step_fills_the_linear_equations_and_halves_the_others(name):
     arrow = AlphaFairArrow(item, scaled).compile()
     now = arrow.start(Limits())
     towards = arrow.towards(now)
-    step = ArrowSystem(arrow, now, refined=True).step(now, arrow.residuals(now), towards)
+    step = ArrowSystem(arrow, now, Way(arrow.plan, refined=True, negligible=NEGLIGIBLE)).step(now, arrow.residuals(now), towards)
     for part in (1.0, 1e-4):
         after = now.after(step, part, part)
         before, lack = arrow.residuals(now), arrow.residuals(after)

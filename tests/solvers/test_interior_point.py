@@ -14,13 +14,14 @@ from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends import highs
-from fairalloc.solvers.interior_point import optimal_face
-from fairalloc.solvers.interior_point.arrow import ArrowSystem
+from fairalloc.solvers.interior_point import arrow, optimal_face
+from fairalloc.solvers.interior_point.arrow import ArrowSystem, Way
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
 from fairalloc.solvers.interior_point.loads import ArcLoads, GridLoads, MaskedLoads, twins
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.optimal_face import projected
-from fairalloc.solvers.interior_point.schur import Arrowhead, factorised, plan_for
+from fairalloc.solvers.interior_point.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
+from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
 from fairalloc.solvers.interior_point.steps import combined, lengthened, lengths
 from fairalloc.solvers.method import Limits
 
@@ -42,6 +43,8 @@ def proved_gap(instance, rate, x, prices):
     p = np.maximum(prices, 0.0)
     return 1.0 - g * (cheapest(instance, p) / rate).sum() / p.sum()
 
+
+FACTORISE = SparseFactor.__init__
 
 COMPARED = [(family, name) for family in FAMILIES for name in ("tsf", "lmmf", "mmf") if (family, name) != ("variants", "tsf")]
 """Where HiGHS gives nine digits: with hostile units lmmf and mmf count tasks over 8 orders of magnitude, beyond floats."""
@@ -158,7 +161,8 @@ def test_a_newton_solve_is_that_of_the_whole_system(instance, layout, plan):
     arrow.solve(first, Limits())
     arrow.plan = plan
     now = arrow.start(first, Limits())
-    newton = ArrowSystem(arrow, now, refined=plan != "users")  # which leaves the last digits to "rows"
+    exactly = Way("users", refined=False, negligible=0.0) if plan == "users" else Way(plan, refined=True, negligible=NEGLIGIBLE)
+    newton = ArrowSystem(arrow, now, exactly)  # "users" leaves the last digits to "rows"
     assert type(arrow.loads) is layout
     load = (scaled.arcs.load * arrow.tasks[scaled.arcs.user]).toarray()
     owner, theta = scaled.arcs.owner.toarray(), newton.theta
@@ -214,11 +218,11 @@ def test_after_a_small_change_few_iterations_are_needed(name, most):
 
 
 def test_a_sparse_matrix_that_is_no_numbers_is_refused():
-    """Where users have the sum 0 the matrix is nan, and SuperLU would write beyond its memory."""
+    """Where users have the sum 0 the matrix is nan."""
     arrow, _, _ = posed(generators.sparse(300, 300, 2, 1), "drfh")
     ratio = arrow.loads.of_users(np.arange(1.0, 301.0))
     zeros, ones = np.zeros(300), np.ones(len(arrow.loads))
-    head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, (1e-16, 1e-10), False)
+    head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, (1e-16, 1e-10), False, NEGLIGIBLE, 600)
     with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
         factorised(arrow.loads, head, "sparse rows")
 
@@ -229,6 +233,28 @@ def test_plans_follow_sizes():
     sparse = generators.sparse(500, 500, 2, part=0.005)
     assert [plan_for(instance, 1000) for instance in (few, many, sparse)] == ["users", "rows", "sparse rows"]
     assert plan_for(many, 30) == ""
+    assert not any(scattered(instance) for instance in (few, many, sparse))
+    overlapping = generators.sparse(600, 200, 4)
+    assert scattered(overlapping)
+    assert [plan_for(overlapping, most) for most in (800, 600, 500)] == ["rows", "users", ""]
+
+
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "nb"])
+def test_a_factor_without_light_arcs_leads_to_the_same_answer(name, monkeypatch):
+    """Also where conjugate gradients are cut off: then what is cheap is left, and the answer is that of the dense matrix."""
+    instance = generators.sparse(400, 130, 4, 1, part=0.06)
+    made = []
+    monkeypatch.setattr(SparseFactor, "__init__", lambda *a: made.append(a[0]) or FACTORISE(*a))
+    loose = solve(instance, name, METHOD)
+    assert len(made) > 5
+    cut_off = solve(instance, name, METHOD, options={"steps": 1})
+    made.clear()
+    monkeypatch.setattr(arrow, "scattered", lambda _: False)
+    dense = solve(instance, name, METHOD)
+    assert not made
+    for found in (loose, cut_off):
+        assert found.residual <= 1e-2 * RESIDUAL
+        np.testing.assert_allclose(found.tasks, dense.tasks, rtol=SHARES)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))

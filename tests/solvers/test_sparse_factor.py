@@ -1,0 +1,83 @@
+"""The sparse factor with a dense rest: against a dense solve, with rows that are left out, and what it refuses."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import EXACT, SINGLE
+
+from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
+
+
+def blocked(servers, R, pairs, seed, left_out=0):
+    """A diagonally dominant matrix of blocks with some pairs of servers, and rows with 1e30 on the diagonal."""
+    rng = np.random.default_rng(seed)
+    rows, users = servers * R, max(pairs, 1)
+    coupling = np.zeros((users, servers, R))
+    for user in range(pairs):
+        coupling[user, rng.choice(servers, size=min(2, servers), replace=False)] = rng.normal(size=(min(2, servers), R))
+    coupling = coupling.reshape(users, rows)
+    matrix = coupling.T @ coupling + np.diag(rng.uniform(0.5, 1.0, rows))
+    matrix[np.arange(left_out), np.arange(left_out)] = 1e30
+    block = np.kron(np.eye(servers), np.ones((R, R))) > 0
+    stored = block | (matrix != 0)
+    return sp.csr_array((matrix[stored], np.nonzero(stored)), shape=matrix.shape), rng
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    servers=st.integers(1, 40),
+    R=st.integers(1, 4),
+    pairs=st.integers(0, 60),
+    rho=st.sampled_from([0.0, 1e-3, 10.0]),
+    left_out=st.integers(0, 1),
+    seed=st.integers(0, 10**6),
+)
+def test_it_solves_what_a_dense_solve_does(servers, R, pairs, rho, left_out, seed):
+    """With a term of rank one, and with a row that is left out, whose number vanishes."""
+    matrix, rng = blocked(servers, R, pairs, seed, left_out)
+    a, right = rng.normal(size=(2, servers * R))
+    whole = matrix.toarray() + rho * np.outer(a, a)
+    expected = np.linalg.solve(whole, right)
+    for single, tolerance in ((False, EXACT), (True, SINGLE)):
+        found = SparseFactor(matrix, a, rho, R, servers * R, single).solve(right)
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
+        assert np.abs(found[:left_out]).max(initial=0.0) <= 1e-25
+
+
+def test_most_of_a_sparse_matrix_is_eliminated_block_by_block():
+    matrix, _ = blocked(200, 3, 150, 1)
+    factor = SparseFactor(matrix, np.zeros(600), 0.0, 3, 600, False)
+    assert len(factor.passes) > 1
+    assert factor.rest is None or len(factor.rest) <= 300
+
+
+def test_racks_are_eliminated_server_by_server_where_the_rest_would_be_too_large():
+    """Three racks of 30 servers: one of 30 is less than what pays, but the dense rest may have 10 rows."""
+    rng = np.random.default_rng(0)
+    racks = [half @ half.T + np.eye(30) for half in rng.normal(size=(3, 30, 30))]
+    matrix = sp.csr_array(sp.block_diag(racks, format="csr"))
+    factor, right = SparseFactor(matrix, np.zeros(90), 0.0, 1, 10, False), rng.normal(size=90)
+    np.testing.assert_allclose(matrix @ factor.solve(right), right, atol=EXACT)
+
+
+def test_what_is_not_positive_definite_or_too_large_is_refused():
+    matrix, _ = blocked(20, 2, 400, 1)
+    nothing = np.zeros(40)
+    with pytest.raises(np.linalg.LinAlgError):
+        SparseFactor(matrix, nothing, 0.0, 2, 39, False)
+    indefinite = sp.csr_array(matrix - sp.diags_array(np.full(40, 2.0 * matrix.diagonal().max())))
+    for single in (False, True):
+        with pytest.raises(np.linalg.LinAlgError):
+            SparseFactor(indefinite, nothing, 0.0, 2, 40, single)
+
+
+def test_a_block_that_only_the_border_makes_regular_is_left_to_the_end():
+    """The matrix is singular along (1, -1, 0, ..), where the border is not."""
+    matrix = sp.block_diag([np.ones((2, 2)), np.eye(2), 3.0 * np.eye(2)], format="csr")
+    a = np.array([1.0, -1.0, 0.5, 0.0, 0.0, 0.0])
+    factor = SparseFactor(sp.csr_array(matrix), a, 2.0, 2, 6, False)
+    assert len(factor.rest) == 2
+    right = np.arange(6.0)
+    np.testing.assert_allclose((matrix.toarray() + 2.0 * np.outer(a, a)) @ factor.solve(right), right, atol=EXACT)
