@@ -402,7 +402,7 @@ class Arrow(ABC):
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
-        since, iteration, near = 0, 0, options.near
+        since, iteration, near = 0, 0, options.settled if self.loose else options.near
         with np.errstate(all="ignore"):  # what overflows is no smaller error
             while least > options.target and iteration < options.max_iterations and not limits.late:
                 if since >= options.waits(least):

@@ -56,7 +56,8 @@ class InteriorPointOptions(AlgorithmOptions):
     beyond : longer by this part of a whole step
     outlier : products are moved to within this factor of mu
     gain : how much longer a corrector makes the two steps together, at least; otherwise it is the last
-    near : the error from which on projections onto the optimal face are tried
+    near : the error from which on projections onto the optimal face are tried; where factors leave arcs out, `settled` is, because
+        a projection then costs as much as an iteration
     nearer : the next one where the error is this part of what it was
     """
 
@@ -80,7 +81,7 @@ class InteriorPointOptions(AlgorithmOptions):
     refinements: int = 4
     steps: int = 100
     coarse: float = 5e-3
-    couples: float = 0.1
+    couples: float = 0.2
     lacking: float = 1e-2
     rough_corrections: int = 3
     apart: float = 1e-3
