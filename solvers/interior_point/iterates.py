@@ -56,8 +56,8 @@ class InteriorPointOptions(AlgorithmOptions):
     beyond : longer by this part of a whole step
     outlier : products are moved to within this factor of mu
     gain : how much longer a corrector makes the two steps together, at least; otherwise it is the last
-    near : the error from which on projections onto the optimal face are tried; where factors leave arcs out, `settled` is, because
-        a projection then costs as much as an iteration
+    near : the error from which on projections onto the optimal face are tried; where factors leave arcs out, where a projection
+        costs as much as an iteration, it is `settled`
     nearer : the next one where the error is this part of what it was
     """
 
