@@ -147,7 +147,7 @@ class ArrowSystem:
         guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
         self.share = self.b / self.shaft
         bent = float(self.b @ self.share)
-        self.rho = 1.0 / bent if bent > 0 else 0.0
+        self.rho = 1.0 / bent if bent > 0 and self.way.plan != "sparse equations" else 0.0
         own, between = part * others, -part[one] * theta[two]
         most, negligible = self.arrow.options.max_rows, self.way.negligible
         head = Arrowhead(
@@ -519,7 +519,9 @@ class Arrow(ABC):
     @property
     def exact(self) -> Way:
         """With all digits."""
-        if self.loose:
-            return Way("sparse rows", refined=True, negligible=NEGLIGIBLE)
-        small = len(self.right) <= self.options.max_rows
-        return Way("rows" if small and self.plan == "users" else self.plan, refined=True, negligible=NEGLIGIBLE)
+        plan: Plan = "sparse rows" if self.loose else self.plan
+        if plan == "users" and len(self.right) <= self.options.max_rows:
+            plan = "rows"
+        if plan == "sparse rows" and not self.plain:
+            plan = "sparse equations"
+        return Way(plan, refined=True, negligible=NEGLIGIBLE)

@@ -10,6 +10,9 @@ What is wanted is the solution p. Three ways, of which `plan_for` chooses by siz
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 
+Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
+with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
+
 **A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
 the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. What is left out
 is no more than the part, relative to these blocks, so that a part of the order of the error serves: 5 to 15 steps of conjugate
@@ -33,7 +36,7 @@ from fairalloc.solvers.interior_point.sparse_factor import SparseFactor, on_the_
 
 __all__ = ["NEGLIGIBLE", "Arrowhead", "Plan", "factorised", "multiplications", "plan_for", "scattered"]
 
-Plan: TypeAlias = Literal["rows", "sparse rows", "users", ""]
+Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
 
 SPARSE = 0.05
@@ -146,7 +149,8 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
     ------
     numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
     """
-    return {"rows": _rows, "sparse rows": _sparse_rows, "users": _users}[plan](loads, head)
+    ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations, "users": _users}
+    return ways[plan](loads, head)
 
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
@@ -197,22 +201,43 @@ def _cholesky(matrix: NDArray[np.floating[Any]], pivots: Callable[[float], Float
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    coupling = loads.sparse_coupling(_scaled(loads, head)[0])
-    product = (coupling.T @ coupling).tocoo()
-    row, column = product.coords
-    apart = row // loads.R != column // loads.R
-    off = sp.csr_array((-product.data[apart], (row[apart], column[apart])), shape=product.shape)
-    blocks = loads.blocks(head.own, head.twins)
-    if not (np.isfinite(off.data).all() and np.isfinite(blocks).all()):
-        raise np.linalg.LinAlgError
-    here, along = np.arange(loads.R), _along(loads, head)
-    diagonal = blocks[:, here, here].ravel()
+    off, blocks, along = _off_the_diagonal(loads, head), loads.blocks(head.own, head.twins), _along(loads, head)
     for guard in head.guards:
-        blocks[:, here, here] = _pivots(diagonal, head, guard).reshape(-1, loads.R)
         with suppress(np.linalg.LinAlgError):
-            matrix = off + on_the_diagonal(blocks)
+            matrix = off + on_the_diagonal(_guarded(blocks, head, guard))
             return SparseFactor(matrix, along, 0.5 * head.rho, loads.R, head.most, head.negligible > ROUGH).solve
     raise np.linalg.LinAlgError
+
+
+def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
+    from scipy.sparse.linalg import splu
+
+    blocks = loads.blocks(head.own, head.twins)
+    matrix = sp.csc_array(_off_the_diagonal(loads, head) + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
+    try:
+        factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError from error
+    return factor.solve  # type: ignore[no-any-return]
+
+
+def _off_the_diagonal(loads: Loads, head: Arrowhead) -> sp.csr_array:
+    """(K R, K R) the blocks of pairs of servers; LinAlgError for nan, with which SuperLU would write beyond its memory."""
+    coupling = loads.sparse_coupling(_scaled(loads, head)[0])
+    product = (coupling.T @ coupling).tocoo()
+    if not (np.isfinite(product.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
+        raise np.linalg.LinAlgError
+    row, column = product.coords
+    apart = row // loads.R != column // loads.R
+    return sp.csr_array((-product.data[apart], (row[apart], column[apart])), shape=product.shape)
+
+
+def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
+    """(K, R, R) the blocks on the diagonal with S and the guard."""
+    here = np.arange(blocks.shape[1])
+    result = blocks.copy()
+    result[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, guard).reshape(-1, len(here))
+    return result
 
 
 def _users(loads: Loads, head: Arrowhead) -> Solve:

@@ -146,6 +146,7 @@ def test_one_user_and_one_server():
     [
         (generators.variants(8, 4, 3, 3), ArcLoads, "rows"),
         (generators.variants(8, 4, 3, 3), ArcLoads, "sparse rows"),
+        (generators.variants(8, 4, 3, 3), ArcLoads, "sparse equations"),
         (generators.variants(4, 8, 3, 3), ArcLoads, "users"),
         (generators.generic(8, 4, 3), GridLoads, "rows"),
         (generators.generic(4, 8, 3), GridLoads, "users"),
@@ -223,8 +224,9 @@ def test_a_sparse_matrix_that_is_no_numbers_is_refused():
     ratio = arrow.loads.of_users(np.arange(1.0, 301.0))
     zeros, ones = np.zeros(300), np.ones(len(arrow.loads))
     head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, (1e-16, 1e-10), False, NEGLIGIBLE, 600)
-    with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
-        factorised(arrow.loads, head, "sparse rows")
+    for plan in ("sparse rows", "sparse equations"):
+        with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
+            factorised(arrow.loads, head, plan)
 
 
 def test_plans_follow_sizes():
