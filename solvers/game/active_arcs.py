@@ -56,7 +56,10 @@ SOFT, EXACT = 1e-7, 1e-12
 """What an equation of a level, and of a resource, may lack for a relative change of 1."""
 
 NEAR, LITTLE = 1e-9, 0.1
-"""The E above which an arc is given up if its N y is less than `LITTLE`."""
+"""The E above which an arc is given up at first if its N y is less than `LITTLE`."""
+
+STEPS, MARGIN = 20, 10.0
+"""The most steps for near ties, and how many times the target a residual may be where the guess has settled."""
 
 
 @dataclass(frozen=True)
@@ -84,31 +87,34 @@ class Guess:
         rows = levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
         return Guess(arcs, rows, held)
 
-    def without_dear(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
+    def without_dear(self, levels: LevelEquations, y: Floats, k: Floats, near: float, little: float) -> "Guess":
         """The guess without arcs that are too dear for little tasks, and with those that are too cheap.
 
         Parameters
         ----------
         levels : the game
         y, k : (C, N) and (K, R)
+        near, little : an arc is too dear if its E is above `near` and its N y below `little`
         """
         with np.errstate(invalid="ignore"):
             excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
-        dear = (excess > NEAR) & (levels.N * y < LITTLE) & ~self.held
-        arcs = (self.arcs & (y > 0) & ~dear) | (levels.arc & ~self.arcs & ~self.held & (excess < -0.1 * NEAR))
+        dear = (excess > near) & (levels.N * y < little) & ~self.held
+        arcs = (self.arcs & (y > 0) & ~dear) | (levels.arc & ~self.arcs & ~self.held & (excess < -0.1 * near))
         slack = levels.slack(y)
         return Guess(arcs, levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING))), self.held)
 
 
 def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
-    """Up to a dozen regularised steps, while the guess changes; the session keeps the best point.
+    """Regularised steps; where the guess settles, arcs with a smaller E and more tasks are given up.
+
+    The session keeps the best point.
 
     Parameters
     ----------
     session, y, k, arcs, rows, held : as for `newton_on_active_arcs`
     """
-    levels, guess = session.levels, Guess(arcs, rows, held)
-    for _ in range(12):
+    levels, guess, near, little = session.levels, Guess(arcs, rows, held), NEAR, LITTLE
+    for _ in range(STEPS):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
         if not guess.arcs.any(axis=0).all() or guess.arcs.sum() > MOST:
             return
@@ -120,9 +126,12 @@ def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Bool
         y, k = np.maximum(step.own * (1.0 + l), 0.0), k * step.factors(u)
         if session.look(y, k) > 0.5 or session.reached:
             return
-        before, guess = guess, guess.without_dear(levels, y, k)
+        before, guess = guess, guess.without_dear(levels, y, k, near, little)
         if np.array_equal(before.arcs, guess.arcs) and np.abs(l).max() < 1e-3:
-            return
+            if session.gap <= MARGIN * session.target:
+                return
+            near, little = 0.3 * near, 2.0 * little
+            guess = guess.without_dear(levels, y, k, near, little)
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
@@ -233,10 +242,11 @@ class ActiveStep:
         A[each, self.server[n]] -= at.pull[c, n][:, None] * self.to_u[n]
         A = A.reshape(len(c), -1)[:, self.row]
         right = -at.excess[c, n] - at.pull[c, n] * self.v[n]
-        if len(A) > len(self.row):
-            Q, A = np.linalg.qr(A)
-            right = Q.T @ right
-        return A, right
+        many = len(self.row)
+        if len(A) <= many:
+            return A, right
+        both: Floats = np.asarray(np.linalg.qr(np.column_stack([A, right]), mode="r"))  # Q is not needed
+        return both[:many, :many], both[:many, many]
 
     def _prices(self) -> tuple[Floats, Floats]:
         """Step 2: u_0 and Z, on the prices in use."""

@@ -84,6 +84,11 @@ class CentralPathPoint:
         y, k, e, s, h, t = factor.all
         return CentralPathPoint(self.y * y, self.k * k, self.e * e, self.s * s, self.h * h, self.t * t, theta)
 
+    def logarithm(self, other: "CentralPathPoint") -> "Change":
+        """The logarithms of its numbers, all positive, as multiples of those of another point; 0 for those that both lack."""
+        ours, theirs = (self.y, self.k, self.e, self.s, self.h, self.t), (other.y, other.k, other.e, other.s, other.h, other.t)
+        return Change(*(np.log(np.where(b > 0, a, 1.0) / np.where(b > 0, b, 1.0)) for a, b in zip(ours, theirs, strict=True)))
+
 
 @dataclass(frozen=True)
 class Change:
@@ -120,8 +125,8 @@ class Change:
     @property
     def fits(self) -> float:
         """The part of the step, at most 1, that leaves a tenth of everything and multiplies nothing by more than 6."""
-        lowest, highest = min(a.min() for a in self.all), max(a.max() for a in self.all)
-        return float(min(1.0, 0.9 / max(-lowest, 1e-300), 5.0 / max(highest, 1e-300)))
+        every = np.concatenate([a.ravel() for a in self.all])
+        return float(min(1.0, 0.9 / max(-every.min(), 1e-300), 5.0 / max(every.max(), 1e-300)))
 
 
 class CentralPathNewton:
@@ -154,7 +159,7 @@ class CentralPathNewton:
 
     def change_of_e(self) -> Floats:
         """(C, N) E + h - e."""
-        result: Floats = np.where(self.levels.arc, self.at.excess + self.point.h - self.point.e, 0.0)
+        result: Floats = np.where(self.levels.arc, self.at.excess + self.levels.of_user(self.point.h) - self.point.e, 0.0)
         return result
 
     def change_of_t(self) -> Floats:
@@ -180,9 +185,13 @@ class CentralPathNewton:
     def tangent(self, drift: Floats) -> Change:
         """The change of the solution with log tau; E itself changes by `drift` (C, N), where alpha does."""
         tau, levels = self.point.tau, self.levels
-        changes = drift, np.zeros_like(self.point.s), np.zeros_like(self.point.t)
+        changes = *self.with_tau(drift), np.zeros_like(self.point.t)
         products = np.where(levels.arc, tau / levels.N, 0.0)
         return self._solve(changes, products, np.where(levels.row, tau, 0.0), np.where(levels.limited, tau, 0.0))
+
+    def with_tau(self, drift: Floats) -> tuple[Floats, Floats]:
+        """The changes of E (C, N) and of the slack (K, R) with log tau at the same y and k."""
+        return drift, np.zeros_like(self.point.s)
 
     @cached_property
     def d(self) -> Floats:
@@ -260,8 +269,6 @@ class Elimination:
     """
 
     def __init__(self, newton: CentralPathNewton) -> None:
-        from scipy.linalg import lu_factor
-
         self.newton = newton
         levels, point, at = newton.levels, newton.point, newton.at
         self.c, self.n = np.nonzero(newton.strong)
@@ -284,14 +291,19 @@ class Elimination:
         self.to_h = 1.0 - at.pull * total / self.D
         self.to_h[self.pivot] = (others - at.pull[self.pivot] * (total - large)) / self.D
         self.pulled = levels.by_server((self.d * at.pull)[:, None, :] * levels.w).reshape(-1, levels.N)
-        M = self._matrix()
-        self.across = np.abs(M).max(axis=1)  # 3
+        self._factorise(self._matrix(), levels.K * levels.R)  # 3
+
+    def _factorise(self, M: Floats, prices: int) -> None:
+        """With rows and columns scaled; and the sign of the determinant, where `prices` rows have the other sign."""
+        from scipy.linalg import lu_factor
+
+        self.across = np.abs(M).max(axis=1)
         M /= self.across[:, None]
         self.down = np.maximum(np.abs(M).max(axis=0), 1e-300)
         M /= self.down
         self.lu = lu_factor(M, overwrite_a=True, check_finite=False)
         swaps = np.count_nonzero(self.lu[1] != np.arange(len(M)))
-        self.sign = float(np.prod(np.sign(np.diag(self.lu[0])))) * (-1.0) ** (swaps + levels.K * levels.R)
+        self.sign = float(np.prod(np.sign(np.diag(self.lu[0])))) * (-1.0) ** (swaps + prices)
 
     def _matrix(self) -> Floats:
         """The prices, the strong arcs, the limits."""

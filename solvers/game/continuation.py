@@ -8,7 +8,9 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
    go to 3.
 5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more (from slow_tau on): guess the arcs
    and prices in use, solve their equations by Newton's method (active_arcs.py), and end if the residual is small enough.
-6. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
+6. In a large game whose path is long, from working_tau on: set arcs aside that do not matter, bring those back that do
+   (working_arcs.py), shorten steps whose corrector lands elsewhere, and leave a loop where it was entered.
+7. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
@@ -45,9 +47,10 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_arcs import newton_on_active_arcs, newton_on_near_ties
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
-from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, LevelEquations, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
+from fairalloc.solvers.game.working_arcs import WorkingArcs, WorkingNewton, landed, renewed
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
@@ -71,6 +74,12 @@ class ContinuationOptions(CentralPathOptions):
     near_tau : up to this tau a step that failed is tried again for arcs that are nearly tied
     patience : Newton systems between two such attempts; see slow_tau
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
+    listed, listed_after, working_tau : a game of so many arcs, whose path has taken so many systems, is followed from this tau on
+        on a list of the arcs that matter (working_arcs.py)
+    aside : N y / e up to which an arc is set aside
+    long, far : on a list, the corrector of a predictor that is at least so long goes at most this many times as far; `far` falls
+        after a loop
+    after_loop : the longest predictor after a loop
     """
 
     max_rows: int = 4000
@@ -84,6 +93,13 @@ class ContinuationOptions(CentralPathOptions):
     near_tau: float = 1e-9
     patience: int = 60
     max_sweeps: int = 60
+    listed: int = 3000
+    listed_after: int = 200
+    working_tau: float = 1e-2
+    aside: float = 1e-2
+    long: float = 0.02
+    far: float = 1.1
+    after_loop: float = 0.05
 
 
 class PathLost(Exception):  # noqa: N818 (a signal, not an error)
@@ -98,17 +114,56 @@ class Tangent:
     theta: float
 
 
+class Turns:
+    """Where the path turned from smaller to larger tau, and the points before: how a loop beside the path is noticed.
+
+    Attributes
+    ----------
+    again : whether the last turn is one that was taken before
+    """
+
+    def __init__(self) -> None:
+        self.again, self.fell, self.highest = False, True, -np.inf
+        self.turns: list[CentralPathPoint] = []
+        self.lowest: list[tuple[CentralPathPoint, LevelEquations]] = []
+
+    def note(self, falls: bool, point: CentralPathPoint, levels: LevelEquations) -> None:
+        """A point, the equations that it is on, and whether tau falls there."""
+        turned, self.fell, self.again = self.fell and not falls, falls, False
+        self.highest = max(self.highest, point.theta)
+        if not self.lowest or point.theta < self.lowest[-1][0].theta:
+            self.lowest.append((point, levels))
+        if turned:
+            self.again = any(self._same(point, other) for other in self.turns)
+            self.turns.append(point)
+            self.highest = self.highest if self.again else point.theta
+
+    def above(self) -> tuple[CentralPathPoint, LevelEquations] | None:
+        """The last point with its equations that had a larger tau than any since the last turn but one."""
+        found = [pair for pair in self.lowest if pair[0].theta > self.highest]
+        return found[-1] if found else None
+
+    @staticmethod
+    def _same(one: CentralPathPoint, other: CentralPathPoint) -> bool:
+        """Whether two turns are one: their tau agree to 0.2 % and their levels to 2 %."""
+        return abs(one.theta - other.theta) < 2e-3 and float(np.abs(np.log(one.k / other.k)).max()) < 0.02
+
+
 class PathFollowing:
     """The central path from an equal partition on."""
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
+        self.options = session.options
+        self.working: LevelEquations = self.levels
+        self.next_working = np.log(session.options.working_tau) if self._listed() else -np.inf  # log tau of the next list
         self.weights = [
             1.0 / np.sqrt(max(mask.sum(), 1)) for mask in 2 * (self.levels.arc, self.levels.row) + 2 * (self.levels.limited,)
         ]
-        self.options = session.options
         game = self.levels.game
         self._several = bool((game.several & ~game.finite).any())
+        self.turns, self.far = Turns(), self.options.far
+        self.begun = session.done
         self.length, self.budget = 1.0, session.done + self.options.max_steps
         arc, row = self.levels.arc, self.levels.row
         self._cap(np.log(tau))
@@ -129,8 +184,22 @@ class PathFollowing:
                 if self._try_to_end(newton, along) or (slow and self.session.gap <= self.session.limits.promised):  # 5
                     return
             tangent = self._oriented(newton, along)  # 2
-            newton = self._advance(newton, tangent)  # 3, 4
+            newton = self._before_loop(tangent) or self._step(newton, tangent)
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
+
+    def _listed(self) -> bool:
+        """Whether the end of the path is worth a list of arcs."""
+        levels = self.levels
+        return levels.V == 1 and not levels.limited.any() and int(levels.arc.sum()) >= self.options.listed
+
+    def look(self) -> None:
+        """Judge the last point of the path, on all arcs and with every alpha."""
+        point = self._on_grid(self.now)
+        self.levels.cap(np.inf)
+        self.session.look(point.y, point.k, tau=point.tau)
+
+    def _on_grid(self, point: CentralPathPoint) -> CentralPathPoint:
+        return self.working.on_grid(point) if isinstance(self.working, WorkingArcs) else point
 
     # ---- steps ------------------------------------------------------------------------------------------------------
 
@@ -139,18 +208,60 @@ class PathFollowing:
         if self.session.done > self.budget:
             raise PathLost
         self._cap(point.theta)
+        if isinstance(self.working, WorkingArcs):
+            return WorkingNewton(self.working, point, self.options)
         return CentralPathNewton(self.levels, point, self.options)
 
+    def _step(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
+        """Steps 3, 4 and 6: the next point, or the same one where an arc should not have been set aside."""
+        new = self._advance(newton, tangent)
+        self.levels.cap(self._highest(new.point.theta))
+        cheap = self.working.cheap(self.levels, new) if isinstance(self.working, WorkingArcs) else None
+        if cheap is not None:
+            return self._renewed(newton.point, cheap)
+        due = new.point.theta < self.next_working and self.session.done > self.begun + self.options.listed_after
+        return self._renewed(new.point, None) if due and self._few(new.point) else new
+
+    def _before_loop(self, tangent: Tangent) -> CentralPathNewton | None:
+        """Where the path turns as it has turned before: the last point above that loop, to go on from with shorter steps."""
+        if not isinstance(self.working, WorkingArcs):
+            return None
+        self.turns.note(tangent.theta < 0.0, self.now, self.working)
+        if not self.turns.again:
+            return None
+        before = self.turns.above()
+        if before is None:
+            raise PathLost
+        self.now, self.working = before
+        self.turns, self.length, self.far = Turns(), min(self.length, self.options.after_loop), 0.7 * self.far
+        return self._newton(self.now)
+
+    def _few(self, point: CentralPathPoint) -> bool:
+        """Whether so few arcs matter that a list is faster than the grid."""
+        matter = self.working.N * point.y > self.options.aside * point.e
+        return int(matter.sum()) < 0.4 * int(self.levels.arc.sum())
+
+    def _renewed(self, point: CentralPathPoint, cheap: Booleans | None) -> CentralPathNewton:
+        """A point on the arcs that matter there."""
+        self.levels.cap(self._highest(point.theta))
+        self.working, self.now = renewed(self.levels, self.working, point, self.options.aside, cheap)
+        self.next_working = point.theta - np.log(5.0)
+        return self._newton(self.now)
+
+    def _highest(self, theta: float) -> float:
+        """The cap on alpha."""
+        return max(self.first, float(0.3 * np.exp(-theta * (0.5 if self._several else 1.0))))
+
     def _cap(self, theta: float) -> None:
-        self.levels.cap(max(self.first, 0.3 * np.exp(-theta * (0.5 if self._several else 1.0))))
+        self.working.cap(self._highest(theta))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
         """(C, N) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
-        if not self.levels.capped:
+        if not self.working.capped:
             return np.zeros_like(newton.point.y)
         self._cap(newton.point.theta - step)
-        before = self.levels.derivatives(newton.point.y, newton.point.k).excess
+        before = self.working.derivatives(newton.point.y, newton.point.k).excess
         self._cap(newton.point.theta)
         result: Floats = (newton.at.excess - before) / step
         return result
@@ -181,15 +292,28 @@ class PathFollowing:
 
     def _advance(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
         """One predictor and corrector step; its length is reduced until the corrector converges."""
+        listed = isinstance(self.working, WorkingArcs)
         while self.length > 1e-5:
-            step = tangent.change.times(self.length).exp()
-            new, corrections = self._correct(newton.point.times(step, newton.point.theta + self.length * tangent.theta), tangent)
-            if new is not None:
+            change, length = tangent.change.times(self.length), self.length
+            if listed:
+                step = newton.correction()
+                length -= self._inner(tangent.change, step)
+                change = step.plus(tangent.change, length)
+            point = newton.point.times(change.exp(), newton.point.theta + length * tangent.theta)
+            new, corrections = self._correct(point, tangent)
+            if new is not None and not self._elsewhere(point, new.point):
                 self.length = min(self.length * (2.0, 2.0, 1.4, 1.0, 0.7, 0.7)[corrections], 3.0)
                 self.session.note(iteration=self.session.done, tau=new.point.tau, merit=new.error, seconds=self.session.seconds)
                 return new
             self.length /= 2.5
         raise PathLost
+
+    def _elsewhere(self, one: CentralPathPoint, other: CentralPathPoint) -> bool:
+        """Whether the corrector went about as far as the predictor: other branches of the path lie beside it."""
+        if not isinstance(self.working, WorkingArcs) or self.length < self.options.long:
+            return False
+        moved = self._inner(other.logarithm(one), other.logarithm(one)) + (other.theta - one.theta) ** 2
+        return bool(np.sqrt(moved) > self.far * self.length)
 
     def _correct(self, point: CentralPathPoint, tangent: Tangent) -> tuple[CentralPathNewton | None, int]:
         """Newton steps orthogonal to the tangent, and their number; None where more than five would be needed."""
@@ -207,15 +331,19 @@ class PathFollowing:
             part = change.fits
             if not abs(theta) * part <= 5.0:  # nan too
                 break
+            if isinstance(self.working, WorkingArcs):
+                part, point = landed(self.working, point, change, theta)
+            else:
+                point = point.times(change.factors(part), point.theta + part * theta)
             off += part * (self._inner(tangent.change, change) + tangent.theta * theta)
-            point = point.times(change.factors(part), point.theta + part * theta)
         return None, 6
 
     # ---- the end ----------------------------------------------------------------------------------------------------
 
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> bool:
         """Step 5 with the guess from the tangent, then with that from the point; whether the residual is small enough."""
-        levels, point = self.levels, newton.point
+        levels, point = self.levels, self._on_grid(newton.point)
+        along = self.working.change_on_grid(along) if isinstance(self.working, WorkingArcs) else along
         certain = point.tau**0.25
         stay = (
             levels.arc & ((along.y < 0.5) | (levels.N * point.y > certain)),
@@ -300,13 +428,11 @@ class ContinuationSession(NewtonSession):
             try:
                 path.follow()
             except (PathLost, Stopped) as end:
-                self.levels.cap(np.inf)
-                self.look(path.now.y, path.now.k, tau=path.now.tau)
+                path.look()
                 if isinstance(end, Stopped):
                     raise
             if several and not self.reached:
-                self.levels.cap(np.inf)
-                self.look(path.now.y, path.now.k, tau=path.now.tau)
+                path.look()
                 finish_by_sweeps(self, self.options.max_sweeps)
             if self.gap <= self.limits.promised:
                 return

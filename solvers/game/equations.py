@@ -94,9 +94,10 @@ class LevelEquations:
         self.N, self.K, self.R = game.instance.N, game.instance.K, game.instance.R
         variant = game.instance.arcs.variant
         self.V = int(variant.max()) + 1
-        self.C, self.server = self.K * self.V, np.repeat(np.arange(self.K), self.V)
+        self.C = self.K * self.V
+        self.server: NDArray[np.intp] = np.repeat(np.arange(self.K), self.V)
         self.at = at = (game.server * self.V + variant, game.user)
-        self.arc = np.zeros((self.C, self.N), bool)
+        self.arc: Booleans = np.zeros((self.C, self.N), bool)
         self.arc[at] = True
         self.w = np.zeros((self.C, self.R, self.N))
         self.w[at[0], :, at[1]] = game.w
@@ -147,6 +148,15 @@ class LevelEquations:
         result: Floats = np.where(self.row, 1.0 - self.load(y), 0.0)
         return result
 
+    def of_user(self, values: Floats) -> Floats:
+        """What users have (N,), for each of their arcs: as it is, since users come last."""
+        return values
+
+    def of_server(self, values: Floats) -> Floats:
+        """What servers have, (K,) or (K, R), for each of their arcs: (C, 1) or (C, R, 1)."""
+        result: Floats = values[self.server][..., None]
+        return result
+
     def load(self, y: Floats) -> Floats:
         """(K, R) the sums of w y."""
         return self.by_server(np.matmul(self.w, y[:, :, None])[:, :, 0])
@@ -173,12 +183,12 @@ class LevelEquations:
     def _marginal(self, tasks: Floats) -> tuple[Floats, Floats]:
         """Log g' / beta, and its elasticity / beta."""
         with np.errstate(all="ignore"):
-            log_z = np.where(self.arc, np.log(tasks) - self.log_unit, 0.0)
-            alpha, beta = self.alpha[self.server, None], self.beta[self.server, None]
-            log_g = alpha * (self.log_a[self.server, None] - log_z)
+            log_z = np.where(self.arc, self.of_user(np.log(tasks)) - self.log_unit, 0.0)
+            alpha, beta = self.of_server(self.alpha), self.of_server(self.beta)
+            log_g = alpha * (self.of_server(self.log_a) - log_z)
             elasticity = alpha
             if np.isfinite(self.log_b).any():
-                other = self.log_b[self.server, None] - log_z
+                other = self.of_server(self.log_b) - log_z
                 log_g = np.logaddexp(log_g, other)
                 elasticity = alpha + (1.0 - alpha) * np.exp(other - log_g)
         return log_g / beta, np.where(self.arc, elasticity / beta, 0.0)
@@ -186,18 +196,18 @@ class LevelEquations:
     def _price(self, k: Floats) -> tuple[Floats, Floats]:
         """Log of a task's price / beta, and each resource's part of the price."""
         with np.errstate(all="ignore"):
-            log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])[self.server]
-            beta = self.beta[self.server, None]
-            share = (beta * log_k)[:, :, None] + self.log_w
+            log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
+            beta = self.of_server(self.beta)
+            share = self.of_server(self.beta[:, None] * log_k) + self.log_w
             most = share.max(axis=1)
-            share -= np.where(np.isfinite(most), most, 0.0)[:, None, :]
+            share -= np.where(np.isfinite(most), most, 0.0)[:, None]
             np.exp(share, out=share)
             total = share.sum(axis=1)
             log_p = (most + np.log(total)) / beta
-            share /= np.where(total > 0, total, 1.0)[:, None, :]
+            share /= np.where(total > 0, total, 1.0)[:, None]
         if self.sharp.any():
             sharp = self.sharp[self.server]
-            levels = np.where(self.w[sharp] > 0, log_k[sharp][:, :, None], -np.inf)
+            levels = np.where(self.w[sharp] > 0, self.of_server(log_k)[sharp], -np.inf)
             highest = np.arange(self.R)[:, None] == levels.argmax(axis=1)[:, None, :]
             log_p[sharp] = levels.max(axis=1)
             share[sharp] = highest & self.arc[sharp][:, None, :]

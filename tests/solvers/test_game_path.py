@@ -9,7 +9,9 @@ from fairalloc.models import Instance, generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game.active_arcs import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
+from fairalloc.solvers.game.continuation import Turns
 from fairalloc.solvers.game.equations import LevelEquations, equal
+from fairalloc.solvers.game.working_arcs import WorkingNewton, landed, renewed
 
 GAME = "alpha-pf-vds"
 
@@ -160,3 +162,69 @@ def test_regularised_steps_decide_between_near_ties(seed):
     answer = solve(instance, GAME, "continuation", alpha=20)
     assert answer.residual <= ACCURACY["high"]
     assert solve(instance, GAME, "continuation", alpha=20, options={"near_tau": 0.0}).residual > ACCURACY["high"]
+
+
+# ---- the list of arcs that matter -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3.0, 20.0])
+def test_a_list_of_all_arcs_gives_the_steps_of_the_grid(alpha):
+    levels = levels_of(generators.generic(9, 4, 3, 1), alpha)
+    point = near_the_end(levels, 1e-2)
+    newton, (arcs, own) = CentralPathNewton(levels, point), renewed(levels, levels, point, 0.0, None)
+    other = WorkingNewton(arcs, own, CentralPathOptions())
+    assert len(arcs.user) == levels.arc.sum()
+    assert other.orientation == newton.orientation
+    assert other.error == pytest.approx(newton.error, rel=ROUNDING)
+    drift = np.zeros_like(point.y)
+    for ours, theirs in ((other.correction(), newton.correction()), (other.tangent(drift[levels.arc]), newton.tangent(drift))):
+        np.testing.assert_allclose(ours.k, theirs.k, rtol=SHARES, atol=SHARES)
+        np.testing.assert_allclose(arcs.grid(ours.y, 0.0), theirs.y, rtol=SHARES, atol=SHARES)
+
+
+def test_an_arc_that_was_set_aside_keeps_its_loads_and_comes_back_when_it_is_cheap():
+    levels = levels_of(generators.generic(9, 4, 3, 1), 3.0)
+    point = near_the_end(levels, 1e-2)
+    arcs, own = renewed(levels, levels, point, 2.0, None)
+    assert len(arcs.user) < levels.arc.sum()
+    np.testing.assert_allclose(arcs.slack(own.y), levels.slack(point.y), atol=ROUNDING)
+    np.testing.assert_allclose(arcs.tasks(own.y), levels.tasks(point.y), rtol=ROUNDING)
+    excess = levels.derivatives(point.y, point.k).excess
+    expected = levels.arc & ~arcs.kept & (excess < 0.3)
+    cheap = arcs.cheap(levels, WorkingNewton(arcs, own, CentralPathOptions()))
+    assert expected.any()
+    np.testing.assert_array_equal(cheap, expected)
+    back = renewed(levels, arcs, own, 2.0, cheap)[0]
+    assert back.kept[expected].all()
+
+
+def test_a_step_that_makes_numbers_negative_lands_on_the_hyperbolas():
+    levels = levels_of(generators.generic(9, 4, 3, 1), 3.0)
+    arcs, own = renewed(levels, levels, near_the_end(levels, 1e-2), 0.0, None)
+    change = WorkingNewton(arcs, own, CentralPathOptions()).correction()
+    part, new = landed(arcs, own, change.times(-2.0 / change.y.min()), 0.0)
+    assert 0 < part <= 1
+    assert new.y.min() > 0
+    np.testing.assert_allclose(levels.N * new.y * new.e, new.tau, rtol=EXACT)
+
+
+def test_a_turn_that_is_taken_again_is_noticed():
+    levels = levels_of(generators.generic(4, 2, 2, 1), 3.0)
+    point, turns = near_the_end(levels, 1e-2), Turns()
+    at = [point.times(point.logarithm(point).exp(), theta) for theta in (0.5, 0.0, 0.2, 0.0)]
+    for falls, here in ((True, at[0]), (False, at[1]), (True, at[2])):
+        turns.note(falls, here, levels)
+        assert not turns.again
+    turns.note(False, at[3], levels)
+    assert turns.again
+    assert turns.above() == (at[0], levels)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3.0, 20.0, np.inf])
+@pytest.mark.parametrize("family", ["generic", "tied", "zero_demand"])
+def test_games_are_solved_on_a_list_of_arcs_as_on_the_grid(family, alpha):
+    instance = getattr(generators, family)(20, 6, 3, 2)
+    listed = {"listed": 0, "listed_after": 0}
+    ours, theirs = (solve(instance, GAME, "continuation", accuracy="high", alpha=alpha, options=o) for o in (listed, {}))
+    assert ours.termination == "optimal"
+    assert max(ours.residual, theirs.residual) <= ACCURACY["high"]
