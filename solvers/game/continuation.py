@@ -74,11 +74,13 @@ class ContinuationOptions(CentralPathOptions):
     near_tau : up to this tau a step that failed is tried again for arcs that are nearly tied
     patience : Newton systems between two such attempts; see slow_tau
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
-    listed, listed_after, working_tau : a game of so many arcs, whose path has taken so many systems, is followed from this tau on
-        on a list of the arcs that matter (working_arcs.py)
+    listed : arcs of a game from which on the end of its path is followed on a list of those that matter (working_arcs.py), unless
+        alpha is capped there: every step would look at all arcs then
+    listed_after : Newton systems of the path after which it is
+    working_tau : the first tau at which it is
     aside : N y / e up to which an arc is set aside
-    long, far : on a list, the corrector of a predictor that is at least so long goes at most this many times as far; `far` falls
-        after a loop
+    long : the length of a predictor on a list from which on `far` counts
+    far : how many times as far as the predictor its corrector may go; less after a loop
     after_loop : the longest predictor after a loop
     """
 
@@ -128,7 +130,13 @@ class Turns:
         self.lowest: list[tuple[CentralPathPoint, LevelEquations]] = []
 
     def note(self, falls: bool, point: CentralPathPoint, levels: LevelEquations) -> None:
-        """A point, the equations that it is on, and whether tau falls there."""
+        """Remember a point.
+
+        Parameters
+        ----------
+        falls : whether tau falls there
+        point, levels : the point and the equations that it is on
+        """
         turned, self.fell, self.again = self.fell and not falls, falls, False
         self.highest = max(self.highest, point.theta)
         if not self.lowest or point.theta < self.lowest[-1][0].theta:
@@ -220,6 +228,7 @@ class PathFollowing:
         if cheap is not None:
             return self._renewed(newton.point, cheap)
         due = new.point.theta < self.next_working and self.session.done > self.begun + self.options.listed_after
+        due = due and not self.levels.capped
         return self._renewed(new.point, None) if due and self._few(new.point) else new
 
     def _before_loop(self, tangent: Tangent) -> CentralPathNewton | None:
