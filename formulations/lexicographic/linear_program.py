@@ -72,6 +72,13 @@ class Round:
         result: NDArray[np.bool_] = before.at_most & ~self.at_most
         return result
 
+    def is_like(self, other: "Round | None") -> bool:
+        """Whether another round asks the same."""
+        if other is None:
+            return False
+        mine, theirs = ((one.active, one.level, one.closed, one.full) for one in (self, other))
+        return all(np.array_equal(one, two, equal_nan=one.dtype == float) for one, two in zip(mine, theirs, strict=True))
+
     @property
     def exactly(self) -> NDArray[np.bool_]:
         """(K R,) rows that are equations."""

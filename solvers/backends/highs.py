@@ -126,7 +126,7 @@ class HighsSession(Session):
     def _by_interior_point(self, round: Round) -> Result:  # noqa: A002
         assert isinstance(self.mechanism, Leximin)
         with self.phase("build"):
-            arrow = MaxMinArrow(self.mechanism, self.instance)
+            arrow = MaxMinArrow(self.mechanism.rate(self.instance), self.instance)
         with self.phase("compile"):
             arrow.compile()
         with self.phase("solve"):

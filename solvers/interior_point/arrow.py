@@ -383,6 +383,7 @@ class Arrow(ABC):
         apart = limits.own(InteriorPointOptions).apart
         tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
         prices = p if limits.start_prices is None else np.maximum(limits.start_prices, 0.0).ravel()
+        prices = prices if prices.any() else p
         return (1.0 - apart) * tasks + apart * x, (1.0 - apart) * prices / prices.sum() + apart * p, apart
 
     # ---- the iteration ----------------------------------------------------------------------------------------------

@@ -24,6 +24,9 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["ArcLoads", "GridLoads", "Loads", "MaskedLoads", "loads_of", "twins"]
 
+Chosen: TypeAlias = slice | NDArray[np.bool_]
+"""All users, or which of them (N,)."""
+
 SPARSEST = 10
 """Grids are used from one pair in so many on."""
 
@@ -118,11 +121,20 @@ class GridLoads:
         sums = (weights.reshape(self.N, self.K).T @ self.pairs) * self.scales
         return sums.reshape(self.K, self.R, self.R)
 
-    def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision."""
-        result = weights.astype(kind).reshape(self.N, self.K, 1) * self.demand.astype(kind)[:, None, :]
+    def coupling(
+        self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
+    ) -> NDArray[np.floating[Any]]:
+        """(N, K R), in that precision.
+
+        Parameters
+        ----------
+        weights : (A,)
+        kind : the precision
+        users : (N,) whose rows are wanted
+        """
+        result = weights.reshape(self.N, self.K)[users].astype(kind)[:, :, None] * self.demand[users].astype(kind)[:, None, :]
         result *= self.inverse.astype(kind)
-        return result.reshape(self.N, -1)
+        return result.reshape(len(result), -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.csr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
@@ -185,9 +197,18 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
         """
         return super().blocks(self._on_grid(weights), twin_weights)
 
-    def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision."""
-        return super().coupling(self._on_grid(weights), kind)
+    def coupling(
+        self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
+    ) -> NDArray[np.floating[Any]]:
+        """(N, K R), in that precision.
+
+        Parameters
+        ----------
+        weights : (A,)
+        kind : the precision
+        users : (N,) whose rows are wanted
+        """
+        return super().coupling(self._on_grid(weights), kind, users)
 
     def sparse_coupling(self, weights: Floats) -> sp.csr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
@@ -248,11 +269,24 @@ class ArcLoads(ArcsOfUsers):
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * self.loads[two])[:, None, :])
         return result
 
-    def coupling(self, weights: Floats, kind: type[np.floating[Any]] = np.float64) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision."""
-        result = np.zeros((self.N, self.K, self.R), kind)
-        result.reshape(-1, self.R)[self.places] = self._at_places(weights)
-        return result.reshape(self.N, -1)
+    def coupling(
+        self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
+    ) -> NDArray[np.floating[Any]]:
+        """(N, K R), in that precision.
+
+        Parameters
+        ----------
+        weights : (A,)
+        kind : the precision
+        users : (N,) whose rows are wanted
+        """
+        row = np.full(self.N, -1)
+        row[users] = np.arange(len(row[users]))
+        user, server = np.divmod(self.places, self.K)
+        wanted = row[user] >= 0
+        result = np.zeros((len(row[users]), self.K, self.R), kind)
+        result[row[user[wanted]], server[wanted]] = self._at_places(weights)[wanted]
+        return result.reshape(len(result), -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.csr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""

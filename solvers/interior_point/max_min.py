@@ -26,27 +26,30 @@ import numpy as np
 
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.arrow import Arrow, Result
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.optimal_face import projected
-from fairalloc.solvers.method import Limits, Session
+from fairalloc.solvers.method import Limits
 
-__all__ = ["MaxMinArrow", "MaxMinSession"]
+__all__ = ["MaxMinArrow"]
 
 
 class MaxMinArrow(Arrow):
     """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level.
+
+    Parameters
+    ----------
+    rate : (N,) the weighted share of one task
+    instance : in the units of the solver
 
     Attributes
     ----------
     before : (A,) what the arcs added to shares in the round before
     """
 
-    def __init__(self, mechanism: Leximin, instance: Instance) -> None:
-        rate = mechanism.rate(instance)
+    def __init__(self, rate: Floats, instance: Instance) -> None:
         self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
         super().__init__(instance, self.unit / rate)
         self.before = np.zeros(len(instance.arcs))
@@ -128,28 +131,3 @@ class MaxMinArrow(Arrow):
     def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
         """Onto the optimal face."""
         return projected(self, now, lack)
-
-
-class MaxMinSession(Session):
-    """The arrow of one instance, solved for every round anew."""
-
-    def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        with self.phase("build"):
-            self.arrow = MaxMinArrow(mechanism, instance)
-        with self.phase("compile"):
-            self.arrow.compile()
-
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
-        """One round; what stays above `enough` is "inaccurate", or late."""
-        with self.phase("solve"):
-            now = round or Round.first(self.instance)
-            first = now.active.all()  # later rounds start from a worse point than the one that is there
-            result = self.arrow.solve(now, self.limits, *([self.offer] if first else []))
-        with self.phase("read"):
-            self.x = result.x
-            self.count(result.iterations)
-        self.note(iterations=result.iterations, error=result.error)
-        enough = result.error <= self.arrow.options.enough
-        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
-        return result.x, result.prices

@@ -6,8 +6,8 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
+from fairalloc.solvers.interior_point.components import MaxMinSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
-from fairalloc.solvers.interior_point.max_min import MaxMinSession
 from fairalloc.solvers.interior_point.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 

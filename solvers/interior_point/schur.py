@@ -49,6 +49,9 @@ SCATTERED = 40.0
 """How much slower a sparse product is than BLAS for the same number of multiplications."""
 
 
+MANY = 0.7
+"""The part of users with many arcs from which on the product is dense for all."""
+
 NEGLIGIBLE = 1e-15
 """Arcs with a smaller part of what their user's arcs have together couple nothing in double precision; near the answer these are
 nearly all arcs, and the product is then sparse. In single precision none is left out: with 1e-9 nb took twice the iterations."""
@@ -155,20 +158,31 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
     blocks = loads.blocks(head.own, head.twins)
-    scaled, counts = _scaled(loads, head)
-    kind = np.float32 if head.single else np.float64
-    syrk, syr = get_blas_funcs(("syrk", "syr"), dtype=kind)
-    if SCATTERED * _pairs(counts) <= loads.N * loads.K**2:
-        coupling = loads.sparse_coupling(scaled)
-        matrix = -(coupling.T @ coupling).astype(kind).toarray(order="F")
-    else:
-        matrix = syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)
+    matrix = _coupled(loads, head, np.float32 if head.single else np.float64)
     here = np.arange(loads.K)
     matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
     if head.rho:
+        syr = get_blas_funcs("syr", (matrix,))
         matrix = syr(0.5 * head.rho, _along(loads, head), a=matrix, lower=1, overwrite_a=1)
     diagonal = matrix.diagonal().astype(float)
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
+
+
+def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """(K R, K R) -B F^-1 B^T, the lower triangle at least; for users with many arcs the product is dense, for others sparse."""
+    scaled, counts = _scaled(loads, head)
+    many = SCATTERED * counts**2 > loads.K**2
+    if np.count_nonzero(many) > MANY * loads.N:
+        many[:] = True
+    matrix: NDArray[np.floating[Any]] = np.empty((0, 0))
+    if many.any():
+        syrk = get_blas_funcs("syrk", dtype=kind)
+        matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, lower=1)
+    if not many.all():
+        few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
+        product = -(few.T @ few).astype(kind).toarray(order="F")
+        matrix = matrix + product if len(matrix) else product
+    return matrix
 
 
 def _along(loads: Loads, head: Arrowhead) -> Floats:

@@ -34,7 +34,7 @@ def posed(instance, name):
     """The arrow of the first round in canonical units, and the instance in these units."""
     item = mechanism(name)
     scaled, _ = item.canonical(item.domain(instance))
-    return MaxMinArrow(item, scaled).compile(), scaled, item.rate(scaled)
+    return MaxMinArrow(item.rate(scaled), scaled).compile(), scaled, item.rate(scaled)
 
 
 def proved_gap(instance, rate, x, prices):

@@ -1,0 +1,202 @@
+r"""A round of max-min fairness by connected components: users and servers that no open arc connects share nothing.
+
+1. Find the components of the graph of users and servers whose edges are the open arcs of the round.
+2. A component without active users keeps the tasks it has, which meet its equations.
+3. Each other one is a max-min program of its own (max_min.py). Where its part of the round is as it was when it was solved last,
+   its answer is too.
+4. The level g of the round is the least of their levels. The prices of the components with this level, and 0 for all other
+   servers, prove it: on every open arc of another component a task costs nothing, and the prices y of its users are 0.
+
+Islands of placement are components from the first round on. Racks and sparse placement fall apart in later rounds, where arcs are
+closed. Where one component has nearly all arcs, the whole program is solved instead: there is little to be saved.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.arrow import Result
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
+from fairalloc.solvers.interior_point.max_min import MaxMinArrow
+from fairalloc.solvers.method import Limits, Session
+from fairalloc.solvers.start import equal_partition
+
+__all__ = ["MaxMinComponents", "MaxMinSession"]
+
+MOST = 0.98
+"""The part of all arcs from which on one component is not worth an arrow of its own."""
+
+TIED = 1e-13
+"""Levels that differ by less are one level: these components end in the same round."""
+
+Indices: TypeAlias = NDArray[np.intp]
+
+
+@dataclass
+class Component:
+    """One component, or all of them together.
+
+    Attributes
+    ----------
+    users, servers, arcs : which of the instance's
+    key : the same in bytes
+    arrow : of these alone
+    round, result, level : what was solved last, its answer, and the least share of its active users
+    """
+
+    users: Indices
+    servers: Indices
+    arcs: Indices
+    key: bytes
+    arrow: MaxMinArrow
+    round: Round | None = None
+    result: Result = field(default_factory=lambda: Result(np.empty(0), np.empty(0), np.inf, 0))
+    level: float = 0.0
+
+    def part_of(self, round: Round) -> Round:  # noqa: A002
+        """What a round is for this component."""
+        active, closed = round.active[self.users], round.closed[self.arcs]
+        full = round.full.reshape(-1, self.arrow.instance.R)[self.servers].ravel()
+        return Round(active, np.where(active, 0.0, round.level[self.users]), closed, full, round.on_face)
+
+
+class MaxMinComponents:
+    """The rounds of one instance.
+
+    Parameters
+    ----------
+    rate : (N,) the weighted share of one task
+    instance : in the units of the solver
+    """
+
+    def __init__(self, rate: Floats, instance: Instance) -> None:
+        self.rate, self.instance = rate, instance
+        self.everything = (np.arange(instance.N), np.arange(instance.K), np.arange(len(instance.arcs)))
+        self.known: dict[bytes, Component] = {}
+        self.x = equal_partition(instance)
+
+    def compile(self) -> Self:
+        """The arrows of the first round."""
+        self._parts(Round.first(self.instance))
+        return self
+
+    def solve(
+        self,
+        round: Round,  # noqa: A002
+        limits: Limits,
+        offer: Callable[[Floats, Floats], None] = lambda *_: None,
+    ) -> Result:
+        """Tasks and prices of the round, the largest error of a component, and the iterations of all.
+
+        Parameters
+        ----------
+        round : the round
+        limits : the deadline, the warm start and the `InteriorPointOptions`
+        offer : gets tasks (A,) and prices (K, R) whenever there are better ones
+        """
+        parts, iterations, error = self._parts(round), 0, 0.0  # 1, 2
+        self.known = {part.key: part for part in parts}  # those that fell apart do not come again
+        for part in parts:
+            iterations += self._solved(part, round, limits, offer)  # 3
+            error = max(error, part.result.error)
+        level = min(part.level for part in parts)  # 4
+        prices = sum(self._prices(part, part.result.prices) for part in parts if part.level <= level * (1.0 + TIED))
+        return Result(self.x, np.asarray(prices), error, iterations)
+
+    def _solved(self, part: Component, round: Round, limits: Limits, offer: Callable[[Floats, Floats], None]) -> int:  # noqa: A002
+        """Solve a component where its part of the round is new; the iterations that took."""
+        own = part.part_of(round)
+        if own.is_like(part.round):
+            return 0
+        rest = self.x.copy()
+
+        def offered(x: Floats, prices: Floats) -> None:
+            rest[part.arcs] = x
+            offer(rest.copy(), self._prices(part, prices))
+
+        part.result, part.round = part.arrow.solve(own, self._limits(part, limits), offered), own
+        self.x = rest
+        self.x[part.arcs] = part.result.x
+        shares = self.rate[part.users] * (part.arrow.instance.arcs.owner @ part.result.x)
+        part.level = float(shares[own.active].min())
+        return part.result.iterations
+
+    def _prices(self, part: Component, prices: Floats) -> Floats:
+        """(K, R) with 0 for the servers of other components."""
+        result = np.zeros((self.instance.K, self.instance.R))
+        result[part.servers] = prices
+        return result
+
+    def _limits(self, part: Component, limits: Limits) -> Limits:
+        """With the component's part of a warm start."""
+        if limits.start is None:
+            return limits
+        prices = None if limits.start_prices is None else limits.start_prices[part.servers]
+        return replace(limits, start=limits.start[part.arcs], start_prices=prices)
+
+    def _parts(self, round: Round) -> list[Component]:  # noqa: A002
+        """The components with active users; the whole where one of them has most arcs."""
+        arcs, users = self.instance.arcs, self.instance.N
+        if not round.closed.any() and np.diff(arcs.owner.indptr).max() >= self.instance.K and self.instance.single_variant:
+            return [self._component(*self.everything)]  # a user with an arc to every server
+        there = ~round.closed
+        edges = (np.ones(np.count_nonzero(there), bool), (arcs.user[there], users + arcs.server[there]))
+        size = users + self.instance.K
+        count, label = connected_components(sp.coo_array(edges, shape=(size, size)), directed=False)
+        of_user, of_server = label[:users], label[users:]
+        of_arc = np.where(of_user[arcs.user] == of_server[arcs.server], of_user[arcs.user], count)
+        if np.bincount(of_arc).max() > MOST * len(arcs):
+            return [self._component(*self.everything)]
+        parts = [_sorted_by(labels, count) for labels in (of_user, of_server, of_arc)]
+        return [self._component(*(part[label] for part in parts)) for label in np.unique(of_user[round.active])]
+
+    def _component(self, users: Indices, servers: Indices, arcs: Indices) -> Component:
+        key = users.tobytes() + b" " + servers.tobytes()
+        if key not in self.known:
+            whole, one = len(arcs) == len(self.instance.arcs), self.instance
+            if not whole:
+                one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
+            arrow = MaxMinArrow(self.rate[users], one).compile()
+            arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
+            self.known[key] = Component(users, servers, arcs, key, arrow)
+        return self.known[key]
+
+
+def _sorted_by(labels: Indices, count: int) -> list[Indices]:
+    """The places of each label below `count`, in rising order."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:count])
+
+
+class MaxMinSession(Session):
+    """The components of one instance, solved for every round anew where it is new for them."""
+
+    def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
+        super().__init__(instance, limits)
+        with self.phase("build"):
+            self.components = MaxMinComponents(mechanism.rate(instance), instance)
+        with self.phase("compile"):
+            self.components.compile()
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
+        """One round; what stays above `enough` is "inaccurate", or late."""
+        with self.phase("solve"):
+            now = round or Round.first(self.instance)
+            first = now.active.all()  # later rounds start from a worse point than the one that is there
+            result = self.components.solve(now, self.limits, *([self.offer] if first else []))
+        with self.phase("read"):
+            self.x = result.x
+            self.count(result.iterations)
+        self.note(iterations=result.iterations, error=result.error)
+        enough = result.error <= self.limits.own(InteriorPointOptions).enough
+        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
+        return result.x, result.prices
