@@ -1,7 +1,8 @@
-"""The suite `choose`: what the default order of methods is made from (solvers/choice.py), in about ten minutes on two cores.
+"""The suite `choose`: what the default order of methods is made from (solvers/choice.py), in about half an hour on two cores.
 
 Every mechanism on instances of several kinds and sizes, by every method that may be asked without being named. The kinds are what
-the order can tell apart: dense, with zero demands, with placement, and in racks, where a few users may use all servers.
+the order can tell apart: dense, with zero demands, with placement, in racks, where a few users may use all servers, and with few
+servers.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ Sizes: TypeAlias = tuple[tuple[int, ...], ...]
 
 SIZES: Sizes = ((10, 4, 2), (50, 20, 3), (200, 50, 4))
 LARGE = (300, 100, 4)
+FEW: Sizes = ((300, 12_583, 2), (3000, 12_583, 2))
+"""The machines of W Table 1 are ten rows of servers."""
+
 FAMILIES = (generators.generic, generators.zero_demand, generators.placement, generators.racks)
 ALPHAS = (1.0, 3.0, "inf")
 GAMES = ("ps-dsf", "ps-dsf-tdm")
@@ -33,10 +37,12 @@ EXACTLY = ("njc-market", "njc-milp")
 def _cases() -> Iterator[SuiteCase]:
     for mechanism in MANY:
         yield from _of(mechanism, FAMILIES)
+        yield from _of(mechanism, (generators.google_mix,), FEW)
     for mechanism in POOLED:
         yield from _of(mechanism, FAMILIES[:2])
     for alpha in ALPHAS:
         yield from _of("alpha-pf-vds", FAMILIES, alpha=alpha)
+        yield from _of("alpha-pf-vds", (generators.google_mix,), FEW, alpha=alpha)
         if alpha != "inf":
             yield from _of("fds", FAMILIES, alpha=alpha)
     yield from _of("njc", (generators.njc,), sizes=((6, 1, 2), (20, 1, 4), (60, 1, 6)), methods=EXACTLY)
@@ -47,7 +53,7 @@ def _of(
 ) -> Iterator[SuiteCase]:
     for family in families:
         after = ""
-        for size in (*sizes, *((LARGE,) if family is generators.generic else ())):
+        for size in (*sizes, *((LARGE,) if sizes == SIZES else ())):
             label = " ".join([mechanism, *(f"{name}={value}" for name, value in parameters.items())])
             name = f"{family.__name__}-{'x'.join(map(str, size))}/{label}"
             yield SuiteCase(name, mechanism, partial(family, *size, 1), parameters, methods=methods, after=after)
