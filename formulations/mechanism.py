@@ -336,8 +336,8 @@ class Edited(Mechanism):
             expr = model.objective.expr
             kept = str(expr) == "g" and type(model.objective).__name__ == "Maximize"
             return kept and "fairness" in {c.label for c in model.constraints}
-        fair, goals = model.find_component("fairness"), list(model.component_data_objects(_objectives(), active=True))
-        return fair is not None and fair.active and len(goals) == 1 and goals[0].expr is model.find_component("g")
+        fair, goals = model.component("fairness"), list(model.component_data_objects(_objectives(), active=True))
+        return fair is not None and fair.active and len(goals) == 1 and goals[0].expr is model.component("g")
 
     def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
         """The base's problem, edited; once it is settled always the same object, set to the round."""

@@ -52,7 +52,7 @@ class PyomoSession(Session):
             self.model = self.write(round)
         termination, self.duals = self.optimise()
         with self.phase("read"):
-            if self.model.find_component("x") is None:
+            if self.model.component("x") is None:
                 raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable x, from which the tasks are read")
             values = [v.value for v in self.model.x.values()]
             if all(v is not None for v in values):
@@ -75,7 +75,7 @@ class PyomoSession(Session):
             self.judge_model(optimality_of_pyomo(self.model, duals))
         goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
         self.objective = None if goal is None else float(pyo.value(goal))
-        fair = self.model.find_component("fairness")
+        fair = self.model.component("fairness")
         if fair is not None and duals is not None:
             self.fairness = np.array([abs(duals[fair[u]]) if u in fair else 0.0 for u in self.instance.users])
 
@@ -89,7 +89,7 @@ class PyomoSession(Session):
         raise NotImplementedError
 
     def _duals(self, duals: Mapping[Any, float] | None) -> Floats | None:
-        parts = [self.model.find_component(name) for name in ("capacity", "full")]
+        parts = [self.model.component(name) for name in ("capacity", "full")]
         if duals is None or None in parts:
             return None
         prices = np.zeros((self.instance.K, self.instance.R))
