@@ -46,6 +46,8 @@ class InteriorPointOptions(AlgorithmOptions):
     rough_corrections : the most correctors after Mehrotra's with such a factor
     apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
     away : the part of a start of one's own that is mixed into the tasks of the round before
+    moves : how often tasks are moved towards servers with little load before the first iteration
+    filled : the largest load there
     centring : the most that mu is of what it was: where the predictor is short, correctors lengthen the step, not a large mu
     parts : the parts of a correction that are tried (Colombo and Gondzio 2008)
     corrections : the most correctors after Mehrotra's
@@ -86,6 +88,8 @@ class InteriorPointOptions(AlgorithmOptions):
     rough_corrections: int = 3
     apart: float = 1e-3
     away: float = 0.1
+    moves: int = 6
+    filled: float = 0.7
     centring: float = 0.3
     parts: tuple[float, ...] = (1.0, 0.75, 0.5, 0.25, 0.0)
     corrections: int = 6

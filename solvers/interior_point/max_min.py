@@ -10,8 +10,8 @@ an active user has above the common level g. On the right the dual variables:
     x, s, t, r >= 0                                                    d = load^T p - owner^T (y - z) >= 0,  sum of active y = 1
 
 1. Pose the round: which rows are equations, which users are active, which limits count.
-2. Start near an equal partition, at prices that are nearly what makes a share cost the same for all; a later round near the
-   tasks of the one before, which meet its equations.
+2. Start at about the same share for all, on arcs that are cheap at prices by load (`spread`); a later round near the tasks of
+   the one before, which meet its equations.
 3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in arrow.py.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
@@ -34,6 +34,9 @@ from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.method import Limits
 
 __all__ = ["MaxMinArrow"]
+
+LIGHT = 1e-4
+"""Loads that are a smaller part of the largest, and arcs that are worth a smaller part of their user's best, count as so much."""
 
 
 class MaxMinArrow(Arrow):
@@ -90,7 +93,7 @@ class MaxMinArrow(Arrow):
         self.most = np.where(capped, self.limit, 0.0)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
-        """Nearly an equal partition at nearly the prices of uniform ones; a warm start; or nearly the tasks of the round before.
+        """Spread tasks; a warm start; or nearly the tasks of the round before, at uniform prices.
 
         Parameters
         ----------
@@ -106,7 +109,7 @@ class MaxMinArrow(Arrow):
             away, apart = limits.own(InteriorPointOptions).away, 0.5
             x = np.where(round.closed, 0.0, (1.0 - away) * self.before + away * x)
         else:
-            x, p, apart = self.near(limits, x, p)
+            x, p, apart = self.near(limits, *self.spread(x))
         u = self.totals(x)
         g = (0.5 if apart == 0.1 else 1.0 - apart) * float(u[round.active].min())
         y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
@@ -116,6 +119,32 @@ class MaxMinArrow(Arrow):
         primal, dual = np.concatenate([x, 1.0 - self.loads.rows(x), u - g, self.most - u]), np.concatenate([d, p, y, z])
         free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
         return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
+
+    def spread(self, x: Floats) -> tuple[Floats, Floats]:
+        """Tasks (A,) where servers have little load, about the same share for all users; prices (K R,) by load, with the sum 1.
+
+        Each move multiplies x_a by a root of what its user's cheapest arc costs, at the present loads, in parts of what a costs.
+
+        Parameters
+        ----------
+        x : (A,) positive
+        """
+        loads, options = self.loads, self.options
+        for _ in range(options.moves):
+            x = x / loads.of_users(loads.totals(x))
+            worth = 1.0 / loads.priced(np.maximum(self._loaded(x), LIGHT))
+            x = x * np.maximum(worth / loads.of_users(loads.most(worth)), LIGHT) ** 0.25
+        x = x / loads.of_users(loads.totals(x))
+        load = self._loaded(x)
+        p = np.maximum(load, 0.1)
+        most = options.filled / float(loads.rows(x).max())
+        return x * loads.of_users(np.minimum(most, 0.9 * self.limit)), p / p.sum()
+
+    def _loaded(self, x: Floats) -> Floats:
+        """(K R,) loads in parts of the largest."""
+        load = self.loads.rows(x)
+        result: Floats = load / load.max()
+        return result
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""
