@@ -18,6 +18,9 @@ Sizes: TypeAlias = tuple[tuple[int, ...], ...]
 
 SIZES: Sizes = ((10, 4, 2), (50, 20, 3), (200, 50, 4))
 LARGE = (300, 100, 4)
+LARGER = (1000, 150, 4)
+"""Of racks, whose arcs are fewer."""
+
 FEW: Sizes = ((300, 12_583, 2), (3000, 12_583, 2))
 """The machines of W Table 1 are ten rows of servers."""
 
@@ -53,7 +56,7 @@ def _of(
 ) -> Iterator[SuiteCase]:
     for family in families:
         after = ""
-        for size in (*sizes, *((LARGE,) if sizes == SIZES else ())):
+        for size in (*sizes, *((LARGE,) if sizes == SIZES else ()), *((LARGER,) if family is generators.racks else ())):
             label = " ".join([mechanism, *(f"{name}={value}" for name, value in parameters.items())])
             name = f"{family.__name__}-{'x'.join(map(str, size))}/{label}"
             yield SuiteCase(name, mechanism, partial(family, *size, 1), parameters, methods=methods, after=after)
