@@ -38,7 +38,10 @@ MOST = 0.98
 TIED = 1e-13
 """Levels that differ by less are one level: these components end in the same round."""
 
-Indices: TypeAlias = NDArray[np.intp]
+Indices: TypeAlias = NDArray[np.intp] | slice
+"""Some of the instance's, or all of them."""
+
+EVERYTHING = slice(None)
 
 
 @dataclass
@@ -48,7 +51,7 @@ class Component:
     Attributes
     ----------
     users, servers, arcs : which of the instance's
-    key : the same in bytes
+    key : its users and servers in bytes; "" where it has everything
     arrow : of these alone
     round, result, level : what was solved last, its answer, and the least share of its active users
     """
@@ -80,9 +83,8 @@ class MaxMinComponents:
 
     def __init__(self, rate: Floats, instance: Instance) -> None:
         self.rate, self.instance = rate, instance
-        self.everything = (np.arange(instance.N), np.arange(instance.K), np.arange(len(instance.arcs)))
         self.known: dict[bytes, Component] = {}
-        self.x = equal_partition(instance)
+        self.x = np.empty(0)
 
     def compile(self) -> Self:
         """The arrows of the first round."""
@@ -117,18 +119,23 @@ class MaxMinComponents:
         own = part.part_of(round)
         if own.is_like(part.round):
             return 0
-        rest = self.x.copy()
 
         def offered(x: Floats, prices: Floats) -> None:
-            rest[part.arcs] = x
-            offer(rest.copy(), self._prices(part, prices))
+            offer(self._with(part, x), self._prices(part, prices))
 
         part.result, part.round = part.arrow.solve(own, self._limits(part, limits), offered), own
-        self.x = rest
-        self.x[part.arcs] = part.result.x
+        self.x = self._with(part, part.result.x)
         shares = self.rate[part.users] * (part.arrow.instance.arcs.owner @ part.result.x)
         part.level = float(shares[own.active].min())
         return part.result.iterations
+
+    def _with(self, part: Component, x: Floats) -> Floats:
+        """(A,) with the component's tasks; those of what was not solved yet are of an equal partition."""
+        if not part.key:
+            return x
+        result = self.x.copy() if len(self.x) else equal_partition(self.instance)
+        result[part.arcs] = x
+        return result
 
     def _prices(self, part: Component, prices: Floats) -> Floats:
         """(K, R) with 0 for the servers of other components."""
@@ -147,7 +154,7 @@ class MaxMinComponents:
         """The components with active users; the whole where one of them has most arcs."""
         arcs, users = self.instance.arcs, self.instance.N
         if not round.closed.any() and np.diff(arcs.owner.indptr).max() >= self.instance.K and self.instance.single_variant:
-            return [self._component(*self.everything)]  # a user with an arc to every server
+            return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]  # a user with an arc to every server
         there = ~round.closed
         edges = (np.ones(np.count_nonzero(there), bool), (arcs.user[there], users + arcs.server[there]))
         size = users + self.instance.K
@@ -155,23 +162,24 @@ class MaxMinComponents:
         of_user, of_server = label[:users], label[users:]
         of_arc = np.where(of_user[arcs.user] == of_server[arcs.server], of_user[arcs.user], count)
         if np.bincount(of_arc).max() > MOST * len(arcs):
-            return [self._component(*self.everything)]
+            return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]
         parts = [_sorted_by(labels, count) for labels in (of_user, of_server, of_arc)]
-        return [self._component(*(part[label] for part in parts)) for label in np.unique(of_user[round.active])]
+        chosen = [[part[label] for part in parts] for label in np.unique(of_user[round.active])]
+        return [self._component(part[0].tobytes() + b" " + part[1].tobytes(), *part) for part in chosen]
 
-    def _component(self, users: Indices, servers: Indices, arcs: Indices) -> Component:
-        key = users.tobytes() + b" " + servers.tobytes()
+    def _component(self, key: bytes, users: Indices, servers: Indices, arcs: Indices) -> Component:
         if key not in self.known:
-            whole, one = len(arcs) == len(self.instance.arcs), self.instance
-            if not whole:
+            one = self.instance
+            if not isinstance(users, slice) and not isinstance(servers, slice):
                 one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
             arrow = MaxMinArrow(self.rate[users], one).compile()
-            arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
+            if len(self.x):
+                arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
             self.known[key] = Component(users, servers, arcs, key, arrow)
         return self.known[key]
 
 
-def _sorted_by(labels: Indices, count: int) -> list[Indices]:
+def _sorted_by(labels: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
     """The places of each label below `count`, in rising order."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:count])
