@@ -18,7 +18,6 @@ from typing import Self, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -155,6 +154,8 @@ class MaxMinComponents:
         arcs, users = self.instance.arcs, self.instance.N
         if not round.closed.any() and np.diff(arcs.owner.indptr).max() >= self.instance.K and self.instance.single_variant:
             return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]  # a user with an arc to every server
+        from scipy.sparse.csgraph import connected_components
+
         there = ~round.closed
         edges = (np.ones(np.count_nonzero(there), bool), (arcs.user[there], users + arcs.server[there]))
         size = users + self.instance.K

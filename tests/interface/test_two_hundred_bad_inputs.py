@@ -113,7 +113,7 @@ COMMANDS = [
     (["solve", "wang-fig2", "--method", ""], "there is no method ''"),
     (
         ["solve", "wang-fig2", "--method", "pdhg"],
-        "method 'pdhg' does not compute 'drfh': the methods that do are highs:leximin,",
+        "method 'pdhg' does not compute 'drfh': the methods that do are interior-point, highs:leximin,",
     ),
     (["solve", "wang-fig2", "--method", "nowhere.py:x"], "there is no file 'nowhere.py'"),
     (["solve", "wang-fig2", "--method", "{f}/things.py:seven"], "'seven' of {f}/things.py is 7, but it must be a method"),
