@@ -152,6 +152,8 @@ class MaxMinComponents:
     def _parts(self, round: Round) -> list[Component]:  # noqa: A002
         """The components with active users; the whole where one of them has most arcs."""
         arcs, users = self.instance.arcs, self.instance.N
+        if not round.closed.any() and self.known:
+            return [part for part in self.known.values() if round.active[part.users].any()]
         if not round.closed.any() and np.diff(arcs.owner.indptr).max() >= self.instance.K and self.instance.single_variant:
             return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]  # a user with an arc to every server
         from scipy.sparse.csgraph import connected_components

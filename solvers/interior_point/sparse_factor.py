@@ -41,12 +41,14 @@ TINY = 1e-300
 
 
 class Eliminated(NamedTuple):
-    """One pass of steps 1 and 2: the rows of E and of C, L^-1, V, and L^-1 a_E."""
+    """One pass of steps 1 and 2: the rows of E and of C, L^-1 and V with their transposes, and L^-1 a_E."""
 
     here: NDArray[np.intp]
     others: NDArray[np.intp]
     inverse: sp.csr_array
+    inverse_transposed: sp.csc_array
     coupling: sp.csr_array
+    coupling_transposed: sp.csc_array
     border: Floats
 
 
@@ -96,14 +98,14 @@ class SparseFactor:
         halves, w = [], 0.0
         for one in self.passes:
             halves.append(one.inverse @ right[one.here])
-            right = right[one.others] - one.coupling.T @ halves[-1]
+            right = right[one.others] - one.coupling_transposed @ halves[-1]
             w -= float(one.border @ halves[-1])
         solution = right if self.rest is None else self._solved(self.rest, right + self.rho * w * self.a)
         w = self.rho * (float(self.a @ solution) - w)
         for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
             both = np.empty(len(one.here) + len(one.others))
             both[one.others] = solution
-            both[one.here] = one.inverse.T @ (half - one.coupling @ solution - w * one.border)
+            both[one.here] = one.inverse_transposed @ (half - one.coupling @ solution - w * one.border)
             solution = both
         return solution
 
@@ -178,4 +180,4 @@ def _eliminated(
     coupling = sp.csr_array(inverse @ matrix[here][:, others])
     border = inverse @ a[here]
     rest = sp.csr_array(matrix[others][:, others] - coupling.T @ coupling)
-    return Eliminated(here, others, inverse, coupling, border), rest, a[others] - coupling.T @ border
+    return Eliminated(here, others, inverse, inverse.T, coupling, coupling.T, border), rest, a[others] - coupling.T @ border
