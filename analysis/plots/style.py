@@ -238,7 +238,8 @@ def size_of(ax: "Axes") -> tuple[float, float]:
 
 
 def text_width(text: str, size: float = SMALL) -> float:
-    """Width of a text in inches."""
+    """Width of a text in inches; NotInstalled where Matplotlib is not installed."""
+    _pyplot()
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 

@@ -527,7 +527,8 @@ def test_an_allocation_draws_itself():
 
 
 def test_every_figure_needs_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     for name, item in {**DRAWN, **{name: item for name, (item, _) in PANELS.items()}}.items():
         with pytest.raises(fa.NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
             getattr(fa.plots, name)(item)

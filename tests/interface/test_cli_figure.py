@@ -53,7 +53,8 @@ def test_a_figure_that_cannot_be_written_leaves_the_answer(run, tmp_path, name, 
 
 
 def test_without_matplotlib_the_answer_is_printed(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     code, out, err = run(*SOLVE, "--plot", tmp_path / "figure.svg")
     assert code == 2
     assert "u1,s1,10.0" in out
