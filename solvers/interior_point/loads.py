@@ -99,9 +99,13 @@ class GridLoads:
         result: Floats = values.reshape(self.N, self.K).max(axis=1)
         return result
 
+    def _on_grid(self, values: Floats) -> Floats:
+        """(N, K) from (A,)."""
+        return values.reshape(self.N, self.K)
+
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
-        result: Floats = ((x.reshape(self.N, self.K).T @ self.demand) * self.inverse).ravel()
+        result: Floats = ((self._on_grid(x).T @ self.demand) * self.inverse).ravel()
         return result
 
     def priced(self, p: Floats) -> Floats:
@@ -118,7 +122,7 @@ class GridLoads:
         twin_weights : (0,)
         """
         del twin_weights
-        sums = (weights.reshape(self.N, self.K).T @ self.pairs) * self.scales
+        sums = (self._on_grid(weights).T @ self.pairs) * self.scales
         return sums.reshape(self.K, self.R, self.R)
 
     def coupling(
@@ -132,7 +136,7 @@ class GridLoads:
         kind : the precision
         users : (N,) whose rows are wanted
         """
-        result = weights.reshape(self.N, self.K)[users].astype(kind)[:, :, None] * self.demand[users].astype(kind)[:, None, :]
+        result = self._on_grid(weights)[users].astype(kind)[:, :, None] * self.demand[users].astype(kind)[:, None, :]
         result *= self.inverse.astype(kind)
         return result.reshape(len(result), -1)
 
@@ -174,41 +178,15 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
         return self._server
 
     def _on_grid(self, values: Floats) -> Floats:
+        """(N, K) from (A,), 0 elsewhere."""
         result = np.zeros(self.N * self.K)
         result[self.cells] = values
-        return result
-
-    def rows(self, x: Floats) -> Floats:
-        """(K R,) load @ x."""
-        return super().rows(self._on_grid(x))
+        return result.reshape(self.N, self.K)
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
         result: Floats = super().priced(p)[self.cells]
         return result
-
-    def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
-        """(K, R, R) sums over each server's arcs; without `twins`.
-
-        Parameters
-        ----------
-        weights : (A,)
-        twin_weights : (0,)
-        """
-        return super().blocks(self._on_grid(weights), twin_weights)
-
-    def coupling(
-        self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
-    ) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision.
-
-        Parameters
-        ----------
-        weights : (A,)
-        kind : the precision
-        users : (N,) whose rows are wanted
-        """
-        return super().coupling(self._on_grid(weights), kind, users)
 
     def sparse_coupling(self, weights: Floats) -> sp.csr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
@@ -232,9 +210,7 @@ class ArcLoads(ArcsOfUsers):
         order = np.argsort(server, kind="stable")
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
-        columns = (server[:, None] * self.R + np.arange(self.R)).ravel()
-        ends = np.arange(0, len(columns) + 1, self.R)
-        self.load = sp.csr_array((loads.ravel(), columns, ends), shape=(len(user), servers * self.R)).T.tocsr()
+        self.load = _sparse_rows(loads, np.arange(len(user)), server, (len(user), servers)).T.tocsr()
         place = user * servers + server
         self.twins = twins(place)
         self.pairs = (loads[:, :, None] * loads[:, None, :]).reshape(len(user), -1)
@@ -306,7 +282,7 @@ class ArcLoads(ArcsOfUsers):
 
 
 def _sparse_rows(values: Floats, user: NDArray[np.intp], server: NDArray[np.intp], shape: tuple[int, int]) -> sp.csr_array:
-    """(N, K R) from (places, R) in the order of users."""
+    """(N, K R) from (places, R) in the order of users, or of whatever has a row."""
     users, servers = shape
     resources = values.shape[1]
     columns = (server[:, None] * resources + np.arange(resources)).ravel()

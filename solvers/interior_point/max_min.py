@@ -132,19 +132,13 @@ class MaxMinArrow(Arrow):
         loads, options = self.loads, self.options
         for _ in range(options.moves):
             x = x / loads.of_users(loads.totals(x))
-            worth = 1.0 / loads.priced(np.maximum(self._loaded(x), LIGHT))
+            load = loads.rows(x)
+            worth = 1.0 / loads.priced(np.maximum(load, LIGHT * load.max()))
             x = x * np.maximum(worth / loads.of_users(loads.most(worth)), LIGHT) ** 0.25
         x = x / loads.of_users(loads.totals(x))
-        load = self._loaded(x)
-        p = np.maximum(load, 0.1)
-        most = options.filled / float(loads.rows(x).max())
-        return x * loads.of_users(np.minimum(most, 0.9 * self.limit)), p / p.sum()
-
-    def _loaded(self, x: Floats) -> Floats:
-        """(K R,) loads in parts of the largest."""
-        load = self.loads.rows(x)
-        result: Floats = load / load.max()
-        return result
+        load = loads.rows(x)
+        p = np.maximum(load, 0.1 * load.max())
+        return x * loads.of_users(np.minimum(options.filled / load.max(), 0.9 * self.limit)), p / p.sum()
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""

@@ -173,16 +173,13 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDA
     """(K R, K R) -B F^-1 B^T, the lower triangle at least; for users with many arcs the product is dense, for others sparse."""
     scaled, counts = _scaled(loads, head)
     many = SCATTERED * counts**2 > loads.K**2
+    syrk = get_blas_funcs("syrk", dtype=kind)
     if np.count_nonzero(many) > MANY * loads.N:
-        many[:] = True
-    matrix: NDArray[np.floating[Any]] = np.empty((0, 0))
+        return syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)  # type: ignore[no-any-return]
+    few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
+    matrix: NDArray[np.floating[Any]] = -(few.T @ few).astype(kind).toarray(order="F")
     if many.any():
-        syrk = get_blas_funcs("syrk", dtype=kind)
-        matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, lower=1)
-    if not many.all():
-        few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
-        product = -(few.T @ few).astype(kind).toarray(order="F")
-        matrix = matrix + product if len(matrix) else product
+        matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
     return matrix
 
 
