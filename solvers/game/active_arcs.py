@@ -78,14 +78,11 @@ class Guess:
         levels : the game
         y, k : (C, N) and (K, R)
         """
-        with np.errstate(invalid="ignore"):
-            excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        excess = _excess(levels, y, k)
         left = levels.left(levels.tasks(y))
         held = (self.held & ~np.any((y > 0) & (excess > np.maximum(left, 0.0)), axis=0)) | (left < 0)
         arcs = np.where(held, self.arcs & (y > 0), levels.arc & (levels.N * y > excess))
-        slack = levels.slack(y)
-        rows = levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
-        return Guess(arcs, rows, held)
+        return Guess(arcs, self._priced(levels, y, k), held)
 
     def without_dear(self, levels: LevelEquations, y: Floats, k: Floats, near: float, little: float) -> "Guess":
         """The guess without arcs that are too dear for little tasks, and with those that are too cheap.
@@ -96,12 +93,21 @@ class Guess:
         y, k : (C, N) and (K, R)
         near, little : an arc is too dear if its E is above `near` and its N y below `little`
         """
-        with np.errstate(invalid="ignore"):
-            excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        excess = _excess(levels, y, k)
         dear = (excess > near) & (levels.N * y < little) & ~self.held
         arcs = (self.arcs & (y > 0) & ~dear) | (levels.arc & ~self.arcs & ~self.held & (excess < -0.1 * near))
+        return Guess(arcs, self._priced(levels, y, k), self.held)
+
+    def _priced(self, levels: LevelEquations, y: Floats, k: Floats) -> Booleans:
+        """(K, R) where k > slack; what had a price stays while its resource is full."""
         slack = levels.slack(y)
-        return Guess(arcs, levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING))), self.held)
+        return levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
+
+
+def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
+    """(C, N) E, -inf where it is no number."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
 
 
 def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
