@@ -54,6 +54,13 @@ def pytest_report_header():
     return f"hypothesis profile: {PROFILE}"
 
 
+@pytest.fixture
+def without_matplotlib(monkeypatch):
+    """No module of Matplotlib can be imported, whichever were before."""
+    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
 @pytest.fixture(autouse=True)
 def no_figures_stay_open():
     """Matplotlib's pyplot keeps what it has opened, and says so from the twentieth figure on."""

@@ -1,6 +1,5 @@
 """Figures: the numbers read back from what is drawn, and every text whole, apart from the others, and told apart in grey."""
 
-import sys
 from itertools import combinations
 
 import numpy as np
@@ -526,9 +525,8 @@ def test_an_allocation_draws_itself():
         DRFH.plot("pie")
 
 
-def test_every_figure_needs_matplotlib(monkeypatch):
-    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
-        monkeypatch.setitem(sys.modules, name, None)
+@pytest.mark.usefixtures("without_matplotlib")
+def test_every_figure_needs_matplotlib():
     for name, item in {**DRAWN, **{name: item for name, (item, _) in PANELS.items()}}.items():
         with pytest.raises(fa.NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
             getattr(fa.plots, name)(item)

@@ -1,7 +1,5 @@
 """Utilisation, deviation and the figures of K: numbers by hand, and what the figures show."""
 
-import sys
-
 import numpy as np
 import pytest
 from tolerances import BARGAINING
@@ -115,7 +113,7 @@ def test_the_frontier_has_a_point_for_each_alpha_and_resource(tmp_path):
     assert (tmp_path / "frontier.png").stat().st_size > 1000
 
 
-def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+@pytest.mark.usefixtures("without_matplotlib")
+def test_without_matplotlib_one_sentence_says_what_to_install():
     with pytest.raises(NotInstalled, match=r"figures need matplotlib: pip install fairalloc\[plots\]"):
         frontier(HAND)

@@ -1,7 +1,5 @@
 """`fairalloc solve ... --plot FILE`: the figure beside the answer, which is printed whatever becomes of the figure."""
 
-import sys
-
 import pytest
 
 pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
@@ -52,9 +50,8 @@ def test_a_figure_that_cannot_be_written_leaves_the_answer(run, tmp_path, name, 
     assert err == f"fairalloc: {sentence.format(file=tmp_path / name)}\n"
 
 
-def test_without_matplotlib_the_answer_is_printed(run, tmp_path, monkeypatch):
-    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
-        monkeypatch.setitem(sys.modules, name, None)
+@pytest.mark.usefixtures("without_matplotlib")
+def test_without_matplotlib_the_answer_is_printed(run, tmp_path):
     code, out, err = run(*SOLVE, "--plot", tmp_path / "figure.svg")
     assert code == 2
     assert "u1,s1,10.0" in out

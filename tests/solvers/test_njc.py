@@ -1,7 +1,6 @@
 """NJC (D): the definition, the models, four methods against exact arithmetic, the whole solution set, the printed examples."""
 
 import json
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -877,9 +876,9 @@ def test_pictures_have_two_or_three_axes():
         picture(example("dolev-circle").instance)
 
 
-def test_without_matplotlib_there_is_one_sentence(monkeypatch):
+@pytest.mark.usefixtures("without_matplotlib")
+def test_without_matplotlib_there_is_one_sentence():
     from fairalloc.analysis.plots import solution_set as picture
 
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
         picture(example("dolev-fig3").instance)
