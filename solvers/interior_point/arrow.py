@@ -136,6 +136,7 @@ class ArrowSystem:
         self._factorise()
         self.column, self.priced = self._prices(np.zeros(len(self.s)), self.b, 0.0)
         self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
+        self.along = arrow.loads.rows(self.theta * arrow.loads.of_users(self.share))
 
     def _factorise(self) -> None:
         loads, theta = self.arrow.loads, self.theta
@@ -146,8 +147,8 @@ class ArrowSystem:
         one, two = loads.twins
         guards = self.arrow.options.guards[0 if self.arrow.plain else 1 :]
         self.share = self.b / self.shaft
-        bent = float(self.b @ self.share)
-        self.rho = 1.0 / bent if bent > 0 and self.way.plan != "sparse equations" else 0.0
+        self.bent = float(self.b @ self.share)
+        self.rho = 1.0 / self.bent if self.bent > 0 and self.way.plan != "sparse equations" else 0.0
         own, between = part * others, -part[one] * theta[two]
         most, negligible = self.arrow.options.max_rows, self.way.negligible
         head = Arrowhead(
@@ -189,10 +190,14 @@ class ArrowSystem:
             g = (h - self._collected(priced, with_border)) / self.reach
             part = g * (1.0 - self.rho * self.c)
             p, priced = p + part * self.column, priced + part * self.priced
-        users = users + g * self.b
-        l = (users + loads.totals(theta * priced)) / self.shaft  # noqa: E741 (the letter above)
+        return self._response(p, priced, loads.totals(theta * priced), users, g)
+
+    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: float) -> Response:
+        """What follows from dp and dg; `priced` is load^T dp and `pushed` (N,) owner theta times that."""
+        loads, users = self.arrow.loads, users + g * self.b
+        l = (users + pushed) / self.shaft  # noqa: E741 (the letter above)
         reduced = priced - loads.of_users(l)
-        flow = theta * reduced
+        flow = self.theta * reduced
         if self.way.refined:
             flow[self.pivot] = 0.0
             flow[self.pivot] = self.t * self.f * l - users - loads.totals(flow)
@@ -202,22 +207,23 @@ class ArrowSystem:
         """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
 
         The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
-        refinement does in the others. Where the factor leaves arcs out, they go on until rows lack no more than they may.
+        refinement does in the others.
 
         Parameters
         ----------
         rows, users : (K R,), (N,)
         h : of the equation of g
         """
+        if self.way.loose:
+            return self._solve_by_gradients(rows, users, h)
         answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
         short = h - float(self.b @ answer.l) - self.c * answer.g
         answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
         if not self.way.refined:
             return answer
-        options, loose = self.arrow.options, self.way.loose
-        lack, least = rows - self._rows(answer), 0.5 * self.way.lacks if loose else np.abs(rows).max() * options.target
+        lack, least = rows - self._rows(answer), np.abs(rows).max() * self.arrow.options.target
         direction, before = answer, np.inf
-        for _ in range(options.steps if loose else options.refinements):
+        for _ in range(self.arrow.options.refinements):
             if not np.abs(lack).max() > least:
                 break
             towards = self._solve(lack, nothing, 0.0)
@@ -226,10 +232,43 @@ class ArrowSystem:
             change = self._rows(direction)
             bent = float(direction.p @ change)
             better = lack - size / bent * change if size > 0 and bent > 0 else lack
-            if not (loose or np.abs(better).max() < np.abs(lack).max()):
+            if not np.abs(better).max() < np.abs(lack).max():
                 break
             answer, lack, before = answer.plus(direction, size / bent), better, size
         return answer
+
+    def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
+        """The same where the factor leaves arcs out, by steps in dp alone until rows lack no more than they may."""
+        nothing, p = np.zeros(len(users)), np.zeros(len(rows))
+        lack, direction, before = rows - self._rows(self._after(p, users, h)), p, np.inf
+        for _ in range(self.arrow.options.steps):
+            if not np.abs(lack).max() > 0.5 * self.way.lacks:
+                break
+            towards = self._preconditioned(lack)
+            size = float(lack @ towards)
+            direction, before = towards + size / before * direction, size
+            change = self._rows(self._after(direction, nothing, 0.0))
+            bent = float(direction @ change)
+            if not (size > 0 and bent > 0):
+                break
+            p, lack = p + size / bent * direction, lack - size / bent * change
+        return self._after(p, users, h)
+
+    def _after(self, p: Floats, users: Floats, h: float) -> Response:
+        """What follows from dp where the equations of users and of g hold."""
+        loads = self.arrow.loads
+        priced = loads.priced(p)
+        pushed = loads.totals(self.theta * priced)
+        g = (h - float(self.share @ (users + pushed))) / (self.bent + self.c) if self.bent else 0.0
+        return self._response(p, priced, pushed, users, g)
+
+    def _preconditioned(self, lack: Floats) -> Floats:
+        """Dp from the factor, whose term of rank one is made that of the system without l and g (Sherman and Morrison)."""
+        p = self.inverse(lack)
+        if not self.rho:
+            return p
+        column, more = 2.0 * self.column, 1.0 / (self.bent + self.c) - 0.5 * self.rho
+        return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
 
     def _rows(self, response: Response) -> Floats:
         result: Floats = self.arrow.loads.rows(response.flow) + self.s * response.p

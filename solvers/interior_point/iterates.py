@@ -84,8 +84,8 @@ class InteriorPointOptions(AlgorithmOptions):
     steps: int = 100
     coarse: float = 5e-3
     couples: float = 0.2
-    lacking: float = 1e-2
-    rough_corrections: int = 3
+    lacking: float = 3e-2
+    rough_corrections: int = 5
     apart: float = 1e-3
     away: float = 0.1
     moves: int = 6

@@ -177,7 +177,7 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDA
     if np.count_nonzero(many) > MANY * loads.N:
         return syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)  # type: ignore[no-any-return]
     few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
-    matrix: NDArray[np.floating[Any]] = -(few.T @ few).astype(kind).toarray(order="F")
+    matrix: NDArray[np.floating[Any]] = -(few.T @ few).astype(kind).toarray().T
     if many.any():
         matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
     return matrix

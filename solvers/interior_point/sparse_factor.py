@@ -26,7 +26,7 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["SparseFactor", "on_the_diagonal"]
 
-DENSE = 0.4
+DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
 
 
@@ -73,7 +73,8 @@ class SparseFactor:
         scale = np.sqrt(np.maximum(matrix.diagonal(), TINY)).reshape(-1, R)
         while matrix.nnz < DENSE * matrix.shape[0] ** 2:
             blocks = _diagonal(matrix, R)
-            chosen = _independent(matrix, R) & _sound(blocks, scale)  # 1
+            chosen = _independent(matrix, R)  # 1
+            chosen[chosen] = _sound(blocks[chosen], scale[chosen])
             if chosen.sum() < WORTHWHILE * len(chosen) and (matrix.shape[0] <= most or not chosen.any()):
                 break
             eliminated, matrix, a = _eliminated(matrix, a, chosen, blocks[chosen])  # 2
@@ -87,7 +88,7 @@ class SparseFactor:
     def _factorised(self, matrix: sp.csr_array, single: bool) -> NDArray[np.floating[Any]]:
         for kind in ([np.float32] if single else []) + [np.float64]:
             potrf, syr = get_lapack_funcs(("potrf",), dtype=kind)[0], get_blas_funcs(("syr",), dtype=kind)[0]
-            dense = matrix.astype(kind).toarray(order="F")
+            dense = matrix.astype(kind).toarray().T  # symmetric, so that LAPACK's order costs nothing
             factor, failed = potrf(syr(self.rho, self.a, a=dense, lower=1, overwrite_a=1), lower=1, overwrite_a=1)
             if not failed:
                 return factor  # type: ignore[no-any-return]
