@@ -103,6 +103,17 @@ def test_logarithms_with_other_coefficients_are_the_program_too(alpha):
     np.testing.assert_allclose(answer.tasks, solve(instance, "nb").tasks, rtol=SHARES)
 
 
+@pytest.mark.parametrize("alpha", [300.0, 1e4])
+def test_an_answer_of_ps_dsf_starts_games_with_a_large_alpha(alpha):
+    """The marginal utilities of one server's users differ by more than floating point has; that ended in an error."""
+    instance = generators.zero_demand(60, 10, 3, 1)
+    start = solve(instance, "ps-dsf", "continuation")
+    warm, cold = (solve(instance, GAME, "continuation", alpha=alpha, warm_start=s) for s in (start, None))
+    assert warm.claims_success
+    assert warm.residual <= RESIDUAL
+    assert warm.iterations < cold.iterations
+
+
 @pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
 def test_steps_on_the_arcs_in_use_square_the_error(alpha):
     instance = generators.racks(12, 4, 3, 3)
