@@ -126,7 +126,7 @@ class ArrowSystem:
     """
 
     def __init__(self, arrow: "Arrow", now: PrimalDual, way: Way) -> None:
-        self.arrow, self.way = arrow, way
+        self.arrow, self.way, self.loose = arrow, way, way.loose
         self.ratio = arrow.ratio(now)
         self.theta, self.s, self.t, r = arrow.split(self.ratio)
         self.s = np.where(arrow.left_out, NEVER, self.s)
@@ -180,7 +180,7 @@ class ArrowSystem:
 
     def _collected(self, priced: Floats, users: Floats) -> float:
         """B dl of the same matrix."""
-        return (0.5 if self.rho else 1.0) * float(self.share @ (users + self.arrow.totals(self.theta * priced)))
+        return (0.5 if self.rho else 1.0) * float(self.share @ (users + self.arrow.loads.totals(self.theta * priced)))
 
     def _solve(self, rows: Floats, users: Floats, h: float, moved: Floats | float = 0.0) -> Response:
         loads, theta, g = self.arrow.loads, self.theta, 0.0
@@ -214,7 +214,7 @@ class ArrowSystem:
         rows, users : (K R,), (N,)
         h : of the equation of g
         """
-        if self.way.loose:
+        if self.loose:
             return self._solve_by_gradients(rows, users, h)
         answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
         short = h - float(self.b @ answer.l) - self.c * answer.g
@@ -298,7 +298,7 @@ class ArrowSystem:
         flow = flow + self.theta * lack.arcs
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
-        right, others = np.where(arrow.left_out, 0.0, rows - lack.rows), own - arrow.totals(flow)
+        right, others = np.where(arrow.left_out, 0.0, rows - lack.rows), own - arrow.loads.totals(flow)
         h = lack.g - float(self.b @ (v * (short + slack)))
         filled = self._solve(right, others, h, flow) if rough else self.solve(right + arrow.rows(flow), others, h)
         p, l, reduced, away, g = filled  # noqa: E741
@@ -496,7 +496,7 @@ class Arrow(ABC):
         """What the equations lack at a point."""
         (x, s, t, r), (d, p, y, z) = self.split(now.primal), self.split(now.dual)
         open_, _, _, capped = self.split(self.paired)
-        u = self.totals(x)
+        u = self.loads.totals(x)
         return Residuals(
             rows=np.where(self.left_out, 0.0, self.right - self.loads.rows(x) - s),
             users=self.raised * now.g + self.level + t - u,
