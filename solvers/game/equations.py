@@ -368,8 +368,7 @@ def levels_at(levels: LevelEquations, y: Floats) -> Floats:
         if levels.sharp[i]:
             k[i, rows] = np.exp(np.where(w > 0, log_level[:, None], np.inf).min(axis=0)) / levels.unit[i]
         else:
-            with np.errstate(divide="ignore"):
-                log_price = levels.beta[i] * log_level[:, None] - np.log(w)  # of a resource that is paid alone
+            log_price = levels.beta[i] * log_level[:, None] - levels.log_w[c, :, n][:, rows]  # of a resource that is paid alone
             unit = log_price.min(axis=0)
             price = nnls(np.exp(unit - log_price), np.ones(len(n)))[0]
             k[i, rows] = np.exp(unit / levels.beta[i]) * price ** (1.0 / levels.beta[i]) / levels.unit[i]

@@ -86,10 +86,10 @@ class AlphaFairArrow(Arrow):
         arcs, capped = self.instance.arcs, np.isfinite(self.limit)
         there = np.bincount(arcs.server, minlength=self.instance.K)
         x = 0.9 * arcs.gamma / there[arcs.server] / self.tasks[arcs.user]
-        x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
+        x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
         p = np.full(len(self.right), 1.0 / len(self.right))
         x, p, apart = self.near(limits, x, p)
-        t = self.totals(x)
+        t = self.loads.totals(x)
         y = self.c * t**-self.alpha
         p = p * (y @ t)
         z = np.where(capped, 0.1 * apart * y, 0.0)

@@ -43,7 +43,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -121,12 +120,14 @@ class ArrowSystem:
     ratio : x / d, s / p, -dt / dy and r / z; `theta` and `s` are its parts on arcs and rows
     t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
     b, c : (N,) and a number, the border: b dl + c dg is what the equation of g lacks; 0 where no user is raised
+    share, along, bent : (D + E)^-1 b, (K R,) B (D + E)^-1 b and b^T (D + E)^-1 b
+    rho, left : rho or 0, and 1 / (1 + rho bent), which is 1/2 or 1
     column, priced : (K R,) dp for a unit of g in the users' rows, of the matrix with rho b b^T; (A,) load^T of it
     pivot : (N,) the arc of each user with the largest theta; its dd is lost in rounding, so its flow is what the others leave
     """
 
     def __init__(self, arrow: "Arrow", now: PrimalDual, way: Way) -> None:
-        self.arrow, self.way, self.loose = arrow, way, way.loose
+        self.arrow, self.way = arrow, way
         self.ratio = arrow.ratio(now)
         self.theta, self.s, self.t, r = arrow.split(self.ratio)
         self.s = np.where(arrow.left_out, NEVER, self.s)
@@ -135,7 +136,8 @@ class ArrowSystem:
         self.b = arrow.raised * self.f
         self.c = float(self.b @ self.v)
         self._factorise()
-        self.column, self.priced = self._prices(np.zeros(len(self.s)), self.b, 0.0)
+        self.column = self.inverse(self.left * self.along)
+        self.priced = arrow.loads.priced(self.column)
         self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
 
     def _factorise(self) -> None:
@@ -149,11 +151,12 @@ class ArrowSystem:
         self.share = self.b / self.shaft
         self.bent = float(self.b @ self.share)
         self.rho = 1.0 / self.bent if self.bent > 0 and self.way.plan != "sparse equations" else 0.0
+        self.left = 0.5 if self.rho else 1.0
+        self.along = loads.rows(theta * loads.of_users(self.share))
         own, between = part * others, -part[one] * theta[two]
         most, negligible = self.arrow.options.max_rows, self.way.negligible
-        head = Arrowhead(
-            theta, self.shaft, own, between, self.s, self.rho, self.b, guards, not self.way.refined, negligible, most
-        )
+        border = self.rho, self.b, self.along
+        head = Arrowhead(theta, self.shaft, own, between, self.s, *border, guards, not self.way.refined, negligible, most)
         self.inverse = factorised(loads, head, self.way.plan)
 
     def _others(self, e: Floats, shaft: Floats) -> Floats:
@@ -180,7 +183,7 @@ class ArrowSystem:
 
     def _collected(self, priced: Floats, users: Floats) -> float:
         """B dl of the same matrix."""
-        return (0.5 if self.rho else 1.0) * float(self.share @ (users + self.arrow.loads.totals(self.theta * priced)))
+        return self.left * float(self.share @ (users + self.arrow.loads.totals(self.theta * priced)))
 
     def _solve(self, rows: Floats, users: Floats, h: float, moved: Floats | float = 0.0) -> Response:
         loads, theta, g = self.arrow.loads, self.theta, 0.0
@@ -214,7 +217,7 @@ class ArrowSystem:
         rows, users : (K R,), (N,)
         h : of the equation of g
         """
-        if self.loose:
+        if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
         answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
         short = h - float(self.b @ answer.l) - self.c * answer.g
@@ -265,18 +268,12 @@ class ArrowSystem:
         g = (h - float(self.share @ (users + pushed))) / (self.bent + self.c) if self.bent else 0.0
         return self._response(p, priced, pushed, users, g)
 
-    @cached_property
-    def along(self) -> Floats:
-        """(K R,) B (D + E)^-1 b: the term of rank one has its square."""
-        result: Floats = self.arrow.loads.rows(self.theta * self.arrow.loads.of_users(self.share))
-        return result
-
     def _preconditioned(self, lack: Floats) -> Floats:
         """Dp from the factor, whose term of rank one is made that of the system without l and g (Sherman and Morrison)."""
         p = self.inverse(lack)
         if not self.rho:
             return p
-        column, more = 2.0 * self.column, 1.0 / (self.bent + self.c) - 0.5 * self.rho
+        column, more = self.column / self.left, 1.0 / (self.bent + self.c) - 0.5 * self.rho
         return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
 
     def _rows(self, response: Response) -> Floats:
@@ -367,10 +364,6 @@ class Arrow(ABC):
     def plain(self) -> bool:
         """Whether no row is an equation."""
         return bool(self.split(self.paired)[1].all())
-
-    def totals(self, values: Floats) -> Floats:
-        """(N,) owner @ values."""
-        return self.loads.totals(values)
 
     def rows(self, values: Floats) -> Floats:
         """(K R,) load @ values, 0 in rows that are left out."""

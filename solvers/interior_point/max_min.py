@@ -103,14 +103,14 @@ class MaxMinArrow(Arrow):
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
-        x *= np.minimum(1.0, 0.9 * self.limit / self.totals(x))[arcs.user]
+        x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
         p, apart = np.where(self.left_out, 0.0, 1.0 / len(self.right)), 0.1
         if round.on_face:
             away, apart = limits.own(InteriorPointOptions).away, 0.5
             x = np.where(round.closed, 0.0, (1.0 - away) * self.before + away * x)
         else:
             x, p, apart = self.near(limits, *self.spread(x))
-        u = self.totals(x)
+        u = self.loads.totals(x)
         g = (0.5 if apart == 0.1 else 1.0 - apart) * float(u[round.active].min())
         y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
         p, y = p / (y @ self.raised), y / (y @ self.raised)

@@ -50,7 +50,7 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
         return None
     guess = _guess(arrow, now)  # 1
     (x, s, t, r), dual = arrow.split(now.primal), now.dual
-    if not arrow.totals(guess.arcs.astype(float)).all():
+    if not arrow.loads.totals(guess.arcs.astype(float)).all():
         return None
     free = np.concatenate([guess.arcs, guess.rows, guess.users, np.zeros(len(r), bool)])
     weights = np.concatenate([x**2, np.full(len(s) + len(t), NEVER), r])
@@ -66,7 +66,7 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
 def _guess(arrow: Arrow, now: PrimalDual) -> FaceGuess:
     (x, s, t, _), (d, p, y, _) = arrow.split(now.primal), arrow.split(now.dual)
     open_, at_most, active, _ = arrow.split(arrow.paired)
-    u, pays = np.maximum(arrow.totals(x), NEVER**-1), np.abs(y)
+    u, pays = np.maximum(arrow.loads.totals(x), NEVER**-1), np.abs(y)
     of = arrow.loads.of_users
     return FaceGuess(
         open_ & (IN_DOUBT * x * of(pays) > d * of(u)),
@@ -83,6 +83,6 @@ def _completed(arrow: Arrow, now: PrimalDual, guess: FaceGuess) -> PrimalDual:
     p = np.where(at_most, np.where(guess.rows, 0.0, np.maximum(p, 0.0)), p)
     y = np.where(active, np.where(guess.users, 0.0, np.maximum(y, 0.0)), y)
     s = np.where(at_most, np.maximum(arrow.right - arrow.loads.rows(x), 0.0), 0.0)
-    t = np.where(active, np.maximum(arrow.totals(x) - now.g, 0.0), 0.0)
+    t = np.where(active, np.maximum(arrow.loads.totals(x) - now.g, 0.0), 0.0)
     d = np.where(open_, np.maximum(arrow.reduced(p, y), 0.0), 0.0)
     return PrimalDual(np.concatenate([x, s, t, r]), np.concatenate([d, p, y, z]), now.g)

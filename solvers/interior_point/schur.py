@@ -71,6 +71,7 @@ class Arrowhead(NamedTuple):
     own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 B^T on the diagonal are summed, without cancellation
     s : (K R,) S
     rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
+    along : (K R,) B F^-1 b: half of rho times its square is what that adds once the users are eliminated
     guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
     single : whether the matrix of "rows" may be formed and factorised in single precision, which is twice as fast
     negligible : arcs with a smaller part of what their user's arcs have together couple nothing
@@ -84,6 +85,7 @@ class Arrowhead(NamedTuple):
     s: Floats
     rho: float
     border: Floats
+    along: Floats
     guards: tuple[float, ...]
     single: bool
     negligible: float
@@ -164,7 +166,7 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
     matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
     if head.rho:
         syr = get_blas_funcs("syr", (matrix,))
-        matrix = syr(0.5 * head.rho, _along(loads, head), a=matrix, lower=1, overwrite_a=1)
+        matrix = syr(0.5 * head.rho, head.along, a=matrix, lower=1, overwrite_a=1)
     diagonal = matrix.diagonal().astype(float)
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
@@ -181,11 +183,6 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDA
     if many.any():
         matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
     return matrix
-
-
-def _along(loads: Loads, head: Arrowhead) -> Floats:
-    """(K R,) B F^-1 b: the matrix has half of rho times its square added."""
-    return loads.rows(head.theta * loads.of_users(head.border / head.shaft))
 
 
 def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
@@ -213,11 +210,11 @@ def _cholesky(matrix: NDArray[np.floating[Any]], pivots: Callable[[float], Float
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    off, blocks, along = _off_the_diagonal(loads, head), loads.blocks(head.own, head.twins), _along(loads, head)
+    off, blocks = _off_the_diagonal(loads, head), loads.blocks(head.own, head.twins)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
             matrix = off + on_the_diagonal(_guarded(blocks, head, guard))
-            return SparseFactor(matrix, along, 0.5 * head.rho, loads.R, head.most, head.negligible > ROUGH).solve
+            return SparseFactor(matrix, head.along, 0.5 * head.rho, loads.R, head.most, head.negligible > ROUGH).solve
     raise np.linalg.LinAlgError
 
 

@@ -227,7 +227,9 @@ def test_a_sparse_matrix_that_is_no_numbers_is_refused():
     arrow, _, _ = posed(generators.sparse(300, 300, 2, 1), "drfh")
     ratio = arrow.loads.of_users(np.arange(1.0, 301.0))
     zeros, ones = np.zeros(300), np.ones(len(arrow.loads))
-    head = Arrowhead(ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, (1e-16, 1e-10), False, NEGLIGIBLE, 600)
+    head = Arrowhead(
+        ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, np.zeros(600), (1e-16, 1e-10), False, NEGLIGIBLE, 600
+    )
     for plan in ("sparse rows", "sparse equations"):
         with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
             factorised(arrow.loads, head, plan)
