@@ -6,8 +6,9 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(3, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
-5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more (from slow_tau on): guess the arcs
-   and prices in use, solve their equations by Newton's method (active_arcs.py), and end if the residual is small enough.
+5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more: guess the arcs and prices in use,
+   and solve their equations by Newton's method (active_arcs.py). On a long path, small changes of tasks and prices by linear
+   programs are next (small_changes.py). End if the residual is small enough.
 6. In a large game whose path is long, from working_tau on: set arcs aside that do not matter, bring those back that do
    (working_arcs.py), shorten steps whose corrector lands elsewhere, and leave a loop where it was entered.
 7. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
@@ -30,8 +31,8 @@ Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: wha
 guess is the point's own, N y > e and k > s. Below near_tau the path ends in rounding errors while arcs that are tied up to 1e-8
 have y and e of about sqrt(tau / N) each; regularised steps from the first guess decide between them.
 
-An equilibrium need not be unique; this one is the end of the path from an equal partition. For users at their limits it has the
-multipliers in proportion to g_i' that formulations/game/game.py explains.
+An equilibrium need not be unique; this one is the end of the path from an equal partition, or near it where programs end it. For
+users at their limits it has the multipliers in proportion to g_i' that formulations/game/game.py explains.
 """
 
 from contextlib import suppress
@@ -50,6 +51,7 @@ from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOp
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, LevelEquations, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
+from fairalloc.solvers.game.small_changes import end_by_programs
 from fairalloc.solvers.game.working_arcs import WorkingArcs, WorkingNewton, landed, renewed
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
@@ -63,16 +65,19 @@ class ContinuationOptions(CentralPathOptions):
     Attributes
     ----------
     max_rows : servers times resources up to which step 0 is tried
-    program_margin : how many times the target a residual of step 0 may be: the path would take ten times as long for a digit
+    margin : how many times the target the residual of step 0 or 5 may be
     starts : pairs (first tau of the central path, first cap on alpha), tried in this order
     max_steps : Newton systems for one start
     last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
     neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
     finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
         equations solved by Newton's method
-    slow_tau : from this tau on the same is done after `patience` systems, and a residual that keeps the promise is enough then
-    near_tau : up to this tau a step that failed is tried again for arcs that are nearly tied
-    patience : Newton systems between two such attempts; see slow_tau
+    patience : Newton systems after which the same is done where tau has decreased to a third only
+    slow_tau : in between, Newton's method is tried from this tau on only
+    slow_patience : Newton systems after which the same is done from slow_tau on where tau hardly decreases, at first
+    near_tau : up to this tau regularised steps are tried, too, for arcs that are nearly tied
+    long_path : Newton systems after which linear programs are tried, too (small_changes.py)
+    enough_after : Newton systems after the first attempt from which on a residual that keeps the promise is enough
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     listed : arcs of a game from which on the end of its path is followed on a list of those that matter (working_arcs.py), unless
         alpha is capped there: every step would look at all arcs then
@@ -85,15 +90,18 @@ class ContinuationOptions(CentralPathOptions):
     """
 
     max_rows: int = 4000
-    program_margin: float = 10.0
+    margin: float = 10.0
     starts: tuple[tuple[float, float], ...] = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
     max_steps: int = 3000
     last_tau: float = 1e-13
     neighbourhood: float = 0.3
     finish_tau: float = 1e-6
+    patience: int = 150
     slow_tau: float = 1e-8
+    slow_patience: int = 60
     near_tau: float = 1e-9
-    patience: int = 60
+    enough_after: int = 1500
+    long_path: int = 150
     max_sweeps: int = 60
     listed: int = 3000
     listed_after: int = 200
@@ -157,6 +165,43 @@ class Turns:
         return abs(one.theta - other.theta) < 2e-3 and float(np.abs(np.log(one.k / other.k)).max()) < 0.02
 
 
+class Attempts:
+    """When step 5 is due.
+
+    Attributes
+    ----------
+    theta, done : log tau and the number of systems at the last attempt; inf before the first
+    first : the number of systems at the first one; inf before it
+    wait : systems after which there is another one although tau has hardly decreased; doubled each time
+    """
+
+    def __init__(self, options: ContinuationOptions) -> None:
+        self.options, self.wait = options, options.slow_patience
+        self.theta, self.done, self.first = np.inf, 0, np.inf
+
+    def due(self, theta: float, done: int) -> bool:
+        """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases.
+
+        Parameters
+        ----------
+        theta, done : log tau and the number of systems now
+        """
+        if np.isinf(self.theta):
+            return bool(theta < np.log(self.options.finish_tau))
+        third = theta < self.theta - np.log(3.0) and done > self.done + self.options.patience
+        slow = theta < np.log(self.options.slow_tau) and done > self.done + self.wait
+        return bool(self.far(theta) or third or slow)
+
+    def far(self, theta: float) -> bool:
+        """Whether tau has decreased to a hundredth since the last attempt."""
+        return bool(theta < self.theta - np.log(100.0))
+
+    def note(self, theta: float, done: int) -> None:
+        """Remember an attempt."""
+        self.wait *= 2 if theta > self.theta - np.log(3.0) else 1
+        self.theta, self.done, self.first = theta, done, min(self.first, done)
+
+
 class PathFollowing:
     """The central path from an equal partition on."""
 
@@ -170,7 +215,7 @@ class PathFollowing:
         ]
         game = self.levels.game
         self._several = bool((game.several & ~game.finite).any())
-        self.turns, self.far = Turns(), self.options.far
+        self.attempts, self.turns, self.far = Attempts(self.options), Turns(), self.options.far
         self.begun = session.done
         self.length, self.budget = 1.0, session.done + self.options.max_steps
         arc, row = self.levels.arc, self.levels.row
@@ -183,17 +228,20 @@ class PathFollowing:
         """To the end, or until PathLost."""
         newton = self._center()  # 1
         self.orientation = newton.orientation
-        next_finish, tried = np.log(self.options.finish_tau), self.session.done
         while newton.point.theta > np.log(self.options.last_tau):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
-            slow = newton.point.theta < np.log(self.options.slow_tau) and self.session.done > tried + self.options.patience
-            if newton.point.theta < next_finish or slow:
-                next_finish, tried = newton.point.theta - np.log(100.0), self.session.done
-                if self._try_to_end(newton, along) or (slow and self.session.gap <= self.session.limits.promised):  # 5
-                    return
+            if self.attempts.due(newton.point.theta, self.session.done):
+                self._try_to_end(newton, along)  # 5
+            if self._enough():
+                return
             tangent = self._oriented(newton, along)  # 2
             newton = self._before_loop(tangent) or self._step(newton, tangent)
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
+
+    def _enough(self) -> bool:
+        """Whether the residual is within the margin, or keeps the promise at least after many systems."""
+        many = self.session.done > self.attempts.first + self.options.enough_after
+        return self.session.nearly or (many and self.session.gap <= self.session.limits.promised)
 
     def _listed(self) -> bool:
         """Whether the end of the path is worth a list of arcs."""
@@ -349,10 +397,12 @@ class PathFollowing:
 
     # ---- the end ----------------------------------------------------------------------------------------------------
 
-    def _try_to_end(self, newton: CentralPathNewton, along: Change) -> bool:
-        """Step 5 with the guess from the tangent, then with that from the point; whether the residual is small enough."""
-        levels, point = self.levels, self._on_grid(newton.point)
+    def _try_to_end(self, newton: CentralPathNewton, along: Change) -> None:
+        """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
+        levels, session, point = self.levels, self.session, self._on_grid(newton.point)
         along = self.working.change_on_grid(along) if isinstance(self.working, WorkingArcs) else along
+        newtons = self.attempts.far(point.theta) or point.tau <= self.options.slow_tau
+        self.attempts.note(point.theta, session.done)
         certain = point.tau**0.25
         stay = (
             levels.arc & ((along.y < 0.5) | (levels.N * point.y > certain)),
@@ -362,17 +412,18 @@ class PathFollowing:
         large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
         if self._several:
-            finish_by_layers(self.session, levels.x(point.y))
+            finish_by_layers(session, levels.x(point.y))
             self._cap(point.theta)
-            return self.session.reached
-        self.session.look(point.y, point.k, tau=point.tau)
-        for arcs, rows, held in (stay, large):
-            if not self.session.reached:
-                newton_on_active_arcs(self.session, point.y, point.k, arcs, rows, held)
-        if not self.session.reached and point.tau <= self.options.near_tau:
-            newton_on_near_ties(self.session, point.y, point.k, *stay)
+            return
+        session.look(point.y, point.k, tau=point.tau)
+        for arcs, rows, held in (stay, large) if newtons else ():
+            if not session.reached:
+                newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
+        if not session.reached and levels.game.finite.all() and session.done > self.begun + self.options.long_path:
+            end_by_programs(session, point)
+        if not session.nearly and point.tau <= self.options.near_tau:
+            newton_on_near_ties(session, point.y, point.k, *stay)
         self._cap(point.theta)
-        return self.session.reached
 
 
 def finish_by_layers(session: NewtonSession, x: Floats) -> None:
@@ -420,6 +471,11 @@ class ContinuationSession(NewtonSession):
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
         self.options = limits.own(ContinuationOptions)
+
+    @property
+    def nearly(self) -> bool:
+        """Whether the best point is within the margin: a digit more would take ten times as long."""
+        return self.gap <= self.options.margin * self.target
 
     def iterate(self) -> None:
         """Step 5 from the warm start, where there is one; else follow the path, from another start where that failed."""
@@ -469,15 +525,15 @@ class ContinuationSession(NewtonSession):
         y[levels.at] = program.x / game.gamma
         levels.scale(y)
         k = np.where(levels.row, k / levels.unit[:, None], 1.0)
-        enough = self.options.program_margin * self.target
-        if self.look(y, k) <= enough:
+        self.look(y, k)
+        if self.nearly:
             return True
         with np.errstate(invalid="ignore"):
             excess = levels.derivatives(y, k).excess
         held = self._at_limits(y)
         arcs = levels.arc & (levels.N * y > np.where(held, excess - excess.min(axis=0), excess))
         newton_on_active_arcs(self, y, k, arcs, levels.row & (k > levels.slack(y)), held)
-        return self.gap <= enough
+        return self.nearly
 
 
 class Continuation(Method):

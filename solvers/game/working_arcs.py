@@ -46,24 +46,53 @@ class WorkingArcs(LevelEquations):
         self.user, self.server = np.nonzero(kept.T)
         at = self.server, self.user
         self.arc = np.ones(len(self.user), bool)
-        self.w, self.log_w = levels.w[at[0], :, at[1]], levels.log_w[at[0], :, at[1]]
+        self.w, self.log_w = (np.asfortranarray(values[at[0], :, at[1]]) for values in (levels.w, levels.log_w))
         self.gamma, self.log_unit = levels.gamma[at], levels.log_unit[at]
         self.row, self.unit, self.limits, self.limited = levels.row, levels.unit, levels.limits, levels.limited
         self.log_a, self.log_b = levels.log_a, levels.log_b
         self.alpha, self.beta, self.sharp = levels.alpha, levels.beta, levels.sharp
         self.first = np.searchsorted(self.user, np.arange(levels.N))
         count = np.bincount(self.user, minlength=levels.N)
-        self.shared = np.flatnonzero(count[self.user] > 1)
-        self.column = np.unique(self.user[self.shared], return_inverse=True)[1]
-        self.rows = np.flatnonzero(levels.row)
         i, r, other = np.nonzero(levels.row[:, :, None] & levels.row[:, None, :])
         self.pairs, place = (i, r, other), np.cumsum(levels.row).reshape(levels.row.shape) - 1
         self.block = place[i, r], place[i, other]
-        by_row = (self.server[:, None] * levels.R + np.arange(levels.R)).ravel()
-        each = np.repeat(np.arange(len(self.user)), levels.R)
-        self.loads = csr_array((self.w.ravel(), (by_row, each)), shape=(levels.K * levels.R, len(self.user)))
-        arcs = np.arange(len(self.user))
-        self.by_servers = csr_array((np.ones(len(arcs)), (self.server, arcs)), shape=(levels.K, len(arcs)))
+        arcs, each = np.nonzero(self.w)
+        self.loads = csr_array(
+            (self.w[arcs, each], (self.server[arcs] * self.R + each, arcs)), shape=(self.K * self.R, len(self.arc))
+        )
+        self.by_servers = csr_array(
+            (np.ones(len(self.arc)), (self.server, np.arange(len(self.arc)))), shape=(self.K, len(self.arc))
+        )
+        self._couple(place, count[self.user] > 1)
+
+    def _couple(self, place: NDArray[np.intp], shared: Booleans) -> None:
+        """Prepare `coupled`: only arcs of users with several couple prices of different servers.
+
+        Parameters
+        ----------
+        place : (K, R) the place of each row that somebody wants
+        shared : (A,) bool, the arcs of users with several
+        """
+        arcs, r = np.nonzero((self.w > 0) & shared[:, None])
+        users, column = np.unique(self.user[arcs], return_inverse=True)
+        row = place[self.server[arcs], r]
+        order = np.lexsort((column, row))
+        self.by_column, self.by_row = (arcs, r), (arcs[order], r[order])
+        self.spread = np.zeros((len(users), int(self.row.sum())))
+        self.spread_at = column, row
+        self.gathered = csr_array((np.ones(len(arcs)), (row, column)), shape=self.spread.shape[::-1])
+
+    def coupled(self, pulled: Floats, to_u: Floats) -> Floats:
+        """(rows, rows) the sums over users of pulled on one row times to_u on another.
+
+        Parameters
+        ----------
+        pulled, to_u : (A, R)
+        """
+        self.spread[self.spread_at] = to_u[self.by_column]
+        self.gathered.data = pulled[self.by_row]
+        result: Floats = self.gathered @ self.spread
+        return result
 
     def of_user(self, values: Floats) -> Floats:
         """What users have (N,), for each of their arcs."""
@@ -72,7 +101,7 @@ class WorkingArcs(LevelEquations):
 
     def of_server(self, values: Floats) -> Floats:
         """What servers have, for each of their arcs."""
-        result: Floats = values[self.server]
+        result: Floats = values.T.take(self.server, axis=-1).T  # columns side by side in memory
         return result
 
     def by_user(self, values: Floats) -> Floats:
@@ -96,7 +125,7 @@ class WorkingArcs(LevelEquations):
 
     def paid(self, share: Floats, u: Floats) -> Floats:
         """(A,) the sums over r of share_nir u_ir."""
-        result: Floats = np.einsum("ar,ar->a", share, u[self.server])
+        result: Floats = (share * self.of_server(u)).sum(axis=1)
         return result
 
     def largest(self, values: Floats) -> NDArray[np.intp]:
@@ -134,8 +163,9 @@ class WorkingArcs(LevelEquations):
         return result if result.any() else None
 
     def on_grid(self, point: CentralPathPoint) -> CentralPathPoint:
-        """The point with y = 0 and e = 1 where the list has no arc."""
-        return CentralPathPoint(self.grid(point.y, 0.0), point.k, self.grid(point.e, 1.0), point.s, point.h, point.t, point.theta)
+        """The point on all arcs; e = 1 where the list has none."""
+        y = self.grid(point.y, 0.0) + point.tau * self.aside
+        return CentralPathPoint(y, point.k, self.grid(point.e, 1.0), point.s, point.h, point.t, point.theta)
 
     def change_on_grid(self, change: Change) -> Change:
         """A tangent whose y vanish like tau where the list has no arc."""
@@ -240,17 +270,13 @@ class WorkingElimination(Elimination):
         self.rest = self.D[levels.user] - a
         self.rest[self.large] = others
         self.to_v = self.weak / self.D[levels.user]
-        self._factorise(self._matrix(), len(levels.rows))
+        self._factorise(self._matrix(), len(levels.spread.T))
 
     def _matrix(self) -> Floats:
-        """The rows somebody wants; a user with one arc couples no two servers."""
-        levels, at, shared = self.newton.levels, self.newton.at, self.newton.levels.shared
+        """The rows somebody wants."""
+        levels, at = self.newton.levels, self.newton.at
         K, R = levels.K, levels.R
-        users, servers = levels.column, levels.server[shared]
-        to_u, pulled = np.zeros((2, users.max(initial=-1) + 1, K, R))
-        to_u[users, servers] = self.to_v[shared, None] * at.share[shared]
-        pulled[users, servers] = (self.d * at.pull)[shared, None] * levels.w[shared]
-        M: Floats = pulled.reshape(-1, K * R)[:, levels.rows].T @ to_u.reshape(-1, K * R)[:, levels.rows]
+        M = levels.coupled((self.d * at.pull)[:, None] * levels.w, self.to_v[:, None] * at.share)
         own = levels.w * (self.d * self.rest / self.D[levels.user])[:, None]
         blocks = levels.by_servers @ (own[:, :, None] * at.share[:, None, :]).reshape(-1, R * R)
         M[levels.block] = -blocks.reshape(K, R, R)[levels.pairs]

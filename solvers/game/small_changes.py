@@ -1,0 +1,203 @@
+r"""The end of a long path by linear programs: the least complementary products that small changes of tasks and prices leave.
+
+At a point of the path (central_path.py: N y e = tau, k s = tau, h t = tau), in relative changes v of x_n and u of k:
+
+    min   sum_ni (e_ni N y'_ni + N y_ni E'_ni) + sum_ir (k_ir s'_ir + s_ir k_ir u_ir) + sum_n (t_n h'_n + h_n t'_n)
+    s.t.  E'_ni = E_ni + pull_ni v_n + sum_r share_nir u_ir + h'_n >= 0,    x_n (1 + v_n) = sum_i gamma_ni y'_ni,
+          s'_ir = 1 - sum_n w_nir y'_ni >= 0,    t'_n = 1 - x_n (1 + v_n) / M_n >= 0,    y', h' >= 0,    |v|, |u| small
+
+The objective is the linear part of all products. Its weights are those of the point: what is large there stays, what is small
+goes. As tasks and prices hardly change, the program mostly moves y along arcs that are tied, all of them at once; the path
+does that one arc after the other, with ten systems each.
+
+1. Solve the program, with s' = 0 for resources whose k is much larger than s.
+2. The new y is y'. The new k is k / (1 - u): 1 / k is linear in x_n where E_ni = 0, so users and prices that move together do it
+   without error. A price that is a small part of what anybody pays is linear in E itself: its k is k (1 + beta u)^(1 / beta).
+3. Go on from 1 with the equations of the new point and smaller changes. They err by the square of the changes.
+4. After `OWN` programs the weights are the geometric means of the path's and of what N y and E have become.
+
+The game is no optimisation problem, so the least products need not be 0. They fall with tau: at tau = 1e-6 to 1e-8 the residual
+is a thousandth of the point's, and from where arcs that are tied differ by less than the target the answer is one of the game.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.central_path import CentralPathPoint
+from fairalloc.solvers.game.equations import LevelEquations, NewtonSession
+
+__all__ = ["PathWeights", "end_by_programs"]
+
+CHANGES = (1e-3, 1e-4, 1e-4, 1e-5)
+"""What E may change by v, and by each u, in one program after the other."""
+
+OWN = 2
+"""The number of programs after which the weights change."""
+
+LITTLE_Y, LITTLE_E = 1e-2, 1e-10
+"""The least N y and E of an answer in weights."""
+
+MOST = 12_000
+"""Arcs up to which a program is solved: it takes as long as a hundred systems of the path, and more beyond."""
+
+FULL = 100.0
+"""A resource stays full if its k is this many times its slack."""
+
+SMALL = 1e-2
+"""The part of what any user pays below which a price is linear."""
+
+MOST_U, FALL, RISE = 0.3, 0.9, 100.0
+"""The largest u; the largest fall and rise of a linear price, relative to itself."""
+
+UNIT, COST = 1e-3, 1e2
+"""What changes are counted in, and what costs are multiplied by: HiGHS compares both with 1e-10."""
+
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@dataclass(frozen=True)
+class PathWeights:
+    """Of a point of the path: N y and e (C, N), k and s (K, R), h and t (N,)."""
+
+    y: Floats
+    e: Floats
+    k: Floats
+    s: Floats
+    h: Floats
+    t: Floats
+
+    @classmethod
+    def at(cls, levels: LevelEquations, point: CentralPathPoint) -> "PathWeights":
+        """Those of a point; e is E + h, which every arc has, also one that is on no list.
+
+        Parameters
+        ----------
+        levels : the game
+        point : with a y on every arc
+        """
+        e = levels.derivatives(point.y, point.k).excess + levels.of_user(point.h)
+        return cls(levels.N * point.y, np.maximum(e, LITTLE_E), point.k, point.s, point.h, point.t)
+
+    def nearer(self, levels: LevelEquations, y: Floats, k: Floats) -> "PathWeights":
+        """Step 4: what is about 0 at either point counts more.
+
+        Parameters
+        ----------
+        levels : the game
+        y, k : (C, N) and (K, R), the answer of a program
+        """
+        e = np.where(levels.arc, np.maximum(levels.derivatives(y, k).excess, LITTLE_E), 1.0)
+        return replace(self, y=np.sqrt(self.y * np.maximum(levels.N * y, LITTLE_Y)), e=np.sqrt(self.e * e))
+
+
+def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
+    """Steps 1 to 4; the session keeps the best point.
+
+    Parameters
+    ----------
+    session : judges the points
+    point : of the path, with a y on every arc
+    """
+    levels, y, k, weights = session.levels, point.y, point.k, PathWeights.at(session.levels, point)
+    for turn, most in enumerate(CHANGES):
+        if turn == OWN:
+            weights = weights.nearer(levels, y, k)
+        program = SmallChanges(levels, y, k, weights, most)
+        answer = program.solve(session.limits.left) if len(program.c) <= MOST else None
+        if answer is None:
+            return
+        y, k = answer
+        if session.look(y, k) > 0.5 or session.reached:
+            return
+
+
+class SmallChanges:
+    """The program at a point, on the arcs whose E can reach 0.
+
+    Attributes
+    ----------
+    c, n : (A,) the arcs
+    row : (Q,) the resources somebody wants, as i R + r
+    linear : (Q,) bool, whether the price is linear
+    fall, rise : (Q,) how far u may be below and above 0
+    """
+
+    def __init__(self, levels: LevelEquations, y: Floats, k: Floats, weights: PathWeights, most: float) -> None:
+        self.levels, self.k, self.weights, self.most = levels, k, weights, most
+        self.at = levels.derivatives(y, k)
+        near = levels.arc & (self.at.excess < (1 + levels.R) * most)
+        near[np.argmax(y, axis=0), np.arange(levels.N)] = True
+        self.c, self.n = np.nonzero(near)
+        self.row = np.flatnonzero(levels.row)
+        part = self.at.share.max(axis=2).reshape(levels.K, levels.V, levels.R).max(axis=1).ravel()[self.row]
+        self.linear, self.beta = part < SMALL, np.repeat(levels.beta, levels.R)[self.row]
+        far = most / np.maximum(part, 1e-300)
+        self.fall = np.minimum(far, np.where(self.linear, FALL / self.beta, MOST_U))
+        self.rise = np.minimum(far, np.where(self.linear, RISE / self.beta, MOST_U))
+
+    def solve(self, seconds: float) -> tuple[Floats, Floats] | None:
+        """Steps 1 and 2: the new y (C, N) and k (K, R); None where there is no answer.
+
+        Parameters
+        ----------
+        seconds : the time limit
+        """
+        from scipy.optimize import linprog
+
+        program = self._program()
+        options = EXACT | ({"time_limit": seconds} if np.isfinite(seconds) else {})
+        for method in ("highs-ds", "highs-ipm"):  # one may meet numerical trouble where the other does not
+            answer = linprog(**program, method=method, options=options)
+            if answer.x is not None:
+                return self._moved(answer.x)
+        return None
+
+    def _program(self) -> dict[str, Any]:
+        """In N y' (A,), then v (N,), u (Q,) and h' of the limited users, these three and the rows of E in units of `UNIT`."""
+        levels, at, c, n, weights = self.levels, self.at, self.c, self.n, self.weights
+        A, N, Q, limited = len(c), levels.N, len(self.row), np.flatnonzero(levels.limited)
+        change, tasks, loads = self._matrices()
+        k, s = weights.k.ravel()[self.row], weights.s.ravel()[self.row]
+        full = k > FULL * s
+        of_left = np.where(levels.limited, weights.h * at.tasks / levels.limits, 0.0)
+        moves = change.T @ weights.y[c, n] + np.concatenate([-of_left, s * k, weights.t[limited]])
+        room = np.minimum(self.most, levels.left(at.tasks) * levels.limits / at.tasks)
+        lower = np.concatenate([np.full(N, -self.most), -self.fall, np.zeros(len(limited))])
+        upper = np.concatenate([room, self.rise, np.full(len(limited), np.inf)])
+        same = hstack([-UNIT * eye_array(N), csr_array((N, Q + len(limited)))])
+        return {
+            "c": COST * np.concatenate([weights.e[c, n] - loads.T @ k, UNIT * moves]),
+            "A_ub": block_array([[None, -change], [loads[~full], None]], format="csr"),
+            "b_ub": np.concatenate([at.excess[c, n] / UNIT, np.ones(np.count_nonzero(~full))]),
+            "A_eq": block_array([[tasks, same], [loads[full], None]], format="csr"),
+            "b_eq": np.ones(N + np.count_nonzero(full)),
+            "bounds": np.column_stack([np.append(np.zeros(A), lower / UNIT), np.append(np.full(A, np.inf), upper / UNIT)]),
+        }
+
+    def _matrices(self) -> tuple[csr_array, csr_array, csr_array]:
+        """The changes of E (A, ..), and what N y' are of tasks, in units of x_n (N, A), and of capacities (Q, A)."""
+        levels, at, c, n = self.levels, self.at, self.c, self.n
+        A, N, Q, each = len(c), levels.N, len(self.row), np.arange(len(c))
+        w, share = levels.w[c, :, n], at.share[c, :, n]
+        a, r = np.nonzero(w)
+        place = (np.cumsum(levels.row) - 1).reshape(levels.row.shape)[levels.server[c[a]], r]
+        pull = coo_array((at.pull[c, n], (each, n)), shape=(A, N))
+        paid = coo_array((share[a, r], (a, place)), shape=(A, Q))
+        own = coo_array((np.ones(A), (each, n)), shape=(A, N)).tocsc()[:, np.flatnonzero(levels.limited)]
+        tasks = coo_array((levels.gamma[c, n] / at.tasks[n] / N, (n, each)), shape=(N, A))
+        loads = coo_array((w[a, r] / N, (place, a)), shape=(Q, A))
+        return hstack([pull, paid, own], format="csr"), tasks.tocsr(), loads.tocsr()
+
+    def _moved(self, solution: Floats) -> tuple[Floats, Floats]:
+        """Step 2."""
+        levels, arcs = self.levels, len(self.c)
+        y, k = np.zeros(levels.arc.shape), self.k.copy()
+        y[self.c, self.n] = np.maximum(solution[:arcs], 0.0) / levels.N
+        u = solution[arcs + levels.N : arcs + levels.N + len(self.row)] * UNIT
+        linear = np.maximum(1.0 + self.beta * u, 0.0) ** (1.0 / self.beta)
+        k.flat[self.row] *= np.where(self.linear, linear, 1.0 / (1.0 - u))
+        return y, k

@@ -1,0 +1,118 @@
+"""The linear programs at the end of a path: what they keep, how far they bring the residual, and what they depend on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tolerances import EXACT, ROUNDING
+
+from fairalloc.formulations import mechanism
+from fairalloc.models import generators
+from fairalloc.solvers import ACCURACY, solve
+from fairalloc.solvers.game.continuation import Continuation, ContinuationOptions, PathFollowing
+from fairalloc.solvers.game.small_changes import CHANGES, PathWeights, SmallChanges, end_by_programs
+from fairalloc.solvers.method import Limits, Stopped
+
+GAME = "alpha-pf-vds"
+
+FAMILIES = [("finite", 20.0), ("variants", 3.0), ("tied", 3.0), ("zero_demand", 3.0), ("zero_demand", 0.5), ("racks", 20.0)]
+
+
+def on_the_path(family, alpha, size=(40, 8, 3)):
+    """A session and a point of its path with a tau of about 1e-6."""
+    instance = getattr(generators, family)(*size, 1)
+    session = Continuation().open(
+        mechanism(GAME).configure(alpha=alpha), instance, Limits(options=ContinuationOptions(last_tau=1e-6))
+    )
+    path = PathFollowing(session, 0.1, 3.0)
+    path._try_to_end = lambda newton, along: None
+    path.follow()
+    session.levels.cap(np.inf)
+    return session, path._on_grid(path.now)
+
+
+@pytest.mark.parametrize(("family", "alpha"), FAMILIES)
+def test_the_residual_is_a_hundredth_of_that_of_the_point(family, alpha):
+    session, point = on_the_path(family, alpha)
+    before = session.levels.gap(point.y, point.k)
+    assert before > ACCURACY["mid"]
+    end_by_programs(session, point)
+    assert session.gap < 1e-2 * before
+
+
+@pytest.mark.parametrize(("family", "alpha"), FAMILIES)
+def test_small_changes_keep_capacities_limits_and_every_user(family, alpha):
+    session, point = on_the_path(family, alpha)
+    levels, weights = session.levels, PathWeights.at(session.levels, point)
+    y, k = SmallChanges(levels, point.y, point.k, weights, CHANGES[0]).solve(np.inf)
+    assert y.min() >= 0
+    assert k[levels.row].min() > 0
+    assert levels.slack(y).min() >= -EXACT
+    assert levels.left(levels.tasks(y)).min() >= -EXACT
+    np.testing.assert_allclose(levels.tasks(y), levels.tasks(point.y), rtol=1.01 * CHANGES[0])
+    excess = levels.derivatives(y, k).excess
+    wanted = levels.arc & ~levels.limited
+    assert excess[wanted].min() >= -levels.beta.max() * (1 + levels.R) ** 2 * CHANGES[0] ** 2  # the square of the changes
+
+
+def test_the_error_of_the_equations_is_the_square_of_the_changes():
+    """With weights that ask for the largest changes, a tenth of them errs by less than a thirtieth."""
+    session, point = on_the_path("generic", 0.5)
+    levels, weights, least = session.levels, PathWeights.at(session.levels, point), []
+    for most in (1e-2, 1e-3):
+        program = SmallChanges(levels, point.y, point.k, replace(weights, y=np.ones_like(point.y)), most)
+        y, k = program.solve(np.inf)
+        least.append(levels.derivatives(y, k).excess[levels.arc].min())
+    assert least[0] < -1e-6
+    assert 0.03 * least[0] < least[1] < -ROUNDING
+
+
+def test_without_the_weights_of_the_path_the_residual_stays():
+    """With weights of 1 nothing tells which arcs are in use: the checker above sees that."""
+    session, point = on_the_path("zero_demand", 3.0)
+    weights = PathWeights.at(session.levels, point)
+    ones = replace(weights, y=np.ones_like(point.y), e=np.ones_like(point.y))
+    y, k = SmallChanges(session.levels, point.y, point.k, ones, CHANGES[0]).solve(np.inf)
+    assert session.levels.gap(y, k) > 1e-2 * session.levels.gap(point.y, point.k)
+
+
+def test_weights_come_nearer_by_geometric_means():
+    session, point = on_the_path("zero_demand", 3.0)
+    levels = session.levels
+    weights = PathWeights.at(levels, point)
+    again = weights.nearer(levels, 4.0 * point.y, point.k)
+    used = levels.arc & (levels.N * point.y > 1e-2)
+    np.testing.assert_allclose(again.y[used], 2.0 * weights.y[used], rtol=EXACT)
+    assert again.k is weights.k
+
+
+def test_prices_follow_users_exactly_and_small_prices_are_linear():
+    """Where E = 0, x (1 + v) and k / (1 - u) with u = -v leave E as it is; 1 + beta u is the factor of a small price."""
+    session, point = on_the_path("zero_demand", 3.0)
+    program = SmallChanges(session.levels, point.y, point.k, PathWeights.at(session.levels, point), CHANGES[0])
+    program.linear = np.arange(len(program.row)) % 2 == 0
+    u = np.full(len(program.row), -0.1)
+    solution = np.concatenate([np.zeros(len(program.c) + session.levels.N), u / 1e-3])
+    factors = (program._moved(solution)[1] / point.k).flat[program.row]
+    np.testing.assert_allclose(factors[~program.linear], 1.0 / 1.1, rtol=EXACT)
+    np.testing.assert_allclose(factors[program.linear], 0.7 ** (1 / 3), rtol=EXACT)
+
+
+def test_no_answer_and_no_time_leave_the_session_as_it_is():
+    session, point = on_the_path("zero_demand", 3.0)
+    program = SmallChanges(session.levels, point.y, point.k, PathWeights.at(session.levels, point), CHANGES[0])
+    assert program.solve(1e-9) is None
+    session.limits = replace(session.limits, deadline=session.limits.clock() - 1.0)
+    with pytest.raises(Stopped):
+        end_by_programs(session, point)
+    assert session.gap == np.inf
+
+
+@pytest.mark.parametrize("seed", [2, 39])
+def test_programs_shorten_the_end_of_a_long_path(seed):
+    instance = generators.zero_demand(200, 30, 4, seed)
+    with_programs = solve(instance, GAME, "continuation", alpha=20)
+    without = solve(instance, GAME, "continuation", alpha=20, options={"long_path": 10**6})
+    assert with_programs.claims_success
+    assert with_programs.residual <= 1e-8
+    assert with_programs.iterations < 0.7 * without.iterations
