@@ -10,6 +10,7 @@ from typing import Any
 from fairalloc.cli_arguments import a_path, completed, mechanism_names, use_data
 from fairalloc.cli_output import complain, emit
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.jsonio import check_writable
 from fairalloc.models.tables import printable
 
 __all__ = ["add_commands"]
@@ -60,11 +61,16 @@ def _workloads() -> Iterable[str]:
 
 def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
-    from fairalloc.simulation.experiments.verdicts import keep_verdicts
+    from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
 
     if options.list:
         emit(report.listing(find_experiments(options.experiments)).text())
         return 0
+    if options.keep is not None:
+        check_writable(options.keep)  # now, and not after the trials
+        kept_verdicts(options.keep)
+    if options.figures is not None:
+        options.figures.mkdir(parents=True, exist_ok=True)
     use_data(options.data)
     setting = RunSetting(
         size="small" if options.small else "full",
@@ -108,7 +114,6 @@ def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
 def _write_figures(found: Sequence[Any], folder: Path) -> None:
     from fairalloc.analysis.plots.panels import write_panels
 
-    folder.mkdir(parents=True, exist_ok=True)
     for outcomes in found:
         if panels := outcomes.experiment.panels(outcomes):
             write_panels(outcomes.labels, panels, folder / f"{outcomes.experiment.id}.svg")

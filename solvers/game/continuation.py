@@ -170,7 +170,7 @@ class Attempts:
 
     Attributes
     ----------
-    theta, done : log tau and the number of systems at the last attempt; inf before the first
+    theta, done : log tau and the number of systems at the last attempt; inf and 0 before the first
     first : the number of systems at the first one; inf before it
     wait : systems after which there is another one although tau has hardly decreased; doubled each time
     """

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -282,6 +283,25 @@ def test_mistakes_end_in_one_sentence(tmp_path, capsys, words, says):
     error = capsys.readouterr().err
     assert says in error
     assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--keep no-such-folder/file.json", "cannot be written"),
+        ("--keep text", "is not JSON"),
+        ("--figures text", "cannot be used"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_a_trial(tmp_path, monkeypatch, capsys, option, says):
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("no JSON")
+    assert main(["simulate", "P.Table4", "--small", "--records", "r.sqlite", *option.split()]) == 2
+    out, error = capsys.readouterr()
+    assert not out
+    assert says in error
+    assert not Path("r.sqlite").exists()
+    assert Path("text").read_text() == "no JSON"
 
 
 def test_numbers_over_seeds_are_told_with_their_spread():
