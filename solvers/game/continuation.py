@@ -65,7 +65,7 @@ class ContinuationOptions(CentralPathOptions):
     Attributes
     ----------
     max_rows : servers times resources up to which step 0 is tried
-    margin : how many times the target the residual of step 0 or 5 may be
+    margin : how many times the target the residual of step 0 may be, and of step 5 on a long path
     starts : pairs (first tau of the central path, first cap on alpha), tried in this order
     max_steps : Newton systems for one start
     last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
@@ -76,7 +76,7 @@ class ContinuationOptions(CentralPathOptions):
     slow_tau : in between, Newton's method is tried from this tau on only
     slow_patience : Newton systems after which the same is done from slow_tau on where tau hardly decreases, at first
     near_tau : up to this tau regularised steps are tried, too, for arcs that are nearly tied
-    long_path : Newton systems after which linear programs are tried, too (small_changes.py)
+    long_path : Newton systems after which a path is long, and linear programs are tried, too (small_changes.py)
     enough_after : Newton systems after the first attempt from which on a residual that keeps the promise is enough
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     listed : arcs of a game from which on the end of its path is followed on a list of those that matter (working_arcs.py), unless
@@ -238,10 +238,20 @@ class PathFollowing:
             newton = self._before_loop(tangent) or self._step(newton, tangent)
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
+    @property
+    def long(self) -> bool:
+        """Whether the path has taken many systems."""
+        return self.session.done > self.begun + self.options.long_path
+
+    @property
+    def ended(self) -> bool:
+        """Whether the residual is the target, on a long path within the margin."""
+        return self.session.reached or (self.long and self.session.nearly)
+
     def _enough(self) -> bool:
-        """Whether the residual is within the margin, or keeps the promise at least after many systems."""
+        """Whether the path has ended, or has taken so long that a residual is enough that keeps the promise."""
         many = self.session.done > self.attempts.first + self.options.enough_after
-        return self.session.nearly or (many and self.session.gap <= self.session.limits.promised)
+        return self.ended or (many and self.session.gap <= self.session.limits.promised)
 
     def _listed(self) -> bool:
         """Whether the end of the path is worth a list of arcs."""
@@ -419,9 +429,9 @@ class PathFollowing:
         for arcs, rows, held in (stay, large) if newtons else ():
             if not session.reached:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
-        if not session.reached and levels.game.finite.all() and session.done > self.begun + self.options.long_path:
+        if not session.reached and self.long and levels.game.finite.all():
             end_by_programs(session, point)
-        if not session.nearly and point.tau <= self.options.near_tau:
+        if not self.ended and point.tau <= self.options.near_tau:
             newton_on_near_ties(session, point.y, point.k, *stay)
         self._cap(point.theta)
 
