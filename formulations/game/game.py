@@ -84,7 +84,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.max_min import OneServer, max_min_gap
+from fairalloc.formulations.game.max_min import TEN_DIGITS, OneServer, max_min_gap
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
@@ -553,8 +553,7 @@ class ServerPrices:
         own = self.user[:, None] == np.unique(self.user[self.satisfied])  # whose eta an arc has
         cost = np.concatenate([slack + served @ b, served @ own])
         rows, sides = -np.hstack([b, own]), -np.ones(len(b))
-        options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-        answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=options)
+        answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=TEN_DIGITS)
         if answer.x is not None:
             with np.errstate(divide="ignore"):
                 kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / beta)

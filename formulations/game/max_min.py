@@ -66,7 +66,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["OneServer", "ShareLayer", "max_min_gap"]
+__all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap"]
 
 FLOOR = 1e-13
 """The least tau that is tried: the rounding error of a sum of tasks."""
@@ -79,6 +79,9 @@ SURE = 1e-6
 
 PAID = 1.0 - 1e-6
 """The c_n(p) from which on a linear program has found n's prices, whose c_n(p) is 1 then."""
+
+TEN_DIGITS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""The smallest tolerances that HiGHS takes, for SciPy's `linprog`."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,7 @@ class OneServer:
         sides = np.concatenate([np.zeros(len(columns)), np.full(excess.shape[0], tau)])
         cost = np.concatenate([np.zeros(len(some)), -np.ones(len(layer.needy))])
         bounds = [(0.0, None)] * len(some) + [(0.0, 1.0)] * len(layer.needy)
-        options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-        answer = linprog(cost, A_ub=rows, b_ub=sides, bounds=bounds, method="highs-ds", options=options)
+        answer = linprog(cost, A_ub=rows, b_ub=sides, bounds=bounds, method="highs-ds", options=TEN_DIGITS)
         if answer.x is not None:
             result[some] = np.maximum(answer.x[: len(some)], 0.0) / scale
         return result

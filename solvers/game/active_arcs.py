@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession
+from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession, linear_in_price
 
 __all__ = ["newton_on_active_arcs", "newton_on_near_ties"]
 
@@ -235,8 +235,7 @@ class ActiveStep:
         """(K, R) what k is multiplied by for relative changes u (K, R): exp u, or linearly in a small price that falls."""
         levels, beta = self.levels, self.levels.beta[:, None]
         part = levels.by_server(np.where(self.own > 0, 1.0, 0.0)[:, None, :] * self.at.share).max(axis=2)
-        linear = np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
-        result: Floats = np.where((part < SMALL) & (u < 0), linear, np.exp(np.clip(u, -3.0, 3.0)))
+        result: Floats = np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
         return result
 
     def _levels(self) -> tuple[Floats, Floats]:

@@ -186,14 +186,12 @@ class Attempts:
         ----------
         theta, done : log tau and the number of systems now
         """
-        if np.isinf(self.theta):
-            return bool(theta < np.log(self.options.finish_tau))
         third = theta < self.theta - np.log(3.0) and done > self.done + self.options.patience
         slow = theta < np.log(self.options.slow_tau) and done > self.done + self.wait
-        return bool(self.far(theta) or third or slow)
+        return bool(theta < np.log(self.options.finish_tau) and (self.far(theta) or third or slow))
 
     def far(self, theta: float) -> bool:
-        """Whether tau has decreased to a hundredth since the last attempt."""
+        """Whether tau has decreased to a hundredth since the last attempt, or there was none."""
         return bool(theta < self.theta - np.log(100.0))
 
     def note(self, theta: float, done: int) -> None:
@@ -239,19 +237,19 @@ class PathFollowing:
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
     @property
-    def long(self) -> bool:
+    def _long(self) -> bool:
         """Whether the path has taken many systems."""
         return self.session.done > self.begun + self.options.long_path
 
     @property
-    def ended(self) -> bool:
+    def _ended(self) -> bool:
         """Whether the residual is the target, on a long path within the margin."""
-        return self.session.reached or (self.long and self.session.nearly)
+        return self.session.reached or (self._long and self.session.nearly)
 
     def _enough(self) -> bool:
         """Whether the path has ended, or has taken so long that a residual is enough that keeps the promise."""
         many = self.session.done > self.attempts.first + self.options.enough_after
-        return self.ended or (many and self.session.gap <= self.session.limits.promised)
+        return self._ended or (many and self.session.gap <= self.session.limits.promised)
 
     def _listed(self) -> bool:
         """Whether the end of the path is worth a list of arcs."""
@@ -429,9 +427,9 @@ class PathFollowing:
         for arcs, rows, held in (stay, large) if newtons else ():
             if not session.reached:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
-        if not session.reached and self.long and levels.game.finite.all():
+        if not session.reached and self._long and levels.game.finite.all():
             end_by_programs(session, point)
-        if not self.ended and point.tau <= self.options.near_tau:
+        if not self._ended and point.tau <= self.options.near_tau:
             newton_on_near_ties(session, point.y, point.k, *stay)
         self._cap(point.theta)
 

@@ -36,7 +36,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
-__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at"]
+__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at", "linear_in_price"]
 
 Booleans: TypeAlias = NDArray[np.bool_]
 
@@ -83,7 +83,7 @@ class LevelEquations:
     server : (C,) int
     at : (column, user) of every arc of the game
     arc : (C, N) bool, whether the user may run the variant there
-    row : (K, R) bool, whether anybody wants the resource there
+    row, place : (K, R) bool, whether anybody wants the resource there, and its number among those
     w, gamma : (C, R, N), (C, N); gamma in units of the user's best server, `best` (N,)
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
@@ -102,6 +102,7 @@ class LevelEquations:
         self.w = np.zeros((self.C, self.R, self.N))
         self.w[at[0], :, at[1]] = game.w
         self.row = self.by_server((self.w > 0).any(axis=2)) > 0
+        self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
         gamma = np.zeros((self.C, self.N))
         gamma[at] = game.gamma
         self.best = gamma.max(axis=0)
@@ -341,6 +342,17 @@ def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     y *= np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y))
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))
+
+
+def linear_in_price(u: Floats, beta: Floats) -> Floats:
+    """What k is multiplied by where its price k^beta changes by beta u of itself; 0 where that is more than the whole price.
+
+    Parameters
+    ----------
+    u, beta : of one shape, or of shapes that broadcast
+    """
+    result: Floats = np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
+    return result
 
 
 def levels_at(levels: LevelEquations, y: Floats) -> Floats:

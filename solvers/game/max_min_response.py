@@ -13,6 +13,7 @@ comes to b_n. The y of the last program are max-min fair.
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.game.max_min import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ServerArrays
 
@@ -56,7 +57,7 @@ def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
             b_eq=fixed[done] if len(done) else None,
             bounds=[(0.0, None)] * size + [(0.0, highest if highest < np.inf else None)],
             method="highs-ds",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            options=TEN_DIGITS,
         )
         if answer.x is None:  # by rounding: what is fixed does not fit any more
             break

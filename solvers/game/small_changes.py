@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
+from fairalloc.formulations.game.max_min import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import CentralPathPoint
-from fairalloc.solvers.game.equations import LevelEquations, NewtonSession
+from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price
 
 __all__ = ["PathWeights", "end_by_programs"]
 
@@ -55,8 +56,6 @@ MOST_U, FALL, RISE = 0.3, 0.9, 100.0
 
 UNIT, COST = 1e-3, 1e2
 """What changes are counted in, and what costs are multiplied by: HiGHS compares both with 1e-10."""
-
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ class SmallChanges:
         from scipy.optimize import linprog
 
         program = self._program()
-        options = EXACT | ({"time_limit": seconds} if np.isfinite(seconds) else {})
+        options = TEN_DIGITS | ({"time_limit": seconds} if np.isfinite(seconds) else {})
         for method in ("highs-ds", "highs-ipm"):  # one may meet numerical trouble where the other does not
             answer = linprog(**program, method=method, options=options)
             if answer.x is not None:
@@ -184,7 +183,7 @@ class SmallChanges:
         A, N, Q, each = len(c), levels.N, len(self.row), np.arange(len(c))
         w, share = levels.w[c, :, n], at.share[c, :, n]
         a, r = np.nonzero(w)
-        place = (np.cumsum(levels.row) - 1).reshape(levels.row.shape)[levels.server[c[a]], r]
+        place = levels.place[levels.server[c[a]], r]
         pull = coo_array((at.pull[c, n], (each, n)), shape=(A, N))
         paid = coo_array((share[a, r], (a, place)), shape=(A, Q))
         own = coo_array((np.ones(A), (each, n)), shape=(A, N)).tocsc()[:, np.flatnonzero(levels.limited)]
@@ -198,6 +197,5 @@ class SmallChanges:
         y, k = np.zeros(levels.arc.shape), self.k.copy()
         y[self.c, self.n] = np.maximum(solution[:arcs], 0.0) / levels.N
         u = solution[arcs + levels.N : arcs + levels.N + len(self.row)] * UNIT
-        linear = np.maximum(1.0 + self.beta * u, 0.0) ** (1.0 / self.beta)
-        k.flat[self.row] *= np.where(self.linear, linear, 1.0 / (1.0 - u))
+        k.flat[self.row] *= np.where(self.linear, linear_in_price(u, self.beta), 1.0 / (1.0 - u))
         return y, k

@@ -7,7 +7,7 @@ r"""The equations of central_path.py on the arcs that matter near the end of the
 3. Every arc has its E at any point, whether it is in the list or not. One that is set aside and whose E has become small comes
    back with e = max(E, sqrt(tau)) and y = tau / (N e).
 
-What is set aside has y = 0, so the path is that of a game with fewer arcs, and it ends where all E of the whole game are >= 0.
+What is set aside keeps a y in proportion to tau, and the path ends where all E of the whole game are >= 0.
 Games with variants or limits keep their grid.
 """
 
@@ -54,8 +54,8 @@ class WorkingArcs(LevelEquations):
         self.first = np.searchsorted(self.user, np.arange(levels.N))
         count = np.bincount(self.user, minlength=levels.N)
         i, r, other = np.nonzero(levels.row[:, :, None] & levels.row[:, None, :])
-        self.pairs, place = (i, r, other), np.cumsum(levels.row).reshape(levels.row.shape) - 1
-        self.block = place[i, r], place[i, other]
+        self.pairs, self.place = (i, r, other), levels.place
+        self.block = self.place[i, r], self.place[i, other]
         arcs, each = np.nonzero(self.w)
         self.loads = csr_array(
             (self.w[arcs, each], (self.server[arcs] * self.R + each, arcs)), shape=(self.K * self.R, len(self.arc))
@@ -63,19 +63,13 @@ class WorkingArcs(LevelEquations):
         self.by_servers = csr_array(
             (np.ones(len(self.arc)), (self.server, np.arange(len(self.arc)))), shape=(self.K, len(self.arc))
         )
-        self._couple(place, count[self.user] > 1)
+        self._couple(count[self.user] > 1)
 
-    def _couple(self, place: NDArray[np.intp], shared: Booleans) -> None:
-        """Prepare `coupled`: only arcs of users with several couple prices of different servers.
-
-        Parameters
-        ----------
-        place : (K, R) the place of each row that somebody wants
-        shared : (A,) bool, the arcs of users with several
-        """
+    def _couple(self, shared: Booleans) -> None:
+        """Prepare `coupled`: only arcs of users with several (A,) couple prices of different servers."""
         arcs, r = np.nonzero((self.w > 0) & shared[:, None])
         users, column = np.unique(self.user[arcs], return_inverse=True)
-        row = place[self.server[arcs], r]
+        row = self.place[self.server[arcs], r]
         order = np.lexsort((column, row))
         self.by_column, self.by_row = (arcs, r), (arcs[order], r[order])
         self.spread = np.zeros((len(users), int(self.row.sum())))
@@ -135,6 +129,10 @@ class WorkingArcs(LevelEquations):
         result: NDArray[np.intp] = places[np.searchsorted(self.user[places], np.arange(self.N))]
         return result
 
+    def whole(self, y: Floats, tau: float) -> Floats:
+        """(C, N) y of the list (A,), and of what is set aside."""
+        return self.grid(y, 0.0) + tau * self.aside
+
     def grid(self, values: Floats, other: float) -> Floats:
         """(C, N) values (A,) of the list, and `other` elsewhere."""
         result = np.full(self.kept.shape, other)
@@ -155,7 +153,7 @@ class WorkingArcs(LevelEquations):
             used = self.row & (point.k > point.s)
             if np.abs(np.log(point.k / k)[used]).max(initial=0.0) + np.abs(np.log(tasks / x)).max() < room:
                 return None
-        excess = levels.derivatives(self.grid(point.y, 0.0) + point.tau * self.aside, point.k).excess[~self.kept & levels.arc]
+        excess = levels.derivatives(self.whole(point.y, point.tau), point.k).excess[~self.kept & levels.arc]
         near = NEAR * np.sqrt(point.tau)
         self.looked = point.k, tasks, excess.min(initial=np.inf) - near
         result = np.zeros_like(self.kept)
@@ -164,7 +162,7 @@ class WorkingArcs(LevelEquations):
 
     def on_grid(self, point: CentralPathPoint) -> CentralPathPoint:
         """The point on all arcs; e = 1 where the list has none."""
-        y = self.grid(point.y, 0.0) + point.tau * self.aside
+        y = self.whole(point.y, point.tau)
         return CentralPathPoint(y, point.k, self.grid(point.e, 1.0), point.s, point.h, point.t, point.theta)
 
     def change_on_grid(self, change: Change) -> Change:
@@ -187,7 +185,7 @@ def renewed(
     """
     y, e = point.y, point.e
     if isinstance(old, WorkingArcs):
-        y, e = old.grid(y, 0.0) + point.tau * old.aside, old.grid(e, 1.0)
+        y, e = old.whole(y, point.tau), old.grid(e, 1.0)
         back = levels.arc & ~old.kept
         e[back] = np.maximum(levels.derivatives(y, point.k).excess[back], np.sqrt(point.tau))
         y[back] = point.tau / (levels.N * e[back])
@@ -270,7 +268,7 @@ class WorkingElimination(Elimination):
         self.rest = self.D[levels.user] - a
         self.rest[self.large] = others
         self.to_v = self.weak / self.D[levels.user]
-        self._factorise(self._matrix(), len(levels.spread.T))
+        self._factorise(self._matrix(), int(levels.row.sum()))
 
     def _matrix(self) -> Floats:
         """The rows somebody wants."""
