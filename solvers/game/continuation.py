@@ -3,7 +3,7 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 0. Where g_i' is a multiple of 1 / z on every server, try the concave program of nb (K Theorem 2; interior_point/alpha_fair.py).
 1. Start at an equal partition with a first tau, and move onto the path by damped Newton steps.
 2. Compute the tangent of the path, oriented by the sign of the determinant; at first towards smaller tau.
-3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(3, 0.3 / tau).
+3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(30, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
 5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more: guess the arcs and prices in use,
@@ -17,7 +17,7 @@ For alpha != 1 the game is not monotone and the path may turn: tau can increase 
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
 almost straight. Since the cap on alpha rises while tau decreases, alpha = infinity takes no more steps than alpha = 2.
 
-**alpha = infinity with variants.** There alpha is capped at max(3, 0.3 / sqrt(tau)), since variants are told apart by prices,
+**alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
 which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
 where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
 
@@ -72,11 +72,12 @@ class ContinuationOptions(CentralPathOptions):
     neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
     finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
         equations solved by Newton's method
-    patience : Newton systems after which the same is done where tau has decreased to a third only
+    patience : Newton systems after which the same is done from programs_tau on where tau has decreased to a third only
     slow_tau : in between, Newton's method is tried from this tau on only
     slow_patience : Newton systems after which the same is done from slow_tau on where tau hardly decreases, at first
     near_tau : up to this tau regularised steps are tried, too, for arcs that are nearly tied
-    long_path : Newton systems after which a path is long, and linear programs are tried, too (small_changes.py)
+    long_path, programs_tau : Newton systems after which a path is long, and linear programs are tried from this tau on, too
+        (small_changes.py)
     enough_after : Newton systems after the first attempt from which on a residual that keeps the promise is enough
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     listed : arcs of a game from which on the end of its path is followed on a list of those that matter (working_arcs.py), unless
@@ -91,7 +92,7 @@ class ContinuationOptions(CentralPathOptions):
 
     max_rows: int = 4000
     margin: float = 10.0
-    starts: tuple[tuple[float, float], ...] = ((0.1, 3.0), (1.0, 3.0), (0.1, np.inf))
+    starts: tuple[tuple[float, float], ...] = ((0.1, 30.0), (1.0, 3.0), (0.1, np.inf))
     max_steps: int = 3000
     last_tau: float = 1e-13
     neighbourhood: float = 0.3
@@ -102,6 +103,7 @@ class ContinuationOptions(CentralPathOptions):
     near_tau: float = 1e-9
     enough_after: int = 1500
     long_path: int = 150
+    programs_tau: float = 2e-7
     max_sweeps: int = 60
     listed: int = 3000
     listed_after: int = 200
@@ -186,9 +188,10 @@ class Attempts:
         ----------
         theta, done : log tau and the number of systems now
         """
-        third = theta < self.theta - np.log(3.0) and done > self.done + self.options.patience
-        slow = theta < np.log(self.options.slow_tau) and done > self.done + self.wait
-        return bool(theta < np.log(self.options.finish_tau) and (self.far(theta) or third or slow))
+        options = self.options
+        third = theta < min(self.theta - np.log(3.0), np.log(options.programs_tau)) and done > self.done + options.patience
+        slow = theta < np.log(options.slow_tau) and done > self.done + self.wait
+        return bool(theta < np.log(options.finish_tau) and (self.far(theta) or third or slow))
 
     def far(self, theta: float) -> bool:
         """Whether tau has decreased to a hundredth since the last attempt, or there was none."""
@@ -427,7 +430,7 @@ class PathFollowing:
         for arcs, rows, held in (stay, large) if newtons else ():
             if not session.reached:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
-        if not session.reached and self._long and levels.game.finite.all():
+        if not session.reached and self._long and point.tau <= self.options.programs_tau and levels.game.finite.all():
             end_by_programs(session, point)
         if not self._ended and point.tau <= self.options.near_tau:
             newton_on_near_ties(session, point.y, point.k, *stay)

@@ -64,6 +64,10 @@ FULL = 1e-6
 """The slack up to which `levels_at` takes a resource to be full: the tasks it is asked for are an answer in floating point."""
 
 
+UNDERFLOW = -600.0
+"""The least logarithm of a part of a price that is computed without logarithms; exp overflows and underflows beyond 700."""
+
+
 @dataclass(frozen=True)
 class Derivatives:
     """E (C, N) with `tasks` x_n (N,), `pull` (C, N) and `share` (C, R, N); 0 where there is no arc."""
@@ -87,6 +91,7 @@ class LevelEquations:
     w, gamma : (C, R, N), (C, N); gamma in units of the user's best server, `best` (N,)
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
+    log_w, least_log_w : log w, and the least of them
     """
 
     def __init__(self, game: Game) -> None:
@@ -112,6 +117,7 @@ class LevelEquations:
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
             self.log_a, self.log_b = np.log(game.A), np.log(game.B)
+        self.least_log_w = float(self.log_w.min(initial=0.0, where=self.w > 0))
         self.log_unit = np.log(np.where(self.arc, game.instance.weights * self.gamma, 1.0))
         self.unit = np.ones(self.K)
         self.sharp = np.zeros(self.K, bool)
@@ -199,12 +205,9 @@ class LevelEquations:
         with np.errstate(all="ignore"):
             log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
             beta = self.of_server(self.beta)
-            share = self.of_server(self.beta[:, None] * log_k) + self.log_w
-            most = share.max(axis=1)
-            share -= np.where(np.isfinite(most), most, 0.0)[:, None]
-            np.exp(share, out=share)
+            unit, share = self._parts(self.beta[:, None] * log_k)
             total = share.sum(axis=1)
-            log_p = (most + np.log(total)) / beta
+            log_p = (unit + np.log(total)) / beta
             share /= np.where(total > 0, total, 1.0)[:, None]
         if self.sharp.any():
             sharp = self.sharp[self.server]
@@ -213,6 +216,21 @@ class LevelEquations:
             log_p[sharp] = levels.max(axis=1)
             share[sharp] = highest & self.arc[sharp][:, None, :]
         return log_p, share
+
+    def _parts(self, log_price: Floats) -> tuple[Floats, Floats]:
+        """The logarithm of a unit for each arc, and what the arc pays for each resource in it, at prices exp log_price (K, R).
+
+        One unit for all arcs of a server needs no logarithms of parts; where numbers would underflow each arc has its own.
+        """
+        highest = log_price.max(axis=1)
+        unit = np.where(np.isfinite(highest), highest, 0.0)
+        relative = log_price - unit[:, None]
+        if self.least_log_w + relative.min(initial=0.0, where=relative > -np.inf) > UNDERFLOW:
+            return self.of_server(unit), self.of_server(np.exp(relative)) * self.w
+        parts = self.of_server(log_price) + self.log_w
+        most = parts.max(axis=1)
+        parts -= np.where(np.isfinite(most), most, 0.0)[:, None]
+        return most, np.exp(parts, out=parts)
 
     def x(self, y: Floats) -> Floats:
         """(A,) feasible tasks."""

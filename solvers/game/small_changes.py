@@ -13,8 +13,8 @@ does that one arc after the other, with ten systems each.
 1. Solve the program, with s' = 0 for resources whose k is much larger than s.
 2. The new y is y'. The new k is k / (1 - u): 1 / k is linear in x_n where E_ni = 0, so users and prices that move together do it
    without error. A price that is a small part of what anybody pays is linear in E itself: its k is k (1 + beta u)^(1 / beta).
-3. Go on from 1 with the equations of the new point and smaller changes. They err by the square of the changes.
-4. After `OWN` programs the weights are the geometric means of the path's and of what N y and E have become.
+3. Go on from 1 with the equations of the new point, which err by the square of the changes, and smaller changes. The weights are
+   then the geometric means of those before and of what N y and E have become.
 
 The game is no optimisation problem, so the least products need not be 0. They fall with tau: at tau = 1e-6 to 1e-8 the residual
 is a thousandth of the point's, and from where arcs that are tied differ by less than the target the answer is one of the game.
@@ -33,11 +33,8 @@ from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, line
 
 __all__ = ["PathWeights", "end_by_programs"]
 
-CHANGES = (1e-3, 1e-4, 1e-4, 1e-5)
+CHANGES = (1e-3, 1e-5)
 """What E may change by v, and by each u, in one program after the other."""
-
-OWN = 2
-"""The number of programs after which the weights change."""
 
 LITTLE_Y, LITTLE_E = 1e-2, 1e-10
 """The least N y and E of an answer in weights."""
@@ -82,7 +79,7 @@ class PathWeights:
         return cls(levels.N * point.y, np.maximum(e, LITTLE_E), point.k, point.s, point.h, point.t)
 
     def nearer(self, levels: LevelEquations, y: Floats, k: Floats) -> "PathWeights":
-        """Step 4: what is about 0 at either point counts more.
+        """The weights of step 3: what is about 0 at either point counts more.
 
         Parameters
         ----------
@@ -94,7 +91,7 @@ class PathWeights:
 
 
 def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
-    """Steps 1 to 4; the session keeps the best point.
+    """Steps 1 to 3; the session keeps the best point.
 
     Parameters
     ----------
@@ -102,9 +99,7 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
     point : of the path, with a y on every arc
     """
     levels, y, k, weights = session.levels, point.y, point.k, PathWeights.at(session.levels, point)
-    for turn, most in enumerate(CHANGES):
-        if turn == OWN:
-            weights = weights.nearer(levels, y, k)
+    for most in CHANGES:
         program = SmallChanges(levels, y, k, weights, most)
         answer = program.solve(session.limits.left) if len(program.c) <= MOST else None
         if answer is None:
@@ -112,6 +107,7 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
         y, k = answer
         if session.look(y, k) > 0.5 or session.reached:
             return
+        weights = weights.nearer(levels, y, k)
 
 
 class SmallChanges:

@@ -47,7 +47,7 @@ class WorkingArcs(LevelEquations):
         at = self.server, self.user
         self.arc = np.ones(len(self.user), bool)
         self.w, self.log_w = (np.asfortranarray(values[at[0], :, at[1]]) for values in (levels.w, levels.log_w))
-        self.gamma, self.log_unit = levels.gamma[at], levels.log_unit[at]
+        self.gamma, self.log_unit, self.least_log_w = levels.gamma[at], levels.log_unit[at], levels.least_log_w
         self.row, self.unit, self.limits, self.limited = levels.row, levels.unit, levels.limits, levels.limited
         self.log_a, self.log_b = levels.log_a, levels.log_b
         self.alpha, self.beta, self.sharp = levels.alpha, levels.beta, levels.sharp

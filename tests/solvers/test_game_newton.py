@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.special import logsumexp
 from strategies import instances
 from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, SHARES
 
@@ -205,6 +206,26 @@ def test_the_derivatives_are_those_of_the_equations():
     for column, unit in enumerate(np.eye(len(v))):
         slope = (problem.value(v + step * unit).F - problem.value(v - step * unit).F) / (2 * step)
         np.testing.assert_allclose(J[:, column], slope, atol=DIFFERENCES)
+
+
+@pytest.mark.parametrize("wider", [False, True])
+@pytest.mark.parametrize("least", [1.0, 1e-3, 1e-40, 0.0])
+def test_prices_are_sums_of_exponentials_whatever_their_size(least, wider):
+    """By SciPy's logarithm of a sum of exponentials: 1e-40^20 underflows, and 0 has no logarithm."""
+    levels = levels_of(**WIDER) if wider else levels_of()
+    k = np.where(np.arange(levels.R) == levels.R - 1, 1.0, least) * np.linspace(0.5, 1.5, levels.K)[:, None]
+    log_p, share = levels._price(k)
+    with np.errstate(divide="ignore"):
+        each = levels.beta[levels.server][:, None, None] * np.log(k * levels.unit[:, None])[levels.server][:, :, None] + np.log(
+            levels.w
+        )
+    whole = logsumexp(each, axis=1)
+    paying = levels.arc & np.isfinite(whole)
+    assert paying.any()
+    np.testing.assert_allclose((log_p * levels.beta[levels.server][:, None])[paying], whole[paying], rtol=EXACT, atol=EXACT)
+    expected = np.exp(each.transpose(0, 2, 1)[paying] - whole[paying][:, None])
+    np.testing.assert_allclose(share.transpose(0, 2, 1)[paying], expected, rtol=EXACT, atol=EXACT)
+    assert not share.transpose(0, 2, 1)[~paying].any()
 
 
 @pytest.mark.parametrize("strong", [0.0, 3.0, np.inf])
