@@ -15,7 +15,7 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
-almost straight. Since the cap on alpha rises while tau decreases, alpha = infinity takes no more steps than alpha = 2.
+almost straight. Since the cap on alpha rises while tau decreases, alpha = infinity takes about twice the steps of alpha = 3.
 
 **alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
 which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
@@ -101,7 +101,7 @@ class ContinuationOptions(CentralPathOptions):
     slow_tau: float = 1e-8
     slow_patience: int = 60
     near_tau: float = 1e-9
-    enough_after: int = 1500
+    enough_after: int = 1200
     long_path: int = 150
     programs_tau: float = 2e-7
     max_sweeps: int = 60
