@@ -7,15 +7,15 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
 5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more: guess the arcs and prices in use,
-   and solve their equations by Newton's method (active_arcs.py). On a long path, small changes of tasks and prices by linear
-   programs are next (small_changes.py). End if the residual is small enough.
+   and solve their equations by Newton's method (active_arcs.py). On a long path, from programs_tau on, small changes of tasks and
+   prices by linear programs are next (small_changes.py). End if the residual is small enough.
 6. In a large game whose path is long, from working_tau on: set arcs aside that do not matter, bring those back that do
    (working_arcs.py), shorten steps whose corrector lands elsewhere, and leave a loop where it was entered.
 7. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
-almost straight. Since the cap on alpha rises while tau decreases, alpha = infinity takes about twice the steps of alpha = 3.
+almost straight. The cap on alpha rises while tau decreases, so alpha = infinity takes but twice the steps of alpha = 3.
 
 **alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
 which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
@@ -92,7 +92,7 @@ class ContinuationOptions(CentralPathOptions):
 
     max_rows: int = 4000
     margin: float = 10.0
-    starts: tuple[tuple[float, float], ...] = ((0.1, 30.0), (1.0, 3.0), (0.1, np.inf))
+    starts: tuple[tuple[float, float], ...] = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
     max_steps: int = 3000
     last_tau: float = 1e-13
     neighbourhood: float = 0.3
@@ -287,7 +287,7 @@ class PathFollowing:
         if cheap is not None:
             return self._renewed(newton.point, cheap)
         due = new.point.theta < self.next_working and self.session.done > self.begun + self.options.listed_after
-        due = due and not self.levels.capped
+        due = due and not (self.levels.capped or self.levels.sharp.any())
         return self._renewed(new.point, None) if due and self._few(new.point) else new
 
     def _before_loop(self, tangent: Tangent) -> CentralPathNewton | None:

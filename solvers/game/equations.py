@@ -87,11 +87,11 @@ class LevelEquations:
     server : (C,) int
     at : (column, user) of every arc of the game
     arc : (C, N) bool, whether the user may run the variant there
-    row, place : (K, R) bool, whether anybody wants the resource there, and its number among those
+    row, place : (K, R) bool, whether anybody wants the resource there, and int, its number among those
     w, gamma : (C, R, N), (C, N); gamma in units of the user's best server, `best` (N,)
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
-    log_w, least_log_w : log w, and the least of them
+    log_w, least_log_w : log w, and the least that is finite
     """
 
     def __init__(self, game: Game) -> None:

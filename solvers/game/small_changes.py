@@ -16,7 +16,7 @@ does that one arc after the other, with ten systems each.
 3. Go on from 1 with the equations of the new point, which err by the square of the changes, and smaller changes. The weights are
    then the geometric means of those before and of what N y and E have become.
 
-The game is no optimisation problem, so the least products need not be 0. They fall with tau: at tau = 1e-6 to 1e-8 the residual
+The game is no optimisation problem, so the least products need not be 0. They fall with tau: at tau = 2e-7 to 1e-8 the residual
 is a thousandth of the point's, and from where arcs that are tied differ by less than the target the answer is one of the game.
 """
 
@@ -33,8 +33,8 @@ from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, line
 
 __all__ = ["PathWeights", "end_by_programs"]
 
-CHANGES = (1e-3, 1e-5)
-"""What E may change by v, and by each u, in one program after the other."""
+CHANGES = (1e-3, 1e-4, 1e-5)
+"""What E may change by v, and by each u, in one program after the other: for alpha = 300 the second step would be too long."""
 
 LITTLE_Y, LITTLE_E = 1e-2, 1e-10
 """The least N y and E of an answer in weights."""
@@ -86,7 +86,9 @@ class PathWeights:
         levels : the game
         y, k : (C, N) and (K, R), the answer of a program
         """
-        e = np.where(levels.arc, np.maximum(levels.derivatives(y, k).excess, LITTLE_E), 1.0)
+        excess = np.where(levels.arc, levels.derivatives(y, k).excess, np.inf)
+        h = np.where(levels.limited, np.maximum(-excess.min(axis=0), 0.0), 0.0)
+        e = np.where(levels.arc, np.maximum(excess + levels.of_user(h), LITTLE_E), 1.0)
         return replace(self, y=np.sqrt(self.y * np.maximum(levels.N * y, LITTLE_Y)), e=np.sqrt(self.e * e))
 
 
@@ -99,7 +101,9 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
     point : of the path, with a y on every arc
     """
     levels, y, k, weights = session.levels, point.y, point.k, PathWeights.at(session.levels, point)
-    for most in CHANGES:
+    for turn, most in enumerate(CHANGES):
+        if turn:
+            weights = weights.nearer(levels, y, k)
         program = SmallChanges(levels, y, k, weights, most)
         answer = program.solve(session.limits.left) if len(program.c) <= MOST else None
         if answer is None:
@@ -107,7 +111,6 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
         y, k = answer
         if session.look(y, k) > 0.5 or session.reached:
             return
-        weights = weights.nearer(levels, y, k)
 
 
 class SmallChanges:

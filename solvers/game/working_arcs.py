@@ -66,7 +66,7 @@ class WorkingArcs(LevelEquations):
         self._couple(count[self.user] > 1)
 
     def _couple(self, shared: Booleans) -> None:
-        """Prepare `coupled`: only arcs of users with several (A,) couple prices of different servers."""
+        """Prepare `coupled`: prices of different servers are coupled by `shared` (A,), the arcs of users with several, alone."""
         arcs, r = np.nonzero((self.w > 0) & shared[:, None])
         users, column = np.unique(self.user[arcs], return_inverse=True)
         row = self.place[self.server[arcs], r]

@@ -213,6 +213,7 @@ def test_the_derivatives_are_those_of_the_equations():
 def test_prices_are_sums_of_exponentials_whatever_their_size(least, wider):
     """By SciPy's logarithm of a sum of exponentials: 1e-40^20 underflows, and 0 has no logarithm."""
     levels = levels_of(**WIDER) if wider else levels_of()
+    levels.unit = np.array([0.1, 1.0, 30.0])
     k = np.where(np.arange(levels.R) == levels.R - 1, 1.0, least) * np.linspace(0.5, 1.5, levels.K)[:, None]
     log_p, share = levels._price(k)
     with np.errstate(divide="ignore"):

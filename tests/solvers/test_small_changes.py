@@ -9,7 +9,7 @@ from tolerances import EXACT, ROUNDING
 from fairalloc.formulations import mechanism
 from fairalloc.models import generators
 from fairalloc.solvers import ACCURACY, solve
-from fairalloc.solvers.game.continuation import Continuation, ContinuationOptions, PathFollowing
+from fairalloc.solvers.game.continuation import Attempts, Continuation, ContinuationOptions, PathFollowing
 from fairalloc.solvers.game.small_changes import CHANGES, PathWeights, SmallChanges, end_by_programs
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -18,13 +18,13 @@ GAME = "alpha-pf-vds"
 FAMILIES = [("finite", 20.0), ("variants", 3.0), ("tied", 3.0), ("zero_demand", 3.0), ("zero_demand", 0.5), ("racks", 20.0)]
 
 
-def on_the_path(family, alpha, size=(40, 8, 3)):
-    """A session and a point of its path with a tau of about 1e-6."""
-    instance = getattr(generators, family)(*size, 1)
+def on_the_path(family, alpha, size=(40, 8, 3), seed=1):
+    """A session and a point of its path with a tau of about 2e-7, from where on programs are tried."""
+    instance = getattr(generators, family)(*size, seed)
     session = Continuation().open(
-        mechanism(GAME).configure(alpha=alpha), instance, Limits(options=ContinuationOptions(last_tau=1e-6))
+        mechanism(GAME).configure(alpha=alpha), instance, Limits(options=ContinuationOptions(last_tau=2e-7))
     )
-    path = PathFollowing(session, 0.1, 3.0)
+    path = PathFollowing(session, *session.options.starts[0])
     path._try_to_end = lambda newton, along: None
     path.follow()
     session.levels.cap(np.inf)
@@ -74,6 +74,42 @@ def test_without_the_weights_of_the_path_the_residual_stays():
     ones = replace(weights, y=np.ones_like(point.y), e=np.ones_like(point.y))
     y, k = SmallChanges(session.levels, point.y, point.k, ones, CHANGES[0]).solve(np.inf)
     assert session.levels.gap(y, k) > 1e-2 * session.levels.gap(point.y, point.k)
+
+
+def test_limits_pay_for_what_their_users_do_not_want():
+    """E + h is 0 on the arcs in use of a user at its limit and positive on its others, at the path and in the next weights."""
+    session, point = on_the_path("finite", 20.0)
+    levels, weights = session.levels, PathWeights.at(session.levels, point)
+    again = weights.nearer(levels, point.y, point.k)
+    full = levels.arc & levels.of_user(point.h > 1e-2)
+    used = levels.N * point.y > 1e-2
+    assert (full & used).any()
+    assert (full & ~used).any()
+    assert again.e[full & used].max() < 1e-2 < again.e[full & ~used].max()
+    np.testing.assert_allclose(again.e[full & ~used], weights.e[full & ~used], rtol=1e-2)
+
+
+def test_each_program_brings_the_residual_down():
+    """Three of them; for alpha = 300 they need the second, because the first errs by more than changes of 1e-5 can mend."""
+    session, point = on_the_path("zero_demand", 300.0, (60, 10, 4), 4)
+    levels, y, k, weights, gaps = session.levels, point.y, point.k, PathWeights.at(session.levels, point), []
+    for most in CHANGES:
+        y, k = SmallChanges(levels, y, k, weights, most).solve(np.inf)
+        weights = weights.nearer(levels, y, k)
+        gaps.append(levels.gap(y, k))
+    assert gaps[-1] < 1e-3 * gaps[0]
+
+
+@pytest.mark.parametrize(
+    ("tau", "done", "due"),
+    [(2e-6, 0, False), (9e-7, 100, True), (3e-7, 999, False), (1.9e-7, 249, False), (1.9e-7, 251, True), (8e-9, 101, True)],
+)
+def test_when_the_end_is_tried(tau, done, due):
+    """First below 1e-6; after that, here at 9e-7 and 100 systems, below 2e-7 each 150 systems, or after a hundredth."""
+    attempts = Attempts(ContinuationOptions())
+    if done > 100:
+        attempts.note(np.log(9e-7), 100)
+    assert attempts.due(np.log(tau), done) is due
 
 
 def test_weights_come_nearer_by_geometric_means():
