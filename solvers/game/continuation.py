@@ -76,8 +76,8 @@ class ContinuationOptions(CentralPathOptions):
     slow_tau : in between, Newton's method is tried from this tau on only
     slow_patience : Newton systems after which the same is done from slow_tau on where tau hardly decreases, at first
     near_tau : up to this tau regularised steps are tried, too, for arcs that are nearly tied
-    long_path, programs_tau : Newton systems after which a path is long, and linear programs are tried from this tau on, too
-        (small_changes.py)
+    long_path : Newton systems after which a path is long, and linear programs are tried, too (small_changes.py)
+    programs_tau : the first tau at which they are
     enough_after : Newton systems after the first attempt from which on a residual that keeps the promise is enough
     max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
     listed : arcs of a game from which on the end of its path is followed on a list of those that matter (working_arcs.py), unless
