@@ -115,7 +115,7 @@ def solve(
     merged = (method is None and not (trace or log)) if merge is None else merge
     request = Request(item, instance, limits, reference, warm_start, merged)
 
-    with limited_threads(limits.threads):
+    with limited_threads(limits.threads, len(instance.arcs)):
         answer = _limited(request, parameters, method, own)
     return answer if isinstance(mechanism, str) else replace(answer, rule=item.configure(**parameters))
 

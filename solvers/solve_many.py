@@ -85,7 +85,7 @@ def solve_many(
     limits = Limits(accuracy, now() + checked_limit(time_limit), threads=checked_threads(threads))
     item = find_mechanism(mechanism).configure(**parameters)
     answers: list[Allocation | None] = [None] * len(given)
-    with limited_threads(limits.threads):
+    with limited_threads(limits.threads, max((len(one.arcs) for one in given), default=0)):
         for members in _stacks(given, item, limits.limited):
             if not limits.late:
                 for k, answer in zip(members, _together([given[k] for k in members], item, limits), strict=True):

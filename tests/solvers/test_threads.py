@@ -1,14 +1,18 @@
 """Threads: what the user asks for is what the libraries use, and the allocation says how many it were."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401 (its library is there)
+from threadpoolctl import ThreadpoolController, threadpool_limits
 from tolerances import RESIDUAL
 
 import fairalloc as fa
 from fairalloc.models.generators import generic
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.threads import limited_threads, threads_used
+from fairalloc.solvers.threads import THREADED, limited_threads, threads_used
 
 GENERIC = generic(6, 3, 2)
 
@@ -16,11 +20,30 @@ GENERIC = generic(6, 3, 2)
 def test_the_libraries_use_what_is_asked_for_and_then_what_they_used():
     before = threads_used()
     for threads in (1, 2):
-        with limited_threads(threads):
+        with limited_threads(threads, 0):
             assert threads_used() == threads
-    with limited_threads(None):
+    with limited_threads(None, 0):
         assert threads_used() == before
     assert threads_used() == before
+
+
+def of_libraries():
+    """How many threads the BLAS of NumPy's wheel has, and how many each other has."""
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    own = [one.num_threads for one in libraries if "numpy" in Path(one.filepath).parent.name]
+    return own, [one.num_threads for one in libraries if "numpy" not in Path(one.filepath).parent.name]
+
+
+@pytest.mark.parametrize(("threads", "arcs"), [(2, 0), (2, THREADED), (None, THREADED)])
+def test_only_one_library_has_several_threads(threads, arcs):
+    with threadpool_limits(2):
+        own, others = of_libraries()
+        assert others
+        with limited_threads(threads, arcs):
+            assert of_libraries() == ([1] * len(own), [2] * len(others))
+        assert of_libraries() == (own, others) == ([2] * len(own), [2] * len(others))
+        with limited_threads(None, THREADED - 1):
+            assert of_libraries() == (own, others)  # looking for the libraries is not worth it
 
 
 @pytest.mark.parametrize("threads", [1, 2])
