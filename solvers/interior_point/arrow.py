@@ -53,7 +53,16 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.loads import Loads, loads_of
-from fairalloc.solvers.interior_point.schur import NEGLIGIBLE, Arrowhead, Plan, factorised, multiplications, plan_for, scattered
+from fairalloc.solvers.interior_point.schur import (
+    NEGLIGIBLE,
+    Arrowhead,
+    Plan,
+    factorised,
+    most_rows,
+    multiplications,
+    plan_for,
+    scattered,
+)
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.start import scaled_down
@@ -154,7 +163,7 @@ class ArrowSystem:
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(theta * loads.of_users(self.share))
         own, between = part * others, -part[one] * theta[two]
-        most, negligible = self.arrow.options.max_rows, self.way.negligible
+        most, negligible = most_rows(self.arrow.instance, self.arrow.options.max_rows), self.way.negligible
         border = self.rho, self.b, self.along
         head = Arrowhead(theta, self.shaft, own, between, self.s, *border, guards, not self.way.refined, negligible, most)
         self.inverse = factorised(loads, head, self.way.plan)

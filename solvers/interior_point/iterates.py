@@ -27,7 +27,8 @@ class InteriorPointOptions(AlgorithmOptions):
         residuals
     utility_floor : the same for nb and fds, whose errors are then below 1e-12; with 1e-14 some were 5e-11
     max_iterations : Newton systems for one round
-    max_rows : rows up to which a dense system is formed, of servers times resources or of users
+    max_rows : rows up to which a dense system is formed, of servers times resources or of users; where users have few arcs it may
+        have twice as many of the former
     max_resources : up to which blocks of resources times resources are
     back : the part of the way to the boundary that a step goes
     careful : the same where the error is above `far`: next to the boundary the steps that follow can be too short

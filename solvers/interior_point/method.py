@@ -8,7 +8,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.components import MaxMinSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
-from fairalloc.solvers.interior_point.schur import plan_for
+from fairalloc.solvers.interior_point.schur import most_rows, plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 
 
@@ -26,7 +26,7 @@ def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> s
     if plan_for(instance, options.max_rows):
         return ""
     sizes = f"there are {instance.N} users, and {instance.K * instance.R} servers times resources"
-    return f"{method} forms a dense system of at most {options.max_rows} rows, but {sizes}"
+    return f"{method} forms a dense system of at most {most_rows(instance, options.max_rows)} rows, but {sizes}"
 
 
 class InteriorPoint(Method):

@@ -34,7 +34,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.loads import SPARSEST, Loads
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor, on_the_diagonal
 
-__all__ = ["NEGLIGIBLE", "Arrowhead", "Plan", "factorised", "multiplications", "plan_for", "scattered"]
+__all__ = ["NEGLIGIBLE", "Arrowhead", "Plan", "factorised", "most_rows", "multiplications", "plan_for", "scattered"]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
@@ -44,6 +44,10 @@ SPARSE = 0.05
 
 LARGE = 500
 """Rows from which on sparse matrices are worth their overhead."""
+
+FEW = 2
+"""How many times as many rows "rows" may have where users have few arcs: their coupling needs no memory, and a preconditioner
+eliminates a third to a half of the rows before what is left is dense."""
 
 SCATTERED = 40.0
 """How much slower a sparse product is than BLAS for the same number of multiplications."""
@@ -98,14 +102,25 @@ def plan_for(instance: Instance, most: int) -> Plan:
     Parameters
     ----------
     instance : of the program
-    most : rows of a dense matrix
+    most : rows of a dense matrix where users have many arcs
     """
-    rows, users = instance.K * instance.R, instance.N
+    rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
     if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
         return "sparse rows"
-    if users <= most and (rows > most or (rows > LARGE and users < 0.25 * rows)):
+    if users <= most and (rows > limit or (rows > LARGE and users < 0.25 * rows)):
         return "users"
-    return "rows" if rows <= most else ""
+    return "rows" if rows <= limit else ""
+
+
+def most_rows(instance: Instance, most: int) -> int:
+    """How many rows the dense matrix of "rows" may have.
+
+    Parameters
+    ----------
+    instance : of the program
+    most : how many where users have many arcs
+    """
+    return most if _grid(instance) else FEW * most
 
 
 def scattered(instance: Instance) -> bool:
@@ -179,7 +194,10 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDA
     if np.count_nonzero(many) > MANY * loads.N:
         return syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)  # type: ignore[no-any-return]
     few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
-    matrix: NDArray[np.floating[Any]] = -(few.T @ few).astype(kind).toarray().T
+    product = few.T @ few
+    np.negative(product.data, out=product.data)
+    matrix: NDArray[np.floating[Any]] = product.astype(kind, copy=False).toarray().T
+    del product  # it may take more memory than the matrix
     if many.any():
         matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
     return matrix
