@@ -163,7 +163,7 @@ class ArrowSystem:
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(theta * loads.of_users(self.share))
         own, between = part * others, -part[one] * theta[two]
-        most, negligible = most_rows(self.arrow.instance, self.arrow.options.max_rows), self.way.negligible
+        most, negligible = self.arrow.dense_rows, self.way.negligible
         border = self.rho, self.b, self.along
         head = Arrowhead(theta, self.shaft, own, between, self.s, *border, guards, not self.way.refined, negligible, most)
         self.inverse = factorised(loads, head, self.way.plan)
@@ -329,7 +329,7 @@ class Arrow(ABC):
     paired : (A + K R + 2 N,) which primal and dual numbers are both positive
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
-    single : whether systems are in single precision;  loose : whether their factors leave arcs out
+    single : whether systems are in single precision;  loose : whether their factors leave arcs out;  dense_rows : most of a factor
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 
@@ -346,6 +346,7 @@ class Arrow(ABC):
     pairs: Pairs
     single: bool
     loose: bool
+    dense_rows: int
 
     def __init__(self, instance: Instance, tasks: Floats) -> None:
         arcs = instance.arcs
@@ -355,9 +356,10 @@ class Arrow(ABC):
         self.parts = [slice(start, end) for start, end in pairwise(ends)]
 
     def compile(self) -> Self:
-        """The loads, and which side is eliminated."""
+        """The loads, and which side is eliminated, how large a matrix may be."""
         self.loads = loads_of(self.instance, self.tasks)
         self.plan = plan_for(self.instance, self.options.max_rows)
+        self.dense_rows = most_rows(self.instance, self.options.max_rows)
         return self
 
     @property

@@ -21,7 +21,8 @@ class InteriorPointOptions(AlgorithmOptions):
         largest is known to be stuck only to ten thousand times the gap
     enough : the error up to which an answer is used
     settled : the error from which on the best point is taken after 2 iterations without progress
-    patience : iterations without a smaller error after which it is taken before; a third of them once it is `enough`
+    patience : iterations without a smaller error after which it is taken before; a third of them once it is `enough`, and three
+        times as many above `close`, where nb with 10^5 users has an error of 5e-2 after 5 iterations and a smaller one after 28
     progress : the part of the smallest error so far that counts as progress once that is `settled`
     floor : the relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the
         residuals
@@ -107,7 +108,9 @@ class InteriorPointOptions(AlgorithmOptions):
         """How many iterations without a smaller error than this one are waited for."""
         if least <= self.settled:
             return 2
-        return self.patience if least > self.enough else self.patience // 3
+        if least <= self.enough:
+            return self.patience // 3
+        return self.patience if least <= self.close else 3 * self.patience
 
 
 class Residuals(NamedTuple):

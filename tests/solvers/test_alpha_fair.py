@@ -183,12 +183,22 @@ def test_the_trace_has_its_one_round():
     assert entry["error"] <= PROVED
 
 
+def test_an_error_that_grows_at_first_is_waited_for():
+    """With many users on few servers the error is small after 5 steps, grows, and is smaller again only 10 or 20 steps later."""
+    instance = generators.google_mix(20_000, 12_583, 2, 0)
+    hasty, answer = (solve(instance, "nb", "interior-point", options={"patience": patience}) for patience in (1, 3))
+    assert not hasty.claims_success
+    assert answer.claims_success
+    assert answer.residual <= PROVED
+
+
 def test_a_step_that_leads_away_is_not_taken():
     """With alpha below 1 the corrector may overshoot: the error then grew a million times with each step."""
     rng = np.random.default_rng(8)
     rng.integers(2, 30), rng.integers(1, 5)
     instance = Instance(rng.uniform(0.01, 1, (22, 2)), rng.uniform(1, 20, (1, 2)), weights=rng.uniform(0.1, 5, 22))
-    taken, answer = (solve(instance, "fds", "interior-point", alpha=0.3, options={"worse": w}) for w in (np.inf, 10.0))
+    options = ({"worse": worse, "patience": 5} for worse in (np.inf, 10.0))
+    taken, answer = (solve(instance, "fds", "interior-point", alpha=0.3, options=values) for values in options)
     assert not taken.claims_success
     assert answer.claims_success
     assert answer.residual <= PROVED
