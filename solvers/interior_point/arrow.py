@@ -329,7 +329,8 @@ class Arrow(ABC):
     paired : (A + K R + 2 N,) which primal and dual numbers are both positive
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
-    single : whether systems are in single precision;  loose : whether their factors leave arcs out;  dense_rows : most of a factor
+    single : whether systems are in single precision;  loose : whether their factors leave arcs out
+    dense_rows : the most that a factor's dense part may have
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 

@@ -12,7 +12,8 @@ from fairalloc.models import generators
 from fairalloc.solvers.processor import processor_seconds
 
 CALLS = {"drfh": 1000, "nb": 2600}
-"""Calls of functions of this package in a solve of 20 users, 5 servers and 2 resources: a tenth more than there are for nb, a half for drfh."""
+"""Calls of functions of this package in a solve of 20 users, 5 servers and 2 resources: a half more than there are for drfh, a
+tenth for nb."""
 
 SMALL = [generators.generic(20, 5, 2, seed) for seed in range(3)]
 
