@@ -9,6 +9,7 @@ package are SciPy's, so SciPy's library has the threads and NumPy's own has one.
 """
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -40,9 +41,10 @@ def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
     Parameters
     ----------
     threads : of SciPy's library; None = as the environment says
-    arcs : of what is solved; with fewer than `THREADED` None changes nothing
+    arcs : of what is solved; with fewer than `THREADED` None changes nothing, nor outside the main thread, where solves that end
+        in another order than they began would leave NumPy's library as they found it in between
     """
-    if threads is None and arcs < THREADED:
+    if threads is None and (arcs < THREADED or threading.current_thread() is not threading.main_thread()):
         yield
         return
     import scipy.linalg  # noqa: F401 (it loads a library of its own)

@@ -1,5 +1,6 @@
 """Threads: what the user asks for is what the libraries use, and the allocation says how many it were."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,16 @@ def test_only_one_library_has_several_threads(threads, arcs):
         assert of_libraries() == (own, others) == ([2] * len(own), [2] * len(others))
         with limited_threads(None, THREADED - 1):
             assert of_libraries() == (own, others)  # looking for the libraries is not worth it
+
+
+def test_solves_in_threads_of_the_caller_leave_the_libraries_alone():
+    def look():
+        with limited_threads(None, THREADED):
+            return of_libraries()
+
+    with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(look).result() == of_libraries()
+        assert look() != of_libraries()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
