@@ -1,4 +1,5 @@
-# make bench : the comparison of the solvers, in one command      make test : the whole test suite, with coverage
+# make bench : the comparison of the solvers, in one command      make test : the whole test suite
+# make coverage : the same, measured, with a floor
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make witnesses : write docs/witnesses again
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
@@ -13,14 +14,17 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test test-lowest lint system witnesses experiments notebooks docs install clean
+.PHONY: bench test coverage test-lowest lint system witnesses experiments notebooks docs install clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
 
 # Two processes of one thread each: with two threads each they wait for each other.
 test: .venv/test.stamp
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --cov --cov-report=
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 $(MEASURED)
+
+coverage: MEASURED := --cov --cov-report=
+coverage: test
 
 test-lowest: .venv-lowest/stamp
 	$(LOWEST)/pytest -n 2 tests/models tests/formulations tests/solvers tests/analysis tests/interface
