@@ -128,7 +128,7 @@ class HighsSession(Session):
         with self.phase("build"):
             arrow = MaxMinArrow(self.mechanism.rate(self.instance), self.instance)
         with self.phase("compile"):
-            arrow.compile()
+            arrow.compile(self.limits.own(InteriorPointOptions))
         with self.phase("solve"):
             result = arrow.solve(round, self.limits, self.offer)
         self.count(result.iterations)

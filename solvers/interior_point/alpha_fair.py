@@ -32,7 +32,7 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.arrow import Arrow, Result
-from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.method import Limits, Session
 
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
@@ -145,7 +145,7 @@ class AlphaFairSession(Session):
         with self.phase("build"):
             self.arrow = AlphaFairArrow(mechanism, instance)
         with self.phase("compile"):
-            self.arrow.compile()
+            self.arrow.compile(limits.own(InteriorPointOptions))
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
         """The program; what stays above the promised residual is "inaccurate", or late."""

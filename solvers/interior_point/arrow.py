@@ -330,7 +330,7 @@ class Arrow(ABC):
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
     single : whether systems are in single precision;  loose : whether their factors leave arcs out
-    dense_rows : the most that a factor's dense part may have
+    dense_rows : the most rows that the dense part of a factor may have
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 
@@ -356,11 +356,15 @@ class Arrow(ABC):
         ends = np.cumsum([0, len(arcs), instance.K * instance.R, instance.N, instance.N])
         self.parts = [slice(start, end) for start, end in pairwise(ends)]
 
-    def compile(self) -> Self:
-        """The loads, and which side is eliminated, how large a matrix may be."""
+    def compile(self, options: InteriorPointOptions) -> Self:
+        """The loads, which side is eliminated, and how large a matrix may be.
+
+        Parameters
+        ----------
+        options : with `max_rows`
+        """
         self.loads = loads_of(self.instance, self.tasks)
-        self.plan = plan_for(self.instance, self.options.max_rows)
-        self.dense_rows = most_rows(self.instance, self.options.max_rows)
+        self.plan, self.dense_rows = plan_for(self.instance, options.max_rows), most_rows(self.instance, options.max_rows)
         return self
 
     @property

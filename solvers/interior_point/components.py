@@ -78,10 +78,11 @@ class MaxMinComponents:
     ----------
     rate : (N,) the weighted share of one task
     instance : in the units of the solver
+    options : of the programs
     """
 
-    def __init__(self, rate: Floats, instance: Instance) -> None:
-        self.rate, self.instance = rate, instance
+    def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions) -> None:
+        self.rate, self.instance, self.options = rate, instance, options
         self.known: dict[bytes, Component] = {}
         self.x = np.empty(0)
 
@@ -175,7 +176,7 @@ class MaxMinComponents:
             one = self.instance
             if not isinstance(users, slice) and not isinstance(servers, slice):
                 one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
-            arrow = MaxMinArrow(self.rate[users], one).compile()
+            arrow = MaxMinArrow(self.rate[users], one).compile(self.options)
             if len(self.x):
                 arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
             self.known[key] = Component(users, servers, arcs, key, arrow)
@@ -194,7 +195,7 @@ class MaxMinSession(Session):
     def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
         with self.phase("build"):
-            self.components = MaxMinComponents(mechanism.rate(instance), instance)
+            self.components = MaxMinComponents(mechanism.rate(instance), instance, limits.own(InteriorPointOptions))
         with self.phase("compile"):
             self.components.compile()
 

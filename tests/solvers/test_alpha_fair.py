@@ -15,6 +15,7 @@ from fairalloc.models import Instance, generators
 from fairalloc.solvers import solve
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
 from fairalloc.solvers.interior_point.arrow import ArrowSystem, Way
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.schur import NEGLIGIBLE
 from fairalloc.solvers.method import Limits
 
@@ -155,7 +156,7 @@ def test_a_whole_step_fills_the_linear_equations_and_halves_the_others(name):
     """Rows, users, limits and arcs to rounding; what users demand and the products to second order."""
     item, instance = mechanism(name), generators.finite(8, 4, 3, 3)
     scaled, _ = item.canonical(item.domain(instance))
-    arrow = AlphaFairArrow(item, scaled).compile()
+    arrow = AlphaFairArrow(item, scaled).compile(InteriorPointOptions())
     now = arrow.start(Limits())
     towards = arrow.towards(now)
     step = ArrowSystem(arrow, now, Way(arrow.plan, refined=True, negligible=NEGLIGIBLE)).step(now, arrow.residuals(now), towards)

@@ -34,7 +34,7 @@ def posed(instance, name):
     """The arrow of the first round in canonical units, and the instance in these units."""
     item = mechanism(name)
     scaled, _ = item.canonical(item.domain(instance))
-    return MaxMinArrow(item.rate(scaled), scaled).compile(), scaled, item.rate(scaled)
+    return MaxMinArrow(item.rate(scaled), scaled).compile(InteriorPointOptions()), scaled, item.rate(scaled)
 
 
 def proved_gap(instance, rate, x, prices):
@@ -249,6 +249,16 @@ def test_plans_follow_sizes():
     assert scattered(overlapping)
     assert [plan_for(overlapping, most) for most in (800, 400, 399)] == ["rows", "rows", ""]
     assert [plan_for(generators.sparse(300, 200, 4, part=0.02), most) for most in (400, 399, 299)] == ["rows", "users", ""]
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_the_users_own_bound_on_rows_decides(name, monkeypatch):
+    plans = []
+    monkeypatch.setattr(arrow, "factorised", lambda *a: plans.append(a[2]) or factorised(*a))
+    for most, plan in ((40, "rows"), (39, "users")):
+        plans.clear()
+        assert solve(generators.generic(30, 20, 2, 1), name, METHOD, options={"max_rows": most}).residual <= RESIDUAL
+        assert set(plans) == {plan}
 
 
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "nb"])

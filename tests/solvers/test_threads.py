@@ -29,22 +29,22 @@ def test_the_libraries_use_what_is_asked_for_and_then_what_they_used():
 
 
 def of_libraries():
-    """How many threads the BLAS of NumPy's wheel has, and how many each other has."""
+    """How many threads the BLAS of NumPy's wheel has, and that of SciPy's; others may have been built for one."""
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-    own = [one.num_threads for one in libraries if "numpy" in Path(one.filepath).parent.name]
-    return own, [one.num_threads for one in libraries if "numpy" not in Path(one.filepath).parent.name]
+    named = {owner: [one for one in libraries if owner in Path(one.filepath).parent.name] for owner in ("numpy", "scipy")}
+    return {owner: {one.num_threads for one in its} for owner, its in named.items()}
 
 
 @pytest.mark.parametrize(("threads", "arcs"), [(2, 0), (2, THREADED), (None, THREADED)])
 def test_only_one_library_has_several_threads(threads, arcs):
+    both = {"numpy": {2}, "scipy": {2}}
     with threadpool_limits(2):
-        own, others = of_libraries()
-        assert others
+        assert of_libraries() == both
         with limited_threads(threads, arcs):
-            assert of_libraries() == ([1] * len(own), [2] * len(others))
-        assert of_libraries() == (own, others) == ([2] * len(own), [2] * len(others))
+            assert of_libraries() == {"numpy": {1}, "scipy": {2}}
+        assert of_libraries() == both
         with limited_threads(None, THREADED - 1):
-            assert of_libraries() == (own, others)  # looking for the libraries is not worth it
+            assert of_libraries() == both  # looking for the libraries is not worth it
 
 
 def test_solves_in_threads_of_the_caller_leave_the_libraries_alone():
