@@ -15,7 +15,8 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
-almost straight. The cap on alpha rises while tau decreases, so alpha = infinity takes but twice the steps of alpha = 3.
+almost straight. The cap on alpha rises while tau decreases, so alpha = infinity takes but twice the steps of alpha = 3. Where all
+users demand all resources alpha = infinity has no cap and takes half of that.
 
 **alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
 which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
@@ -66,7 +67,8 @@ class ContinuationOptions(CentralPathOptions):
     ----------
     max_rows : servers times resources up to which step 0 is tried
     margin : how many times the target the residual of step 0 may be, and of step 5 on a long path
-    starts : pairs (first tau of the central path, first cap on alpha), tried in this order
+    starts : pairs (first tau of the central path, first cap on alpha), tried in this order; of alpha = infinity with variants the
+        first alone, and with neither variants nor zero demands the first without a cap before all
     max_steps : Newton systems for one start
     last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
     neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
@@ -499,7 +501,7 @@ class ContinuationSession(NewtonSession):
         if self._bargained():
             return
         several = bool((self.levels.game.several & ~self.levels.game.finite).any())
-        for tau, first in self.options.starts[: 1 if several else None]:
+        for tau, first in self._starts(several):
             path = PathFollowing(self, tau, first)
             try:
                 path.follow()
@@ -512,6 +514,14 @@ class ContinuationSession(NewtonSession):
                 finish_by_sweeps(self, self.options.max_sweeps)
             if self.gap <= self.limits.promised:
                 return
+
+    def _starts(self, several: bool) -> tuple[tuple[float, float], ...]:
+        """The `starts` that are tried; where `several` variants are told apart by prices there is no other than the first."""
+        starts, game = self.options.starts, self.levels.game
+        if several:
+            return starts[:1]
+        uncapped = bool(np.isinf(game.alpha).all() and (game.w > 0).all())
+        return (*((tau, np.inf) for tau, _ in starts[:1] if uncapped), *starts)
 
     def _at_limits(self, y: Floats) -> Booleans:
         """(N,) whose tasks at y (C, N) are all they may have."""

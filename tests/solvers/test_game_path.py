@@ -9,7 +9,7 @@ from fairalloc.models import Instance, generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game.active_arcs import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
-from fairalloc.solvers.game.continuation import Turns
+from fairalloc.solvers.game.continuation import ContinuationSession, PathFollowing, Turns
 from fairalloc.solvers.game.equations import LevelEquations, equal
 from fairalloc.solvers.game.working_arcs import WorkingNewton, landed, renewed
 
@@ -112,6 +112,25 @@ def test_an_answer_of_ps_dsf_starts_games_with_a_large_alpha(alpha):
     assert warm.claims_success
     assert warm.residual <= RESIDUAL
     assert warm.iterations < cold.iterations
+
+
+@pytest.mark.parametrize("family", ["heavy_tailed", "racks", "tied"])
+def test_without_a_cap_on_alpha_ps_dsf_takes_fewer_systems(family, monkeypatch):
+    games = [getattr(generators, family)(60, 12, 3, seed) for seed in range(4)]
+    free = [solve(game, "ps-dsf", "continuation", accuracy="high") for game in games]
+    monkeypatch.setattr(ContinuationSession, "_starts", lambda session, several: session.options.starts)
+    capped = [solve(game, "ps-dsf", "continuation", accuracy="high") for game in games]
+    assert all(answer.claims_success and answer.residual <= ACCURACY["high"] for answer in free + capped)
+    assert sum(answer.iterations for answer in free) < 0.85 * sum(answer.iterations for answer in capped)
+
+
+@pytest.mark.parametrize(("family", "alpha"), [("zero_demand", np.inf), ("generic", 300.0), ("variants", np.inf)])
+def test_games_in_which_the_cap_helps_keep_it(family, alpha, monkeypatch):
+    caps = []
+    begin = PathFollowing.__init__
+    monkeypatch.setattr(PathFollowing, "__init__", lambda *a: caps.append(a[3]) or begin(*a))
+    assert solve(getattr(generators, family)(12, 4, 3, 1), GAME, "continuation", alpha=alpha).claims_success
+    assert caps[0] == 30.0
 
 
 @pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
