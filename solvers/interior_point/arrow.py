@@ -570,8 +570,8 @@ class Arrow(ABC):
         if not self.loose:
             return [Way(self.plan, refined=False, negligible=0.0, lacks=options.harmless * error)] if self.single else []
         gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), options.lacking * max(error, options.enough)
-        part = 1.0 if gap > options.coarse else options.couples * gap
-        parts = [part] * (error > options.enough) + [NEGLIGIBLE] * (gap <= options.close)
+        parts = [1.0] * (gap > options.coarse) + [options.couples * gap] * (error > options.enough)
+        parts += [NEGLIGIBLE] * (gap <= options.close)
         return [Way("sparse rows", refined=True, negligible=part, lacks=lacks) for part in parts]
 
     @property

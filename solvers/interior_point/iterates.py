@@ -42,7 +42,7 @@ class InteriorPointOptions(AlgorithmOptions):
         shortens all steps that follow
     refinements : the most steps of conjugate gradients in a solve
     steps : the most steps of conjugate gradients in a solve whose factor leaves arcs out
-    coarse : the relative gap above which such a factor has the blocks on the diagonal alone
+    coarse : the relative gap above which such a factor has the blocks on the diagonal alone, where they serve
     couples : the part of the gap that a coupling may have which it leaves out
     lacking : what rows may lack after a step with it, as a part of the error
     rough_corrections : the most correctors after Mehrotra's with such a factor

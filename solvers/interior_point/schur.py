@@ -21,16 +21,18 @@ gradients where the diagonal blocks alone take hundreds.
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_blas_funcs
 from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 from fairalloc.solvers.interior_point.loads import SPARSEST, Loads
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor, on_the_diagonal
 
@@ -51,7 +53,6 @@ eliminates a third to a half of the rows before what is left is dense."""
 
 SCATTERED = 40.0
 """How much slower a sparse product is than BLAS for the same number of multiplications."""
-
 
 MANY = 0.7
 """The part of users with many arcs from which on the product is dense for all."""
@@ -186,7 +187,7 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
-def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Dense:
     """(K R, K R) -B F^-1 B^T, the lower triangle at least; for users with many arcs the product is dense, for others sparse."""
     scaled, counts = _scaled(loads, head)
     many = SCATTERED * counts**2 > loads.K**2
@@ -196,7 +197,7 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> NDA
     few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
     product = few.T @ few
     np.negative(product.data, out=product.data)
-    matrix: NDArray[np.floating[Any]] = product.astype(kind, copy=False).toarray().T
+    matrix: Dense = product.astype(kind, copy=False).toarray().T
     del product  # it may take more memory than the matrix
     if many.any():
         matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
@@ -215,15 +216,14 @@ def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
     return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
 
 
-def _cholesky(matrix: NDArray[np.floating[Any]], pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:
+def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:
     """In the precision of the matrix, by the least of the guards with which it is positive definite there."""
-    potrf, potrs = get_lapack_funcs(("potrf", "potrs"), dtype=matrix.dtype)
     diagonal = np.diag_indices(len(matrix))
     for guard in guards:
         matrix[diagonal] = pivots(guard)
-        factor, failed = potrf(matrix, lower=1)
-        if not failed:
-            return lambda right: potrs(factor, right, lower=1)[0].astype(float)
+        factor = cholesky(matrix)
+        if factor is not None:
+            return partial(solved, factor)
     raise np.linalg.LinAlgError
 
 

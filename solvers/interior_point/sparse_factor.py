@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_blas_funcs
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 
 __all__ = ["SparseFactor", "on_the_diagonal"]
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
-
 
 WORTHWHILE = 0.05
 """The least part of the servers that is eliminated at once, where the rest can be dense."""
@@ -85,13 +85,13 @@ class SparseFactor:
         self.a, self.rho = a, 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
         self.rest = self._factorised(matrix, single) if matrix.shape[0] else None  # 3
 
-    def _factorised(self, matrix: sp.csr_array, single: bool) -> NDArray[np.floating[Any]]:
+    def _factorised(self, matrix: sp.csr_array, single: bool) -> Dense:
         for kind in ([np.float32] if single else []) + [np.float64]:
-            potrf, syr = get_lapack_funcs(("potrf",), dtype=kind)[0], get_blas_funcs(("syr",), dtype=kind)[0]
+            syr = get_blas_funcs("syr", dtype=kind)
             dense = matrix.astype(kind).toarray().T  # symmetric, so that LAPACK's order costs nothing
-            factor, failed = potrf(syr(self.rho, self.a, a=dense, lower=1, overwrite_a=1), lower=1, overwrite_a=1)
-            if not failed:
-                return factor  # type: ignore[no-any-return]
+            factor = cholesky(syr(self.rho, self.a, a=dense, lower=1, overwrite_a=1), overwrite=True)
+            if factor is not None:
+                return factor
         raise np.linalg.LinAlgError
 
     def solve(self, right: Floats) -> Floats:
@@ -101,7 +101,7 @@ class SparseFactor:
             halves.append(one.inverse @ right[one.here])
             right = right[one.others] - one.coupling_transposed @ halves[-1]
             w -= float(one.border @ halves[-1])
-        solution = right if self.rest is None else self._solved(self.rest, right + self.rho * w * self.a)
+        solution = right if self.rest is None else solved(self.rest, right + self.rho * w * self.a)
         w = self.rho * (float(self.a @ solution) - w)
         for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
             both = np.empty(len(one.here) + len(one.others))
@@ -109,10 +109,6 @@ class SparseFactor:
             both[one.here] = one.inverse_transposed @ (half - one.coupling @ solution - w * one.border)
             solution = both
         return solution
-
-    def _solved(self, factor: NDArray[np.floating[Any]], right: Floats) -> Floats:
-        (potrs,) = get_lapack_funcs(("potrs",), dtype=factor.dtype)
-        return potrs(factor, right.astype(factor.dtype), lower=1)[0].astype(float)  # type: ignore[no-any-return]
 
 
 def on_the_diagonal(blocks: Floats) -> sp.csr_array:

@@ -279,6 +279,18 @@ def test_a_factor_without_light_arcs_leads_to_the_same_answer(name, monkeypatch)
         np.testing.assert_allclose(found.tasks, dense.tasks, rtol=SHARES)
 
 
+def test_where_the_blocks_on_the_diagonal_do_not_serve_heavy_arcs_are_coupled(monkeypatch):
+    """Only in that iteration: the whole matrix, which costs ten times as much, is for the end."""
+    parts = []
+    monkeypatch.setattr(arrow, "ArrowSystem", lambda one, now, way: parts.append(way.negligible) or ArrowSystem(one, now, way))
+    allocation = solve(generators.sparse(600, 200, 4, 0, part=0.02), "nb", METHOD, options={"steps": 5})
+    assert allocation.residual <= 1e-2 * RESIDUAL
+    first = next(k for k, part in enumerate(parts) if part < 1.0)
+    assert parts[first] > 1e-3
+    assert parts[first + 1] == 1.0
+    assert parts.index(NEGLIGIBLE) > 10
+
+
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
 def test_twins_are_all_pairs_at_one_place(place):
     found = sorted(map(tuple, twins(np.array(place)).T.tolist()))

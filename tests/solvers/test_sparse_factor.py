@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import EXACT, SINGLE
 
+from fairalloc.solvers.interior_point.dense_factor import cholesky, solved
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
 
 
@@ -71,6 +72,21 @@ def test_what_is_not_positive_definite_or_too_large_is_refused():
     for single in (False, True):
         with pytest.raises(np.linalg.LinAlgError):
             SparseFactor(indefinite, nothing, 0.0, 2, 40, single)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(np.float64, EXACT), (np.float32, SINGLE)])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_dense_factor_solves_and_refuses(kind, tolerance, overwrite):
+    root, right = np.random.default_rng(0).normal(size=(2, 30, 30))
+    matrix = np.asfortranarray(root @ root.T + np.eye(30), kind)
+    exact, wanted = matrix.astype(float), right[0].copy()
+    factor = cholesky(matrix.copy(order="F"), overwrite)
+    found = solved(factor, wanted)
+    assert found.dtype == float
+    np.testing.assert_array_equal(wanted, right[0])
+    np.testing.assert_allclose(exact @ found, right[0], atol=tolerance)
+    assert np.abs(exact @ solved(1.01 * factor, wanted) - right[0]).max() > tolerance
+    assert cholesky(matrix - 2.0 * matrix.max() * np.eye(30, dtype=kind), overwrite) is None
 
 
 def test_a_block_that_only_the_border_makes_regular_is_left_to_the_end():
