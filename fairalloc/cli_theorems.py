@@ -55,6 +55,9 @@ THEOREMS_FORMATS = {
 KEPT: dict[str, Callable[[Path], Any]] = {"verify": kept_witnesses, "prove": kept_proofs}
 """What the file of --keep is read as, to which the action adds what it finds."""
 
+ONLY = {"keep": tuple(KEPT), "size": ("prove",), "core": ("prove",), "judge": ("prove",)}
+"""The actions that an option is for; the others refuse it."""
+
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
 
 
@@ -77,7 +80,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
     text = "only those about these properties; see: fairalloc matrix"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), judges)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put witnesses and counts into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="of verify and prove: put what is found into this JSON file")
     formats = list(dict.fromkeys(name for names in THEOREMS_FORMATS.values() for name in names))
     command.add_argument("--format", choices=formats, help="of verify and show: table; of export: python")
     text = "of prove: users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
@@ -123,7 +126,10 @@ def _theorems(options: argparse.Namespace) -> int:
     options.format = options.format or formats[0]
     if options.format not in formats:
         raise InstanceError(f"theorems {options.action} writes {' or '.join(formats)}, but the format is {options.format!r}")
-    if options.keep is not None and options.action in KEPT:
+    for name, actions in ONLY.items():
+        if getattr(options, name) and options.action not in actions:
+            raise InstanceError(f"--{name} is for theorems {' and '.join(actions)}, but the action is {options.action!r}")
+    if options.keep is not None:
         check_writable(options.keep)  # now, and not after the search
         KEPT[options.action](options.keep)
     return {"verify": _verify, "prove": _prove, "show": _show_known, "export": _export}[options.action](options)

@@ -1,6 +1,6 @@
 """The reports of the benchmarks on record, each a page of its own: python docs/tools/benchmark_reports.py build/extra/reports.
 
-Each file of records in docs/records/*.tar.xz becomes the page that `fairalloc bench report` makes of it.
+Each file of records in docs/records/*.tar.xz becomes the page that `fairalloc bench report` makes of it, with a link back.
 """
 
 import sys
@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 from fairalloc.benchmarks import report
 
 RECORDS = Path(__file__).resolve().parents[1] / "records"
+
+BACK = '<p><a href="../BENCHMARKS.html">Benchmarks</a></p>\n'
 
 
 def record_names() -> Iterator[str]:
@@ -34,7 +36,14 @@ def write(folder: Path) -> None:
         with TemporaryDirectory() as place, tarfile.open(archive) as packed:
             packed.extractall(place, filter="data")
             for file in sorted(Path(place).glob("*.sqlite")):
-                report(file, folder / f"{file.stem}.html")
+                name = folder / f"{file.stem}.html"
+                report(file, name)
+                name.write_text(with_way_back(name.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def with_way_back(page: str) -> str:
+    """The text of a report with a link to the page of the benchmarks above its heading."""
+    return page.replace("<h1>", f"{BACK}<h1>", 1)
 
 
 if __name__ == "__main__":

@@ -323,6 +323,8 @@ COMMANDS = [
     (["bench", "report", "{f}/png.json"], "{f}/png.json cannot be used as a records file: file is not a database"),
     (["bench", "report", "a\x00b"], "there is no records file a\\x00b: `fairalloc bench run SUITE` writes one"),
     (["theorems", "prove"], "theorems prove needs the id of a statement; see fairalloc list statements"),
+    (["theorems", "show", "--keep", "{f}"], "--keep is for theorems verify and prove, but the action is 'show'"),
+    (["theorems", "--core"], "--core is for theorems prove, but the action is 'verify'"),
     (["theorems", "disprove"], "argument action: invalid choice: 'disprove'"),
     (["theorems", "--id", "nope"], "there is no statement 'nope'"),
     (["theorems", "--paper", "Q"], "argument --paper: invalid choice: 'Q'"),
