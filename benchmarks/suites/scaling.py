@@ -16,41 +16,41 @@ from fairalloc.benchmarks.suites.suite import Suite, SuiteCase, is_ours
 from fairalloc.models import Instance, generators
 from fairalloc.solvers import METHODS
 
-Size: TypeAlias = tuple[int, int, int]
+Sizes: TypeAlias = tuple[tuple[int, int, int], ...]
 
-DENSE: tuple[Size, ...] = ((20, 5, 2), (50, 20, 3), (200, 50, 4), (400, 75, 4), (500, 200, 4), (2000, 500, 4), (10_000, 1000, 4))
-MASKED: tuple[Size, ...] = (
-    (30, 10, 2),
-    (100, 30, 3),
-    (300, 100, 4),
-    (550, 165, 4),
-    (1000, 300, 4),
-    (5000, 600, 4),
-    (30_000, 1000, 4),
-)
-ZEROS: tuple[Size, ...] = (*DENSE[:3], (560, 90, 4), *DENSE[4:])
-RACKS: tuple[Size, ...] = ((20, 8, 2), (120, 40, 3), (700, 100, 4), (2000, 130, 4), (4000, 200, 4), (30_000, 300, 4))
-FEW: tuple[Size, ...] = (
-    *((100, 100, 2), (500, 200, 3), (2000, 500, 4), (4500, 700, 4)),
-    *((10_000, 1000, 4), (50_000, 2000, 4), (200_000, 5000, 4)),
-)
-GOOGLE: tuple[Size, ...] = tuple((users, 12_583, 2) for users in (10, 100, 1000, 3000, 10_000, 100_000, 1_000_000))
+ARCS = ("10^2", "10^3", "10^4", "3 x 10^4", "10^5", "10^6", "10^7")
+"""About how many arcs the sizes of each family have, in their order; racks end at 10^6."""
 
-FAMILIES: Mapping[Callable[..., Instance], tuple[Size, ...]] = {
+DENSE: Sizes = ((20, 5, 2), (50, 20, 3), (200, 50, 4), (400, 75, 4), (500, 200, 4), (2000, 500, 4), (10_000, 1000, 4))
+ZEROS: Sizes = (*DENSE[:3], (560, 90, 4), *DENSE[4:])
+THIRD: Sizes = ((30, 10, 2), (100, 30, 3), (300, 100, 4), (550, 165, 4), (1000, 300, 4), (5000, 600, 4), (30_000, 1000, 4))
+RACKS: Sizes = ((20, 8, 2), (120, 40, 3), (700, 100, 4), (2000, 130, 4), (4000, 200, 4), (30_000, 300, 4))
+SPARSE: Sizes = (
+    (100, 100, 2),
+    (500, 200, 3),
+    (2000, 500, 4),
+    (4500, 700, 4),
+    (10_000, 1000, 4),
+    (50_000, 2000, 4),
+    (200_000, 5000, 4),
+)
+GOOGLE: Sizes = tuple((users, 12_583, 2) for users in (10, 100, 1000, 3000, 10_000, 100_000, 1_000_000))
+
+FAMILIES: Mapping[Callable[..., Instance], Sizes] = {
     generators.generic: DENSE,
-    generators.heavy_tailed: MASKED,
+    generators.heavy_tailed: THIRD,
     generators.tied: DENSE,
     generators.zero_demand: ZEROS,
     generators.badly_scaled: DENSE,
     generators.racks: RACKS,
     generators.google_mix: GOOGLE,
-    generators.sparse: FEW,
+    generators.sparse: SPARSE,
     generators.identical: DENSE,
 }
-"""For each family its sizes, from about 10^2 arcs to 10^6 or 10^7."""
+"""For each family its sizes: users, servers and resources."""
 
-MORE = ("drfh", "nb"), (3, 6)
-"""The mechanisms for which there are two more sizes, 3 x 10^4 arcs and 10^7; the latter is for methods of this package alone."""
+ALL_SIZES = ("drfh", "nb")
+"""The mechanisms that have all sizes; the others have neither 3 x 10^4 arcs nor 10^7."""
 
 MECHANISMS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *((name, {}) for name in ("drfh", "nb", "ps-dsf")),
@@ -65,11 +65,11 @@ def _cases() -> Iterator[SuiteCase]:
         label = " ".join([mechanism, *(f"{name}={value}" for name, value in parameters.items())])
         for family, sizes in FAMILIES.items():
             after = ""
-            for k, size in enumerate(sizes):
-                if k in MORE[1] and mechanism not in MORE[0]:
+            for arcs, size in zip(ARCS, sizes, strict=False):
+                if arcs in ("3 x 10^4", "10^7") and mechanism not in ALL_SIZES:
                     continue
                 name = f"{family.__name__}-{'x'.join(map(str, size))}/{label}"
-                methods = OURS if k == MORE[1][1] else ()
+                methods = OURS if arcs == "10^7" else ()
                 build = partial(family, *size, 1)
                 yield SuiteCase(name, mechanism, build, parameters, methods=methods, after=after, family=family.__name__)
                 after = name

@@ -36,14 +36,14 @@ def write(folder: Path) -> None:
         with TemporaryDirectory() as place, tarfile.open(archive) as packed:
             packed.extractall(place, filter="data")
             for file in sorted(Path(place).glob("*.sqlite")):
-                name = folder / f"{file.stem}.html"
-                report(file, name)
-                name.write_text(with_way_back(name.read_text(encoding="utf-8")), encoding="utf-8")
+                page = folder / f"{file.stem}.html"
+                report(file, page)
+                page.write_text(with_way_back(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def with_way_back(page: str) -> str:
+def with_way_back(text: str) -> str:
     """The text of a report with a link to the page of the benchmarks above its heading."""
-    return page.replace("<h1>", f"{BACK}<h1>", 1)
+    return text.replace("<h1>", f"{BACK}<h1>", 1)
 
 
 if __name__ == "__main__":
