@@ -127,7 +127,7 @@ def _theorems(options: argparse.Namespace) -> int:
     if options.format not in formats:
         raise InstanceError(f"theorems {options.action} writes {' or '.join(formats)}, but the format is {options.format!r}")
     for name, actions in ONLY.items():
-        if getattr(options, name) and options.action not in actions:
+        if getattr(options, name) not in (None, False) and options.action not in actions:
             raise InstanceError(f"--{name} is for theorems {' and '.join(actions)}, but the action is {options.action!r}")
     if options.keep is not None:
         check_writable(options.keep)  # now, and not after the search

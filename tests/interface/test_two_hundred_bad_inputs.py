@@ -324,6 +324,7 @@ COMMANDS = [
     (["bench", "report", "a\x00b"], "there is no records file a\\x00b: `fairalloc bench run SUITE` writes one"),
     (["theorems", "prove"], "theorems prove needs the id of a statement; see fairalloc list statements"),
     (["theorems", "show", "--keep", "{f}"], "--keep is for theorems verify and prove, but the action is 'show'"),
+    (["theorems", "export", "--size", ""], "--size is for theorems prove, but the action is 'export'"),
     (["theorems", "--core"], "--core is for theorems prove, but the action is 'verify'"),
     (["theorems", "disprove"], "argument action: invalid choice: 'disprove'"),
     (["theorems", "--id", "nope"], "there is no statement 'nope'"),
