@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.block_matrix import of_blocks
 
 __all__ = ["ArcLoads", "GridLoads", "Loads", "MaskedLoads", "loads_of", "twins"]
 
@@ -140,14 +141,15 @@ class GridLoads:
         result *= self.inverse.astype(kind)
         return result.reshape(len(result), -1)
 
-    def sparse_coupling(self, weights: Floats) -> sp.csr_array:
+    def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
         return self._sparse(np.flatnonzero(weights), weights[weights != 0.0])
 
-    def _sparse(self, cells: NDArray[np.intp], weights: Floats) -> sp.csr_array:
+    def _sparse(self, cells: NDArray[np.intp], weights: Floats) -> sp.bsr_array:
         """The same from the places of arcs in the grid."""
         user, server = np.divmod(cells, self.K)
-        return _sparse_rows(weights[:, None] * self.demand[user] * self.inverse[server], user, server, (self.N, self.K))
+        loads = weights[:, None] * self.demand[user] * self.inverse[server]
+        return of_blocks(loads[:, None, :], user, server, (self.N, self.K))
 
 
 class MaskedLoads(ArcsOfUsers, GridLoads):
@@ -188,7 +190,7 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
         result: Floats = super().priced(p)[self.cells]
         return result
 
-    def sparse_coupling(self, weights: Floats) -> sp.csr_array:
+    def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
         there = weights != 0.0
         return self._sparse(self.cells[there], weights[there])
@@ -207,10 +209,11 @@ class ArcLoads(ArcsOfUsers):
     def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
         self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
         self.count_arcs(user, users)
+        self.owner = sp.csr_array((np.ones(len(user)), np.arange(len(user)), np.append(self.first, len(user))))
         order = np.argsort(server, kind="stable")
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
-        self.transposed = _sparse_rows(loads, np.arange(len(user)), server, (len(user), servers))
+        self.transposed = sp.csr_array(of_blocks(loads[:, None, :], np.arange(len(user)), server, (len(user), servers)))
         self.load = self.transposed.T  # the same numbers; with those of a row together products took twice as long
         place = user * servers + server
         self.twins = twins(place)
@@ -219,6 +222,11 @@ class ArcLoads(ArcsOfUsers):
 
     def __len__(self) -> int:
         return len(self.user)
+
+    def totals(self, values: Floats) -> Floats:
+        """(N,) owner @ values; for up to fifteen arcs each this takes half of what the sums of ArcsOfUsers take."""
+        result: Floats = self.owner @ values
+        return result
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
@@ -265,12 +273,12 @@ class ArcLoads(ArcsOfUsers):
         result[row[user[wanted]], server[wanted]] = self._at_places(weights)[wanted]
         return result.reshape(len(result), -1)
 
-    def sparse_coupling(self, weights: Floats) -> sp.csr_array:
+    def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
-        values = self._at_places(weights)
-        there = values.any(axis=1)
+        used = np.flatnonzero(weights)
+        there = used if self.place is None else np.unique(self.place[used])
         user, server = np.divmod(self.places[there], self.K)
-        return _sparse_rows(values[there], user, server, (self.N, self.K))
+        return of_blocks(self._at_places(weights)[there, None, :], user, server, (self.N, self.K))
 
     def _at_places(self, weights: Floats) -> Floats:
         """(places, R), a user's arcs at one server added."""
@@ -280,15 +288,6 @@ class ArcLoads(ArcsOfUsers):
         result = np.zeros((len(self.places), self.R))
         np.add.at(result, self.place, values)
         return result
-
-
-def _sparse_rows(values: Floats, user: NDArray[np.intp], server: NDArray[np.intp], shape: tuple[int, int]) -> sp.csr_array:
-    """(N, K R) from (places, R) in the order of users, or of whatever has a row."""
-    users, servers = shape
-    resources = values.shape[1]
-    columns = (server[:, None] * resources + np.arange(resources)).ravel()
-    ends = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=users) * resources)])
-    return sp.csr_array((values.ravel(), columns, ends), shape=(users, servers * resources))
 
 
 Loads: TypeAlias = GridLoads | ArcLoads

@@ -32,9 +32,10 @@ from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.block_matrix import dense, of_blocks, separated
 from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 from fairalloc.solvers.interior_point.loads import SPARSEST, Loads
-from fairalloc.solvers.interior_point.sparse_factor import SparseFactor, on_the_diagonal
+from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
 
 __all__ = ["NEGLIGIBLE", "Arrowhead", "Plan", "factorised", "most_rows", "multiplications", "plan_for", "scattered"]
 
@@ -194,21 +195,21 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Den
     syrk = get_blas_funcs("syrk", dtype=kind)
     if np.count_nonzero(many) > MANY * loads.N:
         return syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)  # type: ignore[no-any-return]
-    few = loads.sparse_coupling(scaled * loads.of_users((~many).astype(float)))
-    product = few.T @ few
-    np.negative(product.data, out=product.data)
-    matrix: Dense = product.astype(kind, copy=False).toarray().T
-    del product  # it may take more memory than the matrix
+    matrix: Dense = dense(*separated(_product(loads, scaled * loads.of_users((~many).astype(float)))), kind)
     if many.any():
         matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
     return matrix
 
 
 def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
-    """(A,) the weights of the coupling B F^-1/2, 0 where that changes less than rounding; (N,) how many others each user has."""
+    """(A,) the weights of the coupling B F^-1/2, 0 where it changes less than rounding or is of a server with itself alone;
+    (N,) how many others each user has.
+    """
     counted = head.theta > head.negligible * loads.of_users(head.shaft)
+    counts = loads.totals(counted.astype(float))
+    counted &= loads.of_users(counts) > 1.0
     scaled: Floats = np.where(counted, head.theta / loads.of_users(np.sqrt(head.shaft)), 0.0)
-    return scaled, loads.totals(counted.astype(float)).astype(np.intp)
+    return scaled, counts.astype(np.intp)
 
 
 def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
@@ -228,19 +229,19 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    off, blocks = _off_the_diagonal(loads, head), loads.blocks(head.own, head.twins)
+    apart, blocks = _apart(loads, head), loads.blocks(head.own, head.twins)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
-            matrix = off + on_the_diagonal(_guarded(blocks, head, guard))
-            return SparseFactor(matrix, head.along, 0.5 * head.rho, loads.R, head.most, head.negligible > ROUGH).solve
+            diagonal, single = _guarded(blocks, head, guard), head.negligible > ROUGH
+            return SparseFactor(diagonal, apart, head.along, 0.5 * head.rho, head.most, single).solve
     raise np.linalg.LinAlgError
 
 
 def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     from scipy.sparse.linalg import splu
 
-    blocks = loads.blocks(head.own, head.twins)
-    matrix = sp.csc_array(_off_the_diagonal(loads, head) + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
+    diagonal, here = _guarded(loads.blocks(head.own, head.twins), head, head.guards[-1]), np.arange(loads.K)
+    matrix = sp.csc_array(_apart(loads, head) + of_blocks(diagonal, here, here, (loads.K, loads.K)))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError as error:
@@ -248,15 +249,18 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     return factor.solve  # type: ignore[no-any-return]
 
 
-def _off_the_diagonal(loads: Loads, head: Arrowhead) -> sp.csr_array:
+def _apart(loads: Loads, head: Arrowhead) -> sp.bsr_array:
     """(K R, K R) the blocks of pairs of servers; LinAlgError for nan, with which SuperLU would write beyond its memory."""
-    coupling = loads.sparse_coupling(_scaled(loads, head)[0])
-    product = (coupling.T @ coupling).tocoo()
-    if not (np.isfinite(product.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
+    apart = separated(_product(loads, _scaled(loads, head)[0]))[1]
+    if not (np.isfinite(apart.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
         raise np.linalg.LinAlgError
-    row, column = product.coords
-    apart = row // loads.R != column // loads.R
-    return sp.csr_array((-product.data[apart], (row[apart], column[apart])), shape=product.shape)
+    return apart
+
+
+def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:
+    """(K R, K R) -B F^-1 B^T from the weights of the coupling (A,)."""
+    coupling = loads.sparse_coupling(scaled)
+    return coupling.T @ -coupling
 
 
 def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:

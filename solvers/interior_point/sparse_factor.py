@@ -23,15 +23,22 @@ from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.block_matrix import dense, of_blocks, rows_of, separated
 from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 
-__all__ = ["SparseFactor", "on_the_diagonal"]
+__all__ = ["SparseFactor"]
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
 
-WORTHWHILE = 0.05
+WORTHWHILE = 0.08
 """The least part of the servers that is eliminated at once, where the rest can be dense."""
+
+FEWEST = 0.7
+"""The part of the servers of which some are eliminated at once: those with the fewest blocks."""
+
+TURNS = 2
+"""How often servers are chosen that have no block in common with those chosen before."""
 
 SOUND = 1e-6
 """The least eigenvalue of a block, scaled to a diagonal of 1, with which it is eliminated."""
@@ -41,25 +48,25 @@ TINY = 1e-300
 
 
 class Eliminated(NamedTuple):
-    """One pass of steps 1 and 2: the rows of E and of C, L^-1 and V with their transposes, and L^-1 a_E."""
+    """One pass of steps 1 and 2: the servers of E and of C, L^-1 and V with their transposes, and L^-1 a_E."""
 
     here: NDArray[np.intp]
     others: NDArray[np.intp]
-    inverse: sp.csr_array
-    inverse_transposed: sp.csc_array
-    coupling: sp.csr_array
-    coupling_transposed: sp.csc_array
+    inverse: sp.bsr_array
+    inverse_transposed: sp.bsr_array
+    coupling: sp.bsr_array
+    coupling_transposed: sp.bsr_array
     border: Floats
 
 
 class SparseFactor:
-    """The factor of a symmetric matrix, to which rho a a^T is added.
+    """The factor of a symmetric matrix of blocks, to which rho a a^T is added.
 
     Parameters
     ----------
-    matrix : (K R, K R), with all blocks on the diagonal
+    diagonal : (K, R, R) the blocks on the diagonal
+    apart : (K R, K R) the others, those that are not 0
     a, rho : (K R,) and a number
-    R : rows of a block
     most : rows of a dense matrix
     single : whether its dense part may be in single precision, where that has enough digits
 
@@ -68,28 +75,28 @@ class SparseFactor:
     numpy.linalg.LinAlgError : the matrix is not positive definite in floating point, or more than `most` rows are left in step 3
     """
 
-    def __init__(self, matrix: sp.csr_array, a: Floats, rho: float, R: int, most: int, single: bool) -> None:
+    def __init__(self, diagonal: Floats, apart: sp.bsr_array, a: Floats, rho: float, most: int, single: bool) -> None:
         self.passes: list[Eliminated] = []
-        scale = np.sqrt(np.maximum(matrix.diagonal(), TINY)).reshape(-1, R)
-        while matrix.nnz < DENSE * matrix.shape[0] ** 2:
-            blocks = _diagonal(matrix, R)
-            chosen = _independent(matrix, R)  # 1
-            chosen[chosen] = _sound(blocks[chosen], scale[chosen])
-            if chosen.sum() < WORTHWHILE * len(chosen) and (matrix.shape[0] <= most or not chosen.any()):
+        self.R = diagonal.shape[1]
+        scale = np.sqrt(np.maximum(np.diagonal(diagonal, axis1=1, axis2=2), TINY))
+        while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
+            chosen = _independent(apart)  # 1
+            chosen[chosen] = _sound(diagonal[chosen], scale[chosen])
+            if chosen.sum() < WORTHWHILE * len(chosen) and (len(a) <= most or not chosen.any()):
                 break
-            eliminated, matrix, a = _eliminated(matrix, a, chosen, blocks[chosen])  # 2
+            eliminated, diagonal, apart, a = _eliminated(diagonal, apart, a, chosen)  # 2
             scale = scale[~chosen]
             self.passes.append(eliminated)
-        if matrix.shape[0] > most:
+        if len(a) > most:
             raise np.linalg.LinAlgError
         self.a, self.rho = a, 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
-        self.rest = self._factorised(matrix, single) if matrix.shape[0] else None  # 3
+        self.rest = self._factorised(diagonal, apart, single) if len(a) else None  # 3
 
-    def _factorised(self, matrix: sp.csr_array, single: bool) -> Dense:
+    def _factorised(self, diagonal: Floats, apart: sp.bsr_array, single: bool) -> Dense:
         for kind in ([np.float32] if single else []) + [np.float64]:
             syr = get_blas_funcs("syr", dtype=kind)
-            dense = matrix.astype(kind).toarray().T  # symmetric, so that LAPACK's order costs nothing
-            factor = cholesky(syr(self.rho, self.a, a=dense, lower=1, overwrite_a=1), overwrite=True)
+            matrix = syr(self.rho, self.a, a=dense(diagonal, apart, kind), lower=1, overwrite_a=1)
+            factor = cholesky(matrix, overwrite=True)
             if factor is not None:
                 return factor
         raise np.linalg.LinAlgError
@@ -98,44 +105,36 @@ class SparseFactor:
         """The solution for a right-hand side (K R,)."""
         halves, w = [], 0.0
         for one in self.passes:
-            halves.append(one.inverse @ right[one.here])
-            right = right[one.others] - one.coupling_transposed @ halves[-1]
+            by_server = right.reshape(-1, self.R)
+            halves.append(one.inverse @ by_server[one.here].ravel())
+            right = by_server[one.others].ravel() - one.coupling_transposed @ halves[-1]
             w -= float(one.border @ halves[-1])
         solution = right if self.rest is None else solved(self.rest, right + self.rho * w * self.a)
         w = self.rho * (float(self.a @ solution) - w)
         for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
-            both = np.empty(len(one.here) + len(one.others))
-            both[one.others] = solution
-            both[one.here] = one.inverse_transposed @ (half - one.coupling @ solution - w * one.border)
-            solution = both
+            both = np.empty((len(one.here) + len(one.others), self.R))
+            both[one.others] = solution.reshape(-1, self.R)
+            both[one.here] = (one.inverse_transposed @ (half - one.coupling @ solution - w * one.border)).reshape(-1, self.R)
+            solution = both.ravel()
         return solution
 
 
-def on_the_diagonal(blocks: Floats) -> sp.csr_array:
-    """(K R, K R) from the blocks (K, R, R)."""
-    count, size, _ = blocks.shape
-    return sp.csr_array(sp.bsr_array((blocks, np.arange(count), np.arange(count + 1)), shape=(count * size, count * size)))
+def _independent(apart: sp.bsr_array) -> NDArray[np.bool_]:
+    """(servers,) those with fewer blocks than each server they share one with, and the same once more where these share none.
 
-
-def _independent(matrix: sp.csr_array, R: int) -> NDArray[np.bool_]:
-    """(servers,) those with fewer blocks than each server they share one with; ties are broken by a fixed random order."""
-    servers = matrix.shape[0] // R
-    blocks = sp.csr_array((matrix.data, matrix.indices // R, matrix.indptr), shape=(matrix.shape[0], servers))[::R]
-    blocks.sum_duplicates()
-    counts = np.diff(blocks.indptr)
-    order = counts + np.random.default_rng(0).random(servers)
-    server = np.repeat(np.arange(servers), counts)
-    neighbours = np.where(blocks.indices == server, np.inf, order[blocks.indices])
-    chosen: NDArray[np.bool_] = order < np.minimum.reduceat(neighbours, blocks.indptr[:-1])
+    Ties are broken by a fixed random order. The servers with the most blocks wait, because what they leave is dense.
+    """
+    row, column, counts = rows_of(apart), apart.indices, np.diff(apart.indptr)
+    order = counts + np.random.default_rng(0).random(len(counts))
+    order[counts > np.sort(counts)[int(FEWEST * len(counts))]] = np.inf
+    coupled, chosen = np.flatnonzero(counts), np.zeros(len(counts), bool)
+    for _ in range(TURNS):
+        least = np.full(len(counts), np.inf)
+        least[coupled] = np.minimum.reduceat(order[column], apart.indptr[coupled]) if len(coupled) else np.inf
+        chosen |= order < least
+        order[chosen] = np.inf
+        order[column[chosen[row]]] = np.inf
     return chosen
-
-
-def _diagonal(matrix: sp.csr_array, R: int) -> Floats:
-    """(servers, R, R)"""
-    servers = matrix.shape[0] // R
-    within = np.tile(np.arange(R), servers * R)
-    row = np.repeat(np.arange(servers * R), R)
-    return np.asarray(matrix[row, row // R * R + within], float).reshape(servers, R, R)
 
 
 def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
@@ -161,20 +160,22 @@ def _inverted(halves: NDArray[np.floating[Any]]) -> Floats:
 
 
 def _eliminated(
-    matrix: sp.csr_array, a: Floats, chosen: NDArray[np.bool_], blocks: Floats
-) -> tuple[Eliminated, sp.csr_array, Floats]:
-    """Step 2 for the chosen servers: what is kept of them, and the matrix and the border of the others.
+    diagonal: Floats, apart: sp.bsr_array, a: Floats, chosen: NDArray[np.bool_]
+) -> tuple[Eliminated, Floats, sp.bsr_array, Floats]:
+    """Step 2: what is kept of the chosen servers, and the matrix and the border of the others.
 
     Parameters
     ----------
-    matrix, a : (servers R, servers R), (servers R,)
-    chosen : (servers,)
-    blocks : (chosen, R, R) theirs on the diagonal
+    diagonal, apart, a : (servers, R, R), (servers R, servers R), (servers R,)
+    chosen : (servers,) of which no two have a block in common
     """
-    mask = np.repeat(chosen, blocks.shape[1])
-    here, others = np.flatnonzero(mask), np.flatnonzero(~mask)
-    inverse = on_the_diagonal(_inverted(np.linalg.cholesky(blocks)))
-    coupling = sp.csr_array(inverse @ matrix[here][:, others])
-    border = inverse @ a[here]
-    rest = sp.csr_array(matrix[others][:, others] - coupling.T @ coupling)
-    return Eliminated(here, others, inverse, inverse.T, coupling, coupling.T, border), rest, a[others] - coupling.T @ border
+    row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
+    here, others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
+    halves, by_server = _inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
+    of, left = chosen[row], ~(chosen[row] | chosen[column])
+    inverse = of_blocks(halves, place[here], place[here], (len(here), len(here)))
+    coupling = of_blocks(halves[place[row[of]]] @ apart.data[of], place[row[of]], place[column[of]], (len(here), len(others)))
+    one = Eliminated(here, others, inverse, inverse.T, coupling, coupling.T, inverse @ by_server[here].ravel())
+    rest = of_blocks(apart.data[left], place[row[left]], place[column[left]], (len(others), len(others)))
+    more, rest = separated(rest - one.coupling_transposed @ coupling)
+    return one, diagonal[others] + more, rest, by_server[others].ravel() - one.coupling_transposed @ one.border

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import EXACT, SINGLE
 
+from fairalloc.solvers.interior_point.block_matrix import dense, of_blocks, rows_of, separated
 from fairalloc.solvers.interior_point.dense_factor import cholesky, solved
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
 
@@ -26,6 +27,10 @@ def blocked(servers, R, pairs, seed, left_out=0):
     return sp.csr_array((matrix[stored], np.nonzero(stored)), shape=matrix.shape), rng
 
 
+def factor_of(matrix, a, rho, R, most, single):
+    return SparseFactor(*separated(sp.bsr_array(matrix, blocksize=(R, R))), a, rho, most, single)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     servers=st.integers(1, 40),
@@ -42,14 +47,14 @@ def test_it_solves_what_a_dense_solve_does(servers, R, pairs, rho, left_out, see
     whole = matrix.toarray() + rho * np.outer(a, a)
     expected = np.linalg.solve(whole, right)
     for single, tolerance in ((False, EXACT), (True, SINGLE)):
-        found = SparseFactor(matrix, a, rho, R, servers * R, single).solve(right)
+        found = factor_of(matrix, a, rho, R, servers * R, single).solve(right)
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
         assert np.abs(found[:left_out]).max(initial=0.0) <= 1e-25
 
 
 def test_most_of_a_sparse_matrix_is_eliminated_block_by_block():
     matrix, _ = blocked(200, 3, 150, 1)
-    factor = SparseFactor(matrix, np.zeros(600), 0.0, 3, 600, False)
+    factor = factor_of(matrix, np.zeros(600), 0.0, 3, 600, False)
     assert len(factor.passes) > 1
     assert factor.rest is None or len(factor.rest) <= 300
 
@@ -59,7 +64,7 @@ def test_racks_are_eliminated_server_by_server_where_the_rest_would_be_too_large
     rng = np.random.default_rng(0)
     racks = [half @ half.T + np.eye(30) for half in rng.normal(size=(3, 30, 30))]
     matrix = sp.csr_array(sp.block_diag(racks, format="csr"))
-    factor, right = SparseFactor(matrix, np.zeros(90), 0.0, 1, 10, False), rng.normal(size=90)
+    factor, right = factor_of(matrix, np.zeros(90), 0.0, 1, 10, False), rng.normal(size=90)
     np.testing.assert_allclose(matrix @ factor.solve(right), right, atol=EXACT)
 
 
@@ -67,11 +72,11 @@ def test_what_is_not_positive_definite_or_too_large_is_refused():
     matrix, _ = blocked(20, 2, 400, 1)
     nothing = np.zeros(40)
     with pytest.raises(np.linalg.LinAlgError):
-        SparseFactor(matrix, nothing, 0.0, 2, 39, False)
+        factor_of(matrix, nothing, 0.0, 2, 39, False)
     indefinite = sp.csr_array(matrix - sp.diags_array(np.full(40, 2.0 * matrix.diagonal().max())))
     for single in (False, True):
         with pytest.raises(np.linalg.LinAlgError):
-            SparseFactor(indefinite, nothing, 0.0, 2, 40, single)
+            factor_of(indefinite, nothing, 0.0, 2, 40, single)
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(np.float64, EXACT), (np.float32, SINGLE)])
@@ -93,7 +98,26 @@ def test_a_block_that_only_the_border_makes_regular_is_left_to_the_end():
     """The matrix is singular along (1, -1, 0, ..), where the border is not."""
     matrix = sp.block_diag([np.ones((2, 2)), np.eye(2), 3.0 * np.eye(2)], format="csr")
     a = np.array([1.0, -1.0, 0.5, 0.0, 0.0, 0.0])
-    factor = SparseFactor(sp.csr_array(matrix), a, 2.0, 2, 6, False)
+    factor = factor_of(sp.csr_array(matrix), a, 2.0, 2, 6, False)
     assert len(factor.rest) == 2
     right = np.arange(6.0)
     np.testing.assert_allclose((matrix.toarray() + 2.0 * np.outer(a, a)) @ factor.solve(right), right, atol=EXACT)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_matrix_is_its_blocks_on_the_diagonal_and_the_others(kind):
+    """Unordered within rows, with a row of blocks that has none on the diagonal and one that has none at all."""
+    row, column = np.array([0, 0, 1, 3]), np.array([3, 0, 1, 0])
+    blocks = np.random.default_rng(1).normal(size=(4, 2, 2))
+    blocks[3] = blocks[0].T
+    blocks[1:3] += np.swapaxes(blocks[1:3], 1, 2)
+    matrix = of_blocks(blocks, row, column, (4, 4))
+    np.testing.assert_array_equal(rows_of(matrix), row)
+    diagonal, apart = separated(matrix)
+    np.testing.assert_array_equal(diagonal, [blocks[1], blocks[2], np.zeros((2, 2)), np.zeros((2, 2))])
+    assert len(apart.indices) == 2
+    found = dense(diagonal, apart, kind)
+    assert found.dtype == kind
+    assert found.flags.f_contiguous
+    np.testing.assert_array_equal(found, matrix.toarray().astype(kind))
+    assert (found != dense(2.0 * diagonal, apart, kind)).any()
