@@ -18,9 +18,6 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["RoundProof", "lifted", "next_face"]
 
-SEPARATED = 1e-7
-"""A price or a reduced cost below this part of the level is taken for noise."""
-
 
 @dataclass(frozen=True)
 class RoundProof:
@@ -65,7 +62,7 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
     return np.maximum(result, 0.0)
 
 
-def next_face(instance: Instance, now: Round, x: Floats, prices: Floats) -> Round:
+def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: float) -> Round:
     """The next round on the face that the last one's x and prices show, by strict complementarity.
 
     Prices are measured in the level g they carry. A row is full when its price exceeds its slack; an arc is closed when what
@@ -77,6 +74,7 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats) -> Roun
     now : the next round with its active users and levels
     x : (A,) tasks of the last round
     prices : (K, R) dual prices of the last round
+    noise : prices and reduced costs below this part of the level are taken for 0
 
     Returns
     -------
@@ -84,13 +82,13 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats) -> Roun
     """
     arcs, p = instance.arcs, prices.ravel() / now.level[~now.active].max()
     load = arcs.load @ x
-    full = now.at_most & (p > np.maximum(1.0 - load, SEPARATED))
+    full = now.at_most & (p > np.maximum(1.0 - load, noise))
     q = cheapest(instance, p, now.closed)
     dear = (arcs.by_arc @ p) - q[arcs.user]
-    closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, SEPARATED))
+    closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, noise))
     rows = np.where(full | now.exactly, load, now.full)
     # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.
-    priced = full | (now.exactly & (np.abs(p) > SEPARATED))
+    priced = full | (now.exactly & (np.abs(p) > noise))
     paying = (arcs.load[priced].sum(axis=0) > 0) & ~closed & now.active[arcs.user]
     if full.any() and not paying.any():
         rows[np.argmax(np.where(full, p, 0.0))] = np.inf

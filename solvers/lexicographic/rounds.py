@@ -2,23 +2,24 @@ r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMM
 
 1. Everybody is active.
 2. Solve the round (formulations/lexicographic/linear_program.py): the largest g such that every active user has a weighted share
-   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities. Where rounding makes it
-   take more from the others than step 3 left to the active users, the round before was the last.
+   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities.
 3. From p and weak duality, bound how far each active share can rise above g, relative to g: the bound (*) of
    formulations/lexicographic/weak_duality.py.
 4. Fix the users for whom the bound is at most the tolerance, at their present share. Some user with a positive dual of its
    fairness constraint has the bound 0 in exact arithmetic; where rounding leaves every bound above the tolerance, those within
    twice the least are fixed, so that every round fixes somebody. With degenerate duals a user that can rise no further may have
    a positive bound; it is then fixed in a later round of the same level.
-5. Keep prices that prove the level of this round (faces.py). Restrict the next linear program to the optimal face of this one,
-   and go on with 2 until nobody is active.
+5. Keep prices that prove the level of this round (faces.py), and end where nobody is active. Otherwise restrict the next linear
+   program to the optimal face of this one, and go on with 2. Where its answer takes from the others, arcs that are a little dear
+   were left open, and a face on which small prices count too is tried. Where rounding makes it take more than step 3 left to the
+   active users, the round before was the last.
 
 The rise is measured from g: a user that holds more than g, even one at its own max_tasks, is not fixed, because others may
 still need what it has. Z's printed test of saturation protects only users fixed in earlier rounds and then never ends
 (tests/solvers/test_leximin.py); this one protects everybody.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -32,6 +33,12 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
 
 __all__ = ["RoundSolver", "solve_rounds"]
+
+NOISE = 1e-7, 1e-9
+"""Prices and reduced costs below this part of the level are taken for 0: at first, and where that was too much."""
+
+DRIFT = 1e-11
+"""The part of their levels that fixed users lose by rounding: usually below 1e-13."""
 
 
 class RoundSolver(Protocol):
@@ -59,18 +66,14 @@ def solve_rounds(
     (A,) tasks of the last round, and (rounds, K, R) prices that prove every round
     """
     now = Round.first(instance)  # 1.
+    x, prices = solver.solve_round(now)  # 2.
     if not rule.several_rounds:
-        x, prices = solver.solve_round(now)
         return x, prices[None]
     rate = rule.rate(instance)
     proofs: list[RoundProof] = []
-    before, left = np.zeros(len(instance.arcs)), np.inf
     while True:
-        x, prices = solver.solve_round(now)  # 2.
         x = feasible(instance, x)
         v = rate * (instance.arcs.owner @ x)
-        if _taken(now, v) > left:
-            return before, _layers(proofs, prices)
         g = max(v[now.active].min(), 1e-300)
         with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
             rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
@@ -79,13 +82,41 @@ def solve_rounds(
         proof = lifted(instance, prices.ravel(), now, proofs)  # 5.
         # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
         level = np.where(now.active | now.on_face, v, np.minimum(v, now.level))
-        now = replace(now, active=now.active & ~fixed, level=level)
-        later = next_face(instance, now, x, prices) if faces and now.active.any() else now
-        proofs.append(RoundProof(proof, later.full_since(now), later.closed & ~now.closed))
-        if not now.active.any():
+        rest = replace(now, active=now.active & ~fixed, level=level)
+        if not rest.active.any():
+            return x, _layers([*proofs, _proof(proof, now, rest)], prices)
+        candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
+        later, x_later, prices, taken = _solved(rule, instance, solver, candidates)
+        proofs.append(_proof(proof, now, later))
+        if taken > rise[rest.active].max():
             return x, _layers(proofs, prices)
-        before, left = x, float(rise[now.active].max())
-        now = later
+        now, x = later, x_later
+
+
+def _solved(
+    rule: Leximin, instance: Instance, solver: RoundSolver, candidates: Iterable[Round]
+) -> tuple[Round, Floats, Floats, float]:
+    """The first of some rounds whose answer takes nothing from fixed users, or that which takes least.
+
+    Returns
+    -------
+    the round, its tasks (A,) and prices (K, R), and the largest part of their level that fixed users lose
+    """
+    answers: list[tuple[Round, Floats, Floats, float]] = []
+    for now in candidates:
+        if answers and now.is_like(answers[-1][0]):
+            break
+        x, prices = solver.solve_round(now)
+        taken = _taken(now, rule.rate(instance) * (instance.arcs.owner @ feasible(instance, x)))
+        answers.append((now, x, prices, taken))
+        if taken <= DRIFT:
+            break
+    return min(answers, key=lambda answer: answer[3])
+
+
+def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
+    """What proves a round, and what it made full and closed for the next one."""
+    return RoundProof(prices, later.full_since(now), later.closed & ~now.closed)
 
 
 def _taken(now: Round, v: Floats) -> float:

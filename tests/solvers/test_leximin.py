@@ -1,6 +1,7 @@
 """The lexicographic rounds: Z's saturation test, faces, lifted proofs, deep sequences."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, residual, solve
+from fairalloc.solvers.lexicographic import rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits
 
 SEEDS = st.integers(0, 10_000)
+TAKEN = rounds._taken
 
 
 def can_rise(instance, utilities, n, protected):
@@ -181,3 +184,15 @@ def test_the_first_round_knows_nothing():
     assert first.at_most.all()
     assert not first.closed.any()
     assert not first.exactly.any()
+
+
+def test_an_arc_that_is_a_little_dear_is_closed_where_it_would_take_from_the_others(monkeypatch):
+    """Its reduced cost is 4e-8 of the level: left open, it makes the full row that is left out overflow by 2e-7."""
+    instance, answers = generators.sparse(351, 312, 2, 329178, part=0.02), []
+    monkeypatch.setattr(rounds, "_taken", lambda *a: answers.append(TAKEN(*a)) or answers[-1])
+    assert solve(instance, "lmmf", "interior-point").residual <= 1e-3 * RESIDUAL
+    again = [later < first for first, later in pairwise(answers) if first > rounds.DRIFT]
+    assert again
+    assert all(again)
+    monkeypatch.setattr(rounds, "NOISE", rounds.NOISE[:1])
+    assert solve(instance, "lmmf", "interior-point").residual > 1e-3
