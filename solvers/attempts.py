@@ -114,6 +114,8 @@ def best_attempt(
             return allocation
         if allocation.termination == "time_limit" and is_large(request.instance):
             queue.prefer_anytime()
+        if allocation.termination == "inaccurate" and request.mechanism.linear and not is_large(request.instance):
+            queue.postpone_first_order()
     return best
 
 
@@ -149,6 +151,11 @@ class _Queue:
         chosen = [method for method in rest if method.anytime] or rest
         self._next, self._rest = [], iter(chosen)
 
+    def postpone_first_order(self) -> None:
+        """Where another method was inaccurate they are too, after many iterations: rational arithmetic takes less on few arcs."""
+        rest = [*self._next, *self._rest]
+        self._next, self._rest = [], iter(sorted(rest, key=lambda method: method.kind == "first-order"))
+
 
 def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocation) -> bool:
     """Whether there is no allocation: models with a residual of their own always have one, and first-order methods only guess."""
@@ -156,8 +163,12 @@ def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocat
 
 
 def meets(allocation: Allocation, promised: float) -> bool:
-    """Whether it claims success, and the residual, where it is judged, is what was promised."""
-    return allocation.claims_success and (bool(allocation.not_judged) or allocation.residual <= promised)
+    """Whether it claims success, and the residual, where it is judged, is what was promised; the rational answer is the answer.
+
+    What rounding the rational answer leaves is all that numbers in double precision can say.
+    """
+    proved = bool(allocation.not_judged) or allocation.x_exact is not None
+    return allocation.claims_success and (proved or allocation.residual <= promised)
 
 
 def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:

@@ -60,7 +60,7 @@ def solve(
     instance : the problem
     mechanism : id or alias, see `fairalloc list`, or a mechanism of your own
     method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (solvers/own.py);
-        None takes the fastest available one whose residual meets the accuracy, else the best found
+        None takes the fastest available one whose residual meets the accuracy or whose answer is rational, else the best found
     accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it. Of
         nb and fds the residual is a duality gap, which is of second order: tasks are off by about its square root
     time_limit : seconds for the whole call, judging included; None = no limit. The clock starts when the packages of the first

@@ -25,7 +25,8 @@ from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs, monopoly
-from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers import METHODS, attempts, methods_for, solve
+from fairalloc.solvers.attempts import meets
 from fairalloc.solvers.exact import simplex
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
@@ -35,6 +36,7 @@ COMPUTED = [name for name, item in MECHANISMS.items() if METHODS["exact"].comput
 PUBLISHED = [(item, name) for item in EXAMPLES for name in item.answers if name in COMPUTED]
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "finite", "planted", "badly_scaled"]
 WANG = example("wang-fig2").instance
+ATTEMPT = attempts._attempt
 
 STUCK_AT_A_LIMIT = Instance([[1, 0], [1, 0], [0, 1]], [[30, 10]], max_tasks=[20, None, None], weights=[1, 1, 3])
 """In round 1, at the level of user 3, a vertex may give user 1 all its 20 tasks; user 2 would then be left with 10 of the 30."""
@@ -510,3 +512,21 @@ def test_no_rational_equations_after_the_time_is_over(monkeypatch):
     monkeypatch.setattr("fairalloc.solvers.exact.exact.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
     allocation = solve(generators.generic(60, 20, 4), "ps-dsf", "exact", time_limit=1e-2)
     assert allocation.termination == "time_limit"
+
+
+def test_the_rational_answer_is_taken_where_its_rounding_has_no_more_digits():
+    """Tasks of 56 users span eight orders of magnitude: what one may have changes by 1e9 times the rounding of another's."""
+    answer = solve(generators.badly_scaled(56, 22, 1, 175148), "lmmf", "exact")
+    assert RESIDUAL < answer.residual < 1e-4
+    assert meets(answer, RESIDUAL)
+    assert not meets(replace(answer, x_exact=None), RESIDUAL)
+
+
+def test_first_order_methods_are_asked_last_where_others_were_inaccurate(monkeypatch):
+    """SCS takes half a minute here to say that there is no allocation."""
+    asked = []
+    monkeypatch.setattr(attempts, "_attempt", lambda request, method: asked.append(method.id) or ATTEMPT(request, method))
+    answer = solve(generators.badly_scaled(56, 22, 1, 175148), "lmmf")
+    assert answer.method == asked[-1] == "exact"
+    assert "interior-point" in asked
+    assert not {"cvxpy:scs", "pdhg"} & set(asked)
