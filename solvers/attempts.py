@@ -147,14 +147,17 @@ class _Queue:
 
     def prefer_anytime(self) -> None:
         """Go on with methods that have a point at any time, if there are some: what else needs as long as the last one did."""
-        rest = [*self._next, *self._rest]
-        chosen = [method for method in rest if method.anytime] or rest
-        self._next, self._rest = [], iter(chosen)
+        rest = self._taken_out()
+        self._rest = iter([method for method in rest if method.anytime] or rest)
 
     def postpone_first_order(self) -> None:
         """Where another method was inaccurate they are too, after many iterations: rational arithmetic takes less on few arcs."""
-        rest = [*self._next, *self._rest]
-        self._next, self._rest = [], iter(sorted(rest, key=lambda method: method.kind == "first-order"))
+        self._rest = iter(sorted(self._taken_out(), key=lambda method: method.kind == "first-order"))
+
+    def _taken_out(self) -> list[Method]:
+        """All that are left."""
+        rest, self._next = [*self._next, *self._rest], []
+        return rest
 
 
 def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocation) -> bool:
@@ -167,8 +170,8 @@ def meets(allocation: Allocation, promised: float) -> bool:
 
     What rounding the rational answer leaves is all that numbers in double precision can say.
     """
-    proved = bool(allocation.not_judged) or allocation.x_exact is not None
-    return allocation.claims_success and (proved or allocation.residual <= promised)
+    unmeasured = bool(allocation.not_judged) or allocation.x_exact is not None
+    return allocation.claims_success and (unmeasured or allocation.residual <= promised)
 
 
 def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:

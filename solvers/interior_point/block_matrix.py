@@ -1,6 +1,6 @@
 """Sparse matrices of blocks, SciPy's BSR: R x R for each pair of servers that have a user in common, or 1 x R for each arc.
 
-Their products take a third of what those of single numbers take, and a third of that again where they are cut.
+Products take a third of the time that they take with single numbers, and so does leaving out rows and columns.
 """
 
 from typing import Any
@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.dense_factor import Dense
 
-__all__ = ["dense", "of_blocks", "rows_of", "separated"]
+__all__ = ["dense", "of_blocks", "on_the_diagonal", "put_on_the_diagonal", "rows_of", "separated"]
 
 
 def of_blocks(blocks: Floats, row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int]) -> sp.bsr_array:
@@ -27,6 +28,12 @@ def of_blocks(blocks: Floats, row: NDArray[np.intp], column: NDArray[np.intp], s
     return sp.bsr_array((blocks, column, ends), shape=(shape[0] * blocks.shape[1], shape[1] * blocks.shape[2]))
 
 
+def on_the_diagonal(blocks: Floats) -> sp.bsr_array:
+    """(rows R, rows R) with the blocks (rows, R, R) on the diagonal and 0 elsewhere."""
+    here = np.arange(len(blocks))
+    return of_blocks(blocks, here, here, (len(here), len(here)))
+
+
 def rows_of(matrix: sp.bsr_array) -> NDArray[np.intp]:
     """(blocks,) the row of blocks in which each block is."""
     return np.repeat(np.arange(len(matrix.indptr) - 1), np.diff(matrix.indptr))
@@ -40,16 +47,22 @@ def separated(matrix: sp.bsr_array) -> tuple[Floats, sp.bsr_array]:
     return diagonal, of_blocks(matrix.data[apart], row[apart], column[apart], (count, count))
 
 
-def dense(diagonal: Floats, apart: sp.bsr_array, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """The symmetric matrix in the order of LAPACK.
+def dense(matrix: sp.bsr_array, kind: type[np.floating[Any]]) -> Dense:
+    """A symmetric matrix of R x R blocks in the order of LAPACK.
 
     Parameters
     ----------
-    diagonal, apart : its blocks on the diagonal (rows, R, R), and the others
+    matrix : (rows R, rows R)
     kind : the precision
     """
-    count, R, _ = diagonal.shape
-    result, here = np.zeros((count, R, count, R), kind), np.arange(count)
-    result[rows_of(apart), :, apart.indices, :] = apart.data
-    result[here, :, here, :] = diagonal
+    count, R = len(matrix.indptr) - 1, matrix.blocksize[0]
+    result = np.zeros((count, R, count, R), kind)
+    result[rows_of(matrix), :, matrix.indices, :] = matrix.data
     return result.reshape(count * R, -1).T  # symmetric, so that its order costs nothing
+
+
+def put_on_the_diagonal(matrix: Dense, blocks: Floats) -> None:
+    """Write the blocks (rows, R, R) into a matrix in the order of LAPACK."""
+    count, R, _ = blocks.shape
+    here = np.arange(count)
+    matrix.T.reshape(count, R, count, R)[here, :, here, :] = blocks

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.models.instance import Instance
+from fairalloc.models.instance import Arcs, Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.block_matrix import of_blocks
 
@@ -202,14 +202,15 @@ class ArcLoads(ArcsOfUsers):
     Parameters
     ----------
     loads : (A, R)
-    user, server : (A,)
-    users, servers : N, K
+    arcs : with the users and servers, and `owner`
+    servers : K
     """
 
-    def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
+    def __init__(self, loads: Floats, arcs: Arcs, servers: int) -> None:
+        user, server, users = arcs.user, arcs.server, arcs.owner.shape[0]
         self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
         self.count_arcs(user, users)
-        self.owner = sp.csr_array((np.ones(len(user)), np.arange(len(user)), np.append(self.first, len(user))))
+        self.owner = arcs.owner
         order = np.argsort(server, kind="stable")
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
@@ -306,7 +307,7 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     entries = arcs.load.tocoo()
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data
-    return ArcLoads(loads * tasks[arcs.user][:, None], arcs.user, arcs.server, instance.N, instance.K)
+    return ArcLoads(loads * tasks[arcs.user][:, None], arcs, instance.K)
 
 
 def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:

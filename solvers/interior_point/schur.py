@@ -32,7 +32,7 @@ from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.block_matrix import dense, of_blocks, separated
+from fairalloc.solvers.interior_point.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
 from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 from fairalloc.solvers.interior_point.loads import SPARSEST, Loads
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
@@ -179,8 +179,7 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
     blocks = loads.blocks(head.own, head.twins)
     matrix = _coupled(loads, head, np.float32 if head.single else np.float64)
-    here = np.arange(loads.K)
-    matrix.T.reshape(loads.K, loads.R, loads.K, loads.R)[here, :, here, :] = blocks
+    put_on_the_diagonal(matrix, blocks)
     if head.rho:
         syr = get_blas_funcs("syr", (matrix,))
         matrix = syr(0.5 * head.rho, head.along, a=matrix, lower=1, overwrite_a=1)
@@ -195,7 +194,7 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Den
     syrk = get_blas_funcs("syrk", dtype=kind)
     if np.count_nonzero(many) > MANY * loads.N:
         return syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)  # type: ignore[no-any-return]
-    matrix: Dense = dense(*separated(_product(loads, scaled * loads.of_users((~many).astype(float)))), kind)
+    matrix = dense(_product(loads, scaled * loads.of_users((~many).astype(float))), kind)
     if many.any():
         matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
     return matrix
@@ -240,8 +239,8 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
 def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     from scipy.sparse.linalg import splu
 
-    diagonal, here = _guarded(loads.blocks(head.own, head.twins), head, head.guards[-1]), np.arange(loads.K)
-    matrix = sp.csc_array(_apart(loads, head) + of_blocks(diagonal, here, here, (loads.K, loads.K)))
+    diagonal = _guarded(loads.blocks(head.own, head.twins), head, head.guards[-1])
+    matrix = sp.csc_array(_apart(loads, head) + on_the_diagonal(diagonal))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError as error:

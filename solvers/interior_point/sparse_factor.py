@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.block_matrix import dense, of_blocks, rows_of, separated
+from fairalloc.solvers.interior_point.block_matrix import (
+    dense,
+    of_blocks,
+    on_the_diagonal,
+    put_on_the_diagonal,
+    rows_of,
+    separated,
+)
 from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 
 __all__ = ["SparseFactor"]
@@ -95,8 +102,9 @@ class SparseFactor:
     def _factorised(self, diagonal: Floats, apart: sp.bsr_array, single: bool) -> Dense:
         for kind in ([np.float32] if single else []) + [np.float64]:
             syr = get_blas_funcs("syr", dtype=kind)
-            matrix = syr(self.rho, self.a, a=dense(diagonal, apart, kind), lower=1, overwrite_a=1)
-            factor = cholesky(matrix, overwrite=True)
+            matrix = dense(apart, kind)
+            put_on_the_diagonal(matrix, diagonal)
+            factor = cholesky(syr(self.rho, self.a, a=matrix, lower=1, overwrite_a=1), overwrite=True)
             if factor is not None:
                 return factor
         raise np.linalg.LinAlgError
@@ -173,7 +181,7 @@ def _eliminated(
     here, others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
     halves, by_server = _inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
     of, left = chosen[row], ~(chosen[row] | chosen[column])
-    inverse = of_blocks(halves, place[here], place[here], (len(here), len(here)))
+    inverse = on_the_diagonal(halves)
     coupling = of_blocks(halves[place[row[of]]] @ apart.data[of], place[row[of]], place[column[of]], (len(here), len(others)))
     one = Eliminated(here, others, inverse, inverse.T, coupling, coupling.T, inverse @ by_server[here].ravel())
     rest = of_blocks(apart.data[left], place[row[left]], place[column[left]], (len(others), len(others)))

@@ -69,10 +69,9 @@ def solve_rounds(
     x, prices = solver.solve_round(now)  # 2.
     if not rule.several_rounds:
         return x, prices[None]
-    rate = rule.rate(instance)
+    x, rate = feasible(instance, x), rule.rate(instance)
     proofs: list[RoundProof] = []
     while True:
-        x = feasible(instance, x)
         v = rate * (instance.arcs.owner @ x)
         g = max(v[now.active].min(), 1e-300)
         with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
@@ -86,7 +85,7 @@ def solve_rounds(
         if not rest.active.any():
             return x, _layers([*proofs, _proof(proof, now, rest)], prices)
         candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
-        later, x_later, prices, taken = _solved(rule, instance, solver, candidates)
+        later, x_later, prices, taken = _solved(instance, rate, solver, candidates)
         proofs.append(_proof(proof, now, later))
         if taken > rise[rest.active].max():
             return x, _layers(proofs, prices)
@@ -94,20 +93,21 @@ def solve_rounds(
 
 
 def _solved(
-    rule: Leximin, instance: Instance, solver: RoundSolver, candidates: Iterable[Round]
+    instance: Instance, rate: Floats, solver: RoundSolver, candidates: Iterable[Round]
 ) -> tuple[Round, Floats, Floats, float]:
     """The first of some rounds whose answer takes nothing from fixed users, or that which takes least.
 
     Returns
     -------
-    the round, its tasks (A,) and prices (K, R), and the largest part of their level that fixed users lose
+    the round, its tasks (A,), which are feasible, its prices (K, R), and the largest part of their level that fixed users lose
     """
     answers: list[tuple[Round, Floats, Floats, float]] = []
     for now in candidates:
         if answers and now.is_like(answers[-1][0]):
             break
         x, prices = solver.solve_round(now)
-        taken = _taken(now, rule.rate(instance) * (instance.arcs.owner @ feasible(instance, x)))
+        x = feasible(instance, x)
+        taken = _taken(now, rate * (instance.arcs.owner @ x))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
             break

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import EXACT, SINGLE
 
-from fairalloc.solvers.interior_point.block_matrix import dense, of_blocks, rows_of, separated
+from fairalloc.solvers.interior_point.block_matrix import (
+    dense,
+    of_blocks,
+    on_the_diagonal,
+    put_on_the_diagonal,
+    rows_of,
+    separated,
+)
 from fairalloc.solvers.interior_point.dense_factor import cholesky, solved
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
 
@@ -116,8 +123,12 @@ def test_a_matrix_is_its_blocks_on_the_diagonal_and_the_others(kind):
     diagonal, apart = separated(matrix)
     np.testing.assert_array_equal(diagonal, [blocks[1], blocks[2], np.zeros((2, 2)), np.zeros((2, 2))])
     assert len(apart.indices) == 2
-    found = dense(diagonal, apart, kind)
+    found = dense(apart, kind)
+    put_on_the_diagonal(found, diagonal)
     assert found.dtype == kind
     assert found.flags.f_contiguous
     np.testing.assert_array_equal(found, matrix.toarray().astype(kind))
-    assert (found != dense(2.0 * diagonal, apart, kind)).any()
+    np.testing.assert_array_equal(dense(matrix, kind), found)
+    np.testing.assert_array_equal((apart + on_the_diagonal(diagonal)).toarray(), matrix.toarray())
+    put_on_the_diagonal(found, 2.0 * diagonal)
+    assert (found != matrix.toarray().astype(kind)).any()
