@@ -133,8 +133,13 @@ class AlphaFairArrow(Arrow):
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:
-        """In parts of what all users' tasks are worth at the marginal utilities."""
-        return self.options.utility_floor * float(self.split(now.primal)[2] @ self.split(now.dual)[2])
+        """In parts of what all users' tasks are worth at the marginal utilities; small next to what demands differ from tasks.
+
+        Where it was smaller still, x and d of arcs on the boundary left steps no room to close that difference.
+        """
+        t, y = self.split(now.primal)[2], self.split(now.dual)[2]
+        apart = float(np.abs(self.demand(y) / t - 1.0).max())
+        return max(self.options.utility_floor, self.options.lag * apart) * float(t @ y)
 
 
 class AlphaFairSession(Session):

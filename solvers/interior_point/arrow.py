@@ -8,7 +8,8 @@ Both programs have tasks x_a on arcs in the users' units, t_n for the utility of
     x, s, t, r >= 0                                                   d = load^T p - owner^T (y - z) >= 0
 
 1. Compute the residuals of these equations.
-2. Factorise the arrow below at the present point.
+2. Factorise the arrow below at the present point, between the first iterations and the last ones without the arcs that carry
+   and cost too little to matter (reduction.py).
 3. Predictor: the Newton step towards x d = s p = r z = 0 and towards what y and t are to satisfy; for max-min, t y = 0 and
    sum of raised y = 1.
 4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
@@ -42,6 +43,7 @@ c where limits count. One side is eliminated, and the Cholesky factor of the res
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -52,7 +54,8 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.loads import Loads, loads_of
+from fairalloc.solvers.interior_point.loads import Loads, loads_of, restricted
+from fairalloc.solvers.interior_point.reduction import BLOCKED, ENOUGH, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.schur import (
     NEGLIGIBLE,
     Arrowhead,
@@ -319,6 +322,16 @@ class ArrowSystem:
         return PrimalDual(step, dual, g)
 
 
+def parts_of(arcs: int, rows: int, users: int) -> list[slice]:
+    """Where the numbers on arcs, rows, users and limits are in one array of all.
+
+    Parameters
+    ----------
+    arcs, rows, users : how many of each; there is a place for the limit of every user
+    """
+    return [slice(start, end) for start, end in pairwise(np.cumsum([0, arcs, rows, users, users]))]
+
+
 class Arrow(ABC):
     """A program on one instance, in units of its users.
 
@@ -331,6 +344,8 @@ class Arrow(ABC):
     right : (K R,) of the rows;  left_out : those that are no equations
     single : whether systems are in single precision;  loose : whether their factors leave arcs out
     dense_rows : the most rows that the dense part of a factor may have
+    arcs : those that iterations need; None where all are
+    few : the program with these alone; None where they are not few enough
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 
@@ -348,13 +363,14 @@ class Arrow(ABC):
     single: bool
     loose: bool
     dense_rows: int
+    arcs: KeptArcs | None
+    few: "Arrow | None"
 
     def __init__(self, instance: Instance, tasks: Floats) -> None:
         arcs = instance.arcs
         self.instance, self.options, self.tasks = instance, InteriorPointOptions(), tasks
         self.limit = instance.max_tasks / tasks
-        ends = np.cumsum([0, len(arcs), instance.K * instance.R, instance.N, instance.N])
-        self.parts = [slice(start, end) for start, end in pairwise(ends)]
+        self.parts = parts_of(len(arcs), instance.K * instance.R, instance.N)
 
     def compile(self, options: InteriorPointOptions) -> Self:
         """The loads, which side is eliminated, and how large a matrix may be.
@@ -373,7 +389,7 @@ class Arrow(ABC):
         options = self.options
         if self.loose:
             return options.rough_corrections
-        own = 60.0 * len(self.instance.arcs) + 2.0 * len(self.right) ** 2
+        own = 60.0 * len(self.loads) + 2.0 * len(self.right) ** 2
         return int(min(options.corrections, multiplications(self.loads, self.plan) / (options.worthwhile * own)))
 
     @property
@@ -457,6 +473,7 @@ class Arrow(ABC):
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
+        self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -516,6 +533,12 @@ class Arrow(ABC):
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:
         """One iteration: the point, what the equations lack there, and its error."""
+        step = self._step_of_few(now, error)
+        if step is not None:
+            found = self._with_error(now.after(step, *lengths(self.pairs, now, step, self.options.back)))
+            if found[2] <= error:
+                return found
+            self.arcs = self.few = None
         system, affine = self._predicted(now, lack, error)  # 2, 3
         step = self._corrected(system, now, affine)  # 4, 5
         back = self.options.careful if error > self.options.far else self.options.back
@@ -523,6 +546,57 @@ class Arrow(ABC):
         if error <= self.options.far or found[2] <= self.options.worse * error:
             return found
         return self._with_error(now.after(affine, *lengths(self.pairs, now, affine, 0.9)))
+
+    def _step_of_few(self, now: PrimalDual, error: float) -> PrimalDual | None:
+        """The step by constraint reduction (reduction.py); None where too many arcs are needed, or the others shorten it."""
+        (x, *_), (d, _, y, z), arcs = self.split(now.primal), self.split(now.dual), self.arcs
+        if arcs is None:
+            return None
+        if not ENOUGH < error <= self.options.far:
+            arcs.before = d
+            return None
+        if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
+            self.few = self._with_arcs(arcs.where) if arcs.few else None
+        if self.few is None:
+            return None
+        with suppress(np.linalg.LinAlgError):
+            step, ahead = self._reduced(self.few, arcs, now, error)
+            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED:
+                return step
+        self.arcs = self.few = None
+        return None
+
+    def _with_arcs(self, where: NDArray[np.intp]) -> "Arrow":
+        """The same program with some of its arcs (places,)."""
+        few, end = copy(self), self.parts[0].stop
+        few.arcs = few.few = None
+        few.loads, few.parts = restricted(self.loads, where), parts_of(len(where), len(self.right), self.instance.N)
+        few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
+        few.pairs = compact(few.paired)
+        return few
+
+    def _reduced(self, few: "Arrow", arcs: KeptArcs, now: PrimalDual, error: float) -> tuple[PrimalDual, tuple[float, float]]:
+        """Steps 2 to 4 of reduction.py, and how far the arcs that are kept allow to go, primal and dual."""
+        (x, *_), (d, p, y, z), where = self.split(now.primal), self.split(now.dual), arcs.where
+        end, count = len(x), len(where)
+        primal, dual = (np.concatenate([part[where], part[end:]]) for part in (now.primal, now.dual))
+        own = PrimalDual(primal, dual, now.g)
+        mu = float((primal * dual) @ few.central) / float(few.central.sum())
+        others = self.paired[:end] & ~arcs.kept
+        dx = np.where(others, np.minimum(FOLLOWING * mu / np.where(others, d, 1.0), x) - x, 0.0)  # 2
+        then = np.where(others, x + dx, 0.0)
+        u = self.loads.totals(then)
+        few.right, few.level = self.right - self.rows(then), self.level - u
+        few.most = np.where(self.split(self.paired)[3], self.most - u, 0.0)
+        few.single, few.loose = self.single, self.loose
+        system, affine = few._predicted(own, few.residuals(own), error)  # 3
+        self.single, self.loose = few.single, few.loose
+        step = few._corrected(system, own, affine)
+        _, dp, dy, dz = few.split(step.dual)
+        dd = np.where(others, self.reduced(p + dp, y + dy - z - dz) - d, 0.0)  # 4
+        dx[where], dd[where] = step.primal[:count], step.dual[:count]
+        whole = PrimalDual(np.concatenate([dx, step.primal[count:]]), np.concatenate([dd, step.dual[count:]]), step.g)
+        return whole, lengths(few.pairs, own, step)
 
     def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""

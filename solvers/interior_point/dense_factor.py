@@ -18,7 +18,7 @@ Dense: TypeAlias = NDArray[np.floating[Any]]
 
 
 def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
-    """The lower factor; None where the matrix is not positive definite in floating point.
+    """The lower factor, above which the matrix is left; None where the matrix is not positive definite in floating point.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
     overwrite : whether the factor may take its place
     """
     (potrf,) = get_lapack_funcs(("potrf",), dtype=matrix.dtype)
-    factor, failed = potrf(matrix, lower=1, overwrite_a=overwrite)
+    factor, failed = potrf(matrix, lower=1, clean=0, overwrite_a=overwrite)
     return None if failed else factor
 
 

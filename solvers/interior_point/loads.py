@@ -19,11 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.models.instance import Arcs, Instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.block_matrix import of_blocks
 
-__all__ = ["ArcLoads", "GridLoads", "Loads", "MaskedLoads", "loads_of", "twins"]
+__all__ = ["ArcLoads", "GridLoads", "Loads", "MaskedLoads", "loads_of", "restricted", "twins"]
 
 Chosen: TypeAlias = slice | NDArray[np.bool_]
 """All users, or which of them (N,)."""
@@ -202,15 +202,18 @@ class ArcLoads(ArcsOfUsers):
     Parameters
     ----------
     loads : (A, R)
-    arcs : with the users and servers, and `owner`
+    user, server : (A,)
+    owner : (N, A) 1 where an arc is a user's
     servers : K
     """
 
-    def __init__(self, loads: Floats, arcs: Arcs, servers: int) -> None:
-        user, server, users = arcs.user, arcs.server, arcs.owner.shape[0]
+    def __init__(
+        self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], owner: sp.csr_array, servers: int
+    ) -> None:
+        users = owner.shape[0]
         self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
         self.count_arcs(user, users)
-        self.owner = arcs.owner
+        self.owner = owner
         order = np.argsort(server, kind="stable")
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
@@ -307,7 +310,16 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     entries = arcs.load.tocoo()
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data
-    return ArcLoads(loads * tasks[arcs.user][:, None], arcs, instance.K)
+    return ArcLoads(loads * tasks[arcs.user][:, None], arcs.user, arcs.server, arcs.owner, instance.K)
+
+
+def restricted(loads: Loads, kept: NDArray[np.intp]) -> ArcLoads:
+    """The loads of some arcs (kept,), in their order; each user has one of them at least."""
+    user, server = loads.user[kept], loads.server[kept]
+    own = loads.loads[kept] if isinstance(loads, ArcLoads) else loads.demand[user] * loads.inverse[server]
+    ends = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=loads.N))])
+    owner = sp.csr_array((np.ones(len(kept)), np.arange(len(kept)), ends), shape=(loads.N, len(kept)))
+    return ArcLoads(own, user, server, owner, loads.K)
 
 
 def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:

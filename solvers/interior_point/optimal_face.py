@@ -1,7 +1,8 @@
 r"""From a point near the answer of a max-min round to the answer: a projection onto the optimal face (Mehrotra and Ye 1993).
 
 1. Guess, number by number, which of each complementary pair is 0: arcs with d above x (both in parts of what their user has and
-   pays), rows with p above s, users with y above t.
+   pays; of one who pays nothing in parts of the largest y, because then d is 0 on its arcs too), rows with p above s, users with
+   y above t.
 2. Primal: the least change of x, each arc in units of its own x, after which the rows with a price are full and the users with a
    price have exactly the level g.
 3. Dual: the prices of these rows and users for which the open arcs' d is smallest, squared and weighted by x^2.
@@ -23,6 +24,10 @@ __all__ = ["projected"]
 
 IN_DOUBT = 10.0
 """An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
+
+
+IDLE = 1e3
+"""A fixed user pays nothing where its y times its share is less than this times the mean product."""
 
 
 class FaceGuess(NamedTuple):
@@ -66,13 +71,12 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
 def _guess(arrow: Arrow, now: PrimalDual) -> FaceGuess:
     (x, s, t, _), (d, p, y, _) = arrow.split(now.primal), arrow.split(now.dual)
     open_, at_most, active, _ = arrow.split(arrow.paired)
-    u, pays = np.maximum(arrow.loads.totals(x), NEVER**-1), np.abs(y)
-    of = arrow.loads.of_users
-    return FaceGuess(
-        open_ & (IN_DOUBT * x * of(pays) > d * of(u)),
-        at_most & (s * p.max(initial=0.0) > p),
-        active & (t * y.max(initial=0.0) > y * now.g),
-    )
+    u, of = np.maximum(arrow.loads.totals(x), NEVER**-1), arrow.loads.of_users
+    above = active & (t * y.max(initial=0.0) > y * now.g)
+    mu = float((now.primal * now.dual) @ arrow.central) / float(arrow.central.sum())
+    idle = above | (~active & (np.abs(y) * u < IDLE * mu))
+    pays = np.where(idle, y.max(initial=0.0), np.abs(y))
+    return FaceGuess(open_ & (IN_DOUBT * x * of(pays) > d * of(u)), at_most & (s * p.max(initial=0.0) > p), above)
 
 
 def _completed(arrow: Arrow, now: PrimalDual, guess: FaceGuess) -> PrimalDual:

@@ -193,6 +193,18 @@ def test_an_error_that_grows_at_first_is_waited_for():
     assert answer.residual <= PROVED
 
 
+def test_the_gap_waits_for_tasks_that_are_not_what_users_demand():
+    """A gap of 1e-13 with an error of 1e-8 took a hundred iterations more: x and d of the boundary's arcs let no step through."""
+    arrow = AlphaFairArrow(mechanism("nb"), generators.generic(20, 5, 3)).compile(InteriorPointOptions())
+    now = arrow.start(Limits())
+    options, users = InteriorPointOptions(), arrow.parts[2]
+    worth = float(now.primal[users] @ now.dual[users])
+    np.testing.assert_allclose(arrow.floor(now), options.utility_floor * worth, rtol=EXACT)
+    dual = now.dual.copy()
+    dual[users.start] /= 1.0 + 1e-3
+    np.testing.assert_allclose(arrow.floor(replace(now, dual=dual)), options.lag * 1e-3 * worth, rtol=1e-3)
+
+
 def test_a_step_that_leads_away_is_not_taken():
     """With alpha below 1 the corrector may overshoot: the error then grew a million times with each step."""
     rng = np.random.default_rng(8)

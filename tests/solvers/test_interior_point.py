@@ -209,6 +209,37 @@ def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch)
     assert arrow.error(wrong, arrow.residuals(wrong)) > arrow.error(now, lack)
 
 
+def projections(instance, monkeypatch):
+    """The error of each projection in a solve of drfh, and the residual of the answer."""
+    errors, own = [], MaxMinArrow._projected
+
+    def noted(self, now, lack):
+        found = own(self, now, lack)
+        errors.append(found[1])
+        return found
+
+    monkeypatch.setattr(MaxMinArrow, "_projected", noted)
+    return errors, solve(instance, "drfh", "interior-point").residual
+
+
+def test_users_above_the_level_keep_the_arcs_that_they_need(monkeypatch):
+    """They pay nothing, and d vanishes on their arcs as x does not; with half of these closed a round lost its last digits."""
+    errors, residual = projections(generators.racks(159, 97, 1, 47), monkeypatch)
+    assert len(errors) > 8
+    assert max(errors) <= ROUNDING
+    assert residual <= EXACT
+
+
+def test_so_do_fixed_users_that_pay_nothing(monkeypatch):
+    instance = generators.zero_demand(100, 20, 4, 2)
+    errors, _ = projections(instance, monkeypatch)
+    assert len(errors) > 2
+    assert max(errors) <= ROUNDING
+    monkeypatch.setattr(optimal_face, "IDLE", 0.0)
+    wrong, _ = projections(instance, monkeypatch)
+    assert max(wrong) > ROUNDING
+
+
 @pytest.mark.parametrize(("name", "most"), [("drfh", 4), ("nb", 12)])
 def test_after_a_small_change_few_iterations_are_needed(name, most):
     """One user of 200 demands a tenth more."""

@@ -1,0 +1,102 @@
+r"""Constraint reduction: the arcs that an iteration of arrow.py needs, and what the others do (Tits, Absil and Woessner 2006).
+
+Of N K arcs about N + K (R - 1) carry something at the answer. An arc that carries a small part of what its user has, and costs
+more than the user pays, has a small theta = x / d: in the Newton system it changes hardly anything, but each pass over the arcs
+costs as much for it as for the others. So
+
+1. Keep the arcs with  x_a / u_n >= KEPT d_a / y_n, where u_n is what user n has and y_n what it pays; those whose d has fallen to
+   FALLING of what it was an iteration before, as that of an arc in use does, while that of the others tends to a constant (the
+   indicators of El-Bakry, Tapia and Zhang 1994); and of each user the arc with the largest theta.
+2. The others go to  x_a = FOLLOWING mu / d_a,  mu the mean product of the arcs that are kept; what they load then, and add to
+   shares, is taken from the right-hand sides.
+3. The step on the arcs that are kept is that of an arrow which has no others.
+4. The d of the others follows from p, y and z.
+
+So all equations hold as after a Newton step; what is left out is how x_a answers to the change of d_a. An arc whose d falls is
+kept in the next iteration. Where the others shorten the step, as those of many equal answers do, or the error rises, as it does
+where a server has too few arcs left to fix its prices, the iteration is done again with all arcs, and so are those after it.
+
+The arcs are chosen anew where one is needed that was not kept, or half of those kept are not needed. Where they are more than
+WORTHWHILE or GRID of all, nothing is gained, and the iteration takes all.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.loads import ArcLoads, Loads
+
+__all__ = ["BLOCKED", "ENOUGH", "FOLLOWING", "KeptArcs"]
+
+KEPT = 0.1
+"""Arcs are needed from this ratio on of their part of what their user has to their part of what it pays."""
+
+ROOM = 0.3
+"""Where arcs are chosen anew, the ratio is this part of KEPT, so that the choice serves for several iterations."""
+
+FALLING = 0.5
+"""The part of its d an iteration before below which an arc is needed."""
+
+STALE = 0.5
+"""The part of the arcs that are kept of which so few may be needed."""
+
+FOLLOWING = 0.03
+"""The part of mu that the products of the other arcs are to have: about what mu is after the next one or two steps."""
+
+BLOCKED = 0.5
+"""The part of a step on the arcs that are kept which the others must allow."""
+
+WORTHWHILE = 0.7
+"""The part of the arcs of a list up to which fewer are faster."""
+
+GRID = 0.4
+"""The same for grids, whose products are BLAS-3."""
+
+FEWEST = 3000
+"""Arcs from which on choosing is worth its overhead."""
+
+ENOUGH = 1e-8
+"""The error from which on all arcs are kept: the last digits are those of all products."""
+
+
+class KeptArcs:
+    """The choice of step 1 from iteration to iteration.
+
+    Attributes
+    ----------
+    kept : (A,) which arcs are kept, in the first iteration all;  where : their places
+    before : (A,) d of the iteration before; None in the first
+    """
+
+    def __init__(self, loads: Loads) -> None:
+        self.loads = loads
+        self.kept, self.where = np.ones(len(loads), bool), np.arange(len(loads))
+        self.before: Floats | None = None
+
+    @property
+    def few(self) -> bool:
+        """Whether these are so few that the step is faster."""
+        part = WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID
+        return len(self.kept) >= FEWEST and len(self.where) <= part * len(self.kept)
+
+    def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
+        """Step 1; whether the arcs that are kept are others than before.
+
+        Parameters
+        ----------
+        x, d : (A,) the iterate
+        pays : (N,) y
+        open_ : (A,) which arcs may carry something
+        """
+        before, self.before = self.before, d
+        if before is None:
+            return False
+        of = self.loads.of_users
+        has, costs = x * of(pays), KEPT * d * of(self.loads.totals(x))
+        needed = open_ & ((has >= costs) | (d < FALLING * before))
+        if self.kept[needed].all() and np.count_nonzero(needed) >= STALE * len(self.where):
+            return False
+        theta = np.divide(x, d, out=np.full(len(x), -1.0), where=open_)
+        self.kept = needed | (open_ & (has >= ROOM * costs)) | (theta == of(self.loads.most(theta)))
+        self.where = np.flatnonzero(self.kept)
+        return True
