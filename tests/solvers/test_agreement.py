@@ -126,12 +126,13 @@ def test_cheap_tasks_are_no_noise(record_property):
     On these instances Clarabel once gave a user ten million times its tasks: its later rounds left out a full row that somebody
     with very cheap tasks still paid for, and nothing kept that user from more (`face` in formulations/lexicographic/rule.py).
     """
-    silent = Counter(method for seed in range(5, 9) for method in compared("lmmf", generators.badly_scaled(12, 4, 3, seed)))
+    # seed 5 has its peers in tests/formulations/test_mechanisms.py, where PDLP takes half a minute
+    cases = {seed: generators.badly_scaled(12, 4, 3, seed) for seed in range(5, 9)}
+    silent = Counter(method for seed, instance in cases.items() for method in compared("lmmf", instance, peers=seed > 5))
     record_property("silent", dict(silent))
     assert all(METHODS[method].kind != "exact" for method in silent), silent
     for seed in (5, 8):
-        instance = generators.badly_scaled(12, 4, 3, seed)
-        found, exact = solve(instance, "lmmf", "cvxpy:clarabel"), solve(instance, "lmmf", "exact")
+        found, exact = (solve(cases[seed], "lmmf", method) for method in ("cvxpy:clarabel", "exact"))
         np.testing.assert_allclose(found.tasks, exact.tasks, rtol=SHARES)
 
 
