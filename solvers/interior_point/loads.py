@@ -214,14 +214,14 @@ class ArcLoads(ArcsOfUsers):
         self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
         self.count_arcs(user, users)
         self.owner = owner
-        order = np.argsort(server, kind="stable")
+        order = np.argsort(server.astype(np.min_scalar_type(servers)), kind="stable")  # numbers of two bytes are sorted by digits
         ends = np.cumsum([0, *np.bincount(server, minlength=servers)])
         self.by_server = sp.csr_array((np.ones(len(user)), order, ends), shape=(servers, len(user)))
-        self.transposed = sp.csr_array(of_blocks(loads[:, None, :], np.arange(len(user)), server, (len(user), servers)))
+        entries = loads.ravel(), (server[:, None] * self.R + np.arange(self.R)).ravel(), np.arange(0, loads.size + 1, self.R)
+        self.transposed = sp.csr_array(entries, shape=(len(user), servers * self.R))
         self.load = self.transposed.T  # the same numbers; with those of a row together products took twice as long
         place = user * servers + server
         self.twins = twins(place)
-        self.pairs = (loads[:, :, None] * loads[:, None, :]).reshape(len(user), -1)
         self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
 
     def __len__(self) -> int:
@@ -250,10 +250,11 @@ class ArcLoads(ArcsOfUsers):
         weights : (A,)
         twin_weights : (T,) of `twins`
         """
-        weighted = sp.csr_array(
-            (weights[self.by_server.indices], self.by_server.indices, self.by_server.indptr), shape=self.by_server.shape
-        )
-        result: Floats = (weighted @ self.pairs).reshape(self.K, self.R, self.R)
+        result = np.empty((self.K, self.R, self.R))
+        for r in range(self.R):
+            weighted = weights * self.loads[:, r]
+            for q in range(r + 1):
+                result[:, r, q] = result[:, q, r] = self.by_server @ (weighted * self.loads[:, q])
         one, two = self.twins
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * self.loads[two])[:, None, :])
         return result
