@@ -411,6 +411,10 @@ class Arrow(ABC):
         """The parts on arcs, rows, users and limits."""
         return [values[part] for part in self.parts]
 
+    def mu(self, now: PrimalDual) -> float:
+        """The mean of the products that go to mu."""
+        return float((now.primal * now.dual) @ self.central) / float(self.central.sum())
+
     # ---- what the programs differ in --------------------------------------------------------------------------------
 
     @abstractmethod
@@ -533,12 +537,9 @@ class Arrow(ABC):
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:
         """One iteration: the point, what the equations lack there, and its error."""
-        step = self._step_of_few(now, error)
-        if step is not None:
-            found = self._with_error(now.after(step, *lengths(self.pairs, now, step, self.options.back)))
-            if found[2] <= error:
-                return found
-            self.arcs = self.few = None
+        found = self._next_by_few(now, error)
+        if found is not None:
+            return found
         system, affine = self._predicted(now, lack, error)  # 2, 3
         step = self._corrected(system, now, affine)  # 4, 5
         back = self.options.careful if error > self.options.far else self.options.back
@@ -547,8 +548,8 @@ class Arrow(ABC):
             return found
         return self._with_error(now.after(affine, *lengths(self.pairs, now, affine, 0.9)))
 
-    def _step_of_few(self, now: PrimalDual, error: float) -> PrimalDual | None:
-        """The step by constraint reduction (reduction.py); None where too many arcs are needed, or the others shorten it."""
+    def _next_by_few(self, now: PrimalDual, error: float) -> tuple[PrimalDual, Residuals, float] | None:
+        """The same by constraint reduction (reduction.py); None where too many arcs are needed, or it leads nowhere."""
         (x, *_), (d, _, y, z), arcs = self.split(now.primal), self.split(now.dual), self.arcs
         if arcs is None:
             return None
@@ -556,13 +557,14 @@ class Arrow(ABC):
             arcs.before = d
             return None
         if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
-            self.few = self._with_arcs(arcs.where) if arcs.few else None
+            self.few = self._with_arcs(arcs.where) if arcs.are_few else None
         if self.few is None:
             return None
         with suppress(np.linalg.LinAlgError):
             step, ahead = self._reduced(self.few, arcs, now, error)
-            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED:
-                return step
+            found = self._with_error(now.after(step, *lengths(self.pairs, now, step, self.options.back)))
+            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= error:
+                return found
         self.arcs = self.few = None
         return None
 
@@ -581,8 +583,7 @@ class Arrow(ABC):
         end, count = len(x), len(where)
         primal, dual = (np.concatenate([part[where], part[end:]]) for part in (now.primal, now.dual))
         own = PrimalDual(primal, dual, now.g)
-        mu = float((primal * dual) @ few.central) / float(few.central.sum())
-        others = self.paired[:end] & ~arcs.kept
+        others, mu = self.paired[:end] & ~arcs.kept, few.mu(own)
         dx = np.where(others, np.minimum(FOLLOWING * mu / np.where(others, d, 1.0), x) - x, 0.0)  # 2
         then = np.where(others, x + dx, 0.0)
         u = self.loads.totals(then)
@@ -602,7 +603,7 @@ class Arrow(ABC):
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
         options, count, rough = self.options, float(self.central.sum()), self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
-        mu, reached = (float((at.primal * at.dual) @ self.central) / count for at in (now, tried))
+        mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, options.centring), self.floor(now) / count)
 
         def corrector(over: Floats) -> PrimalDual:

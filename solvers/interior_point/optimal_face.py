@@ -73,8 +73,7 @@ def _guess(arrow: Arrow, now: PrimalDual) -> FaceGuess:
     open_, at_most, active, _ = arrow.split(arrow.paired)
     u, of = np.maximum(arrow.loads.totals(x), NEVER**-1), arrow.loads.of_users
     above = active & (t * y.max(initial=0.0) > y * now.g)
-    mu = float((now.primal * now.dual) @ arrow.central) / float(arrow.central.sum())
-    idle = above | (~active & (np.abs(y) * u < IDLE * mu))
+    idle = above | (~active & (np.abs(y) * u < IDLE * arrow.mu(now)))
     pays = np.where(idle, y.max(initial=0.0), np.abs(y))
     return FaceGuess(open_ & (IN_DOUBT * x * of(pays) > d * of(u)), at_most & (s * p.max(initial=0.0) > p), above)
 

@@ -64,20 +64,24 @@ class KeptArcs:
 
     Attributes
     ----------
-    kept : (A,) which arcs are kept, in the first iteration all;  where : their places
+    kept : (A,) which arcs are kept, in the first iteration all
     before : (A,) d of the iteration before; None in the first
     """
 
     def __init__(self, loads: Loads) -> None:
-        self.loads = loads
-        self.kept, self.where = np.ones(len(loads), bool), np.arange(len(loads))
+        self.loads, self.kept = loads, np.ones(len(loads), bool)
         self.before: Floats | None = None
 
     @property
-    def few(self) -> bool:
+    def where(self) -> NDArray[np.intp]:
+        """The places of the arcs that are kept."""
+        return np.flatnonzero(self.kept)
+
+    @property
+    def are_few(self) -> bool:
         """Whether these are so few that the step is faster."""
         part = WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID
-        return len(self.kept) >= FEWEST and len(self.where) <= part * len(self.kept)
+        return len(self.kept) >= FEWEST and int(np.count_nonzero(self.kept)) <= part * len(self.kept)
 
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
         """Step 1; whether the arcs that are kept are others than before.
@@ -94,9 +98,8 @@ class KeptArcs:
         of = self.loads.of_users
         has, costs = x * of(pays), KEPT * d * of(self.loads.totals(x))
         needed = open_ & ((has >= costs) | (d < FALLING * before))
-        if self.kept[needed].all() and np.count_nonzero(needed) >= STALE * len(self.where):
+        if self.kept[needed].all() and np.count_nonzero(needed) >= STALE * np.count_nonzero(self.kept):
             return False
         theta = np.divide(x, d, out=np.full(len(x), -1.0), where=open_)
         self.kept = needed | (open_ & (has >= ROOM * costs)) | (theta == of(self.loads.most(theta)))
-        self.where = np.flatnonzero(self.kept)
         return True

@@ -93,6 +93,12 @@ def test_arcs_are_kept_that_carry_much_or_fall_and_one_of_each_user():
     assert roomy.kept[1]
 
 
+def reduce_small_ones(monkeypatch, fewest=100):
+    """Steps are reduced from so many arcs on, and where nine tenths of a grid are kept."""
+    monkeypatch.setattr(reduction, "FEWEST", fewest)
+    monkeypatch.setattr(reduction, "GRID", 0.9)
+
+
 def reduced_steps(monkeypatch, name, instance, fewest=100):
     """(arrow, iterate, step, lengths on the kept arcs) of each reduced step of a solve."""
     steps, reduced = [], Arrow._reduced
@@ -103,8 +109,7 @@ def reduced_steps(monkeypatch, name, instance, fewest=100):
         return step, ahead
 
     monkeypatch.setattr(Arrow, "_reduced", noted)
-    monkeypatch.setattr(reduction, "FEWEST", fewest)
-    monkeypatch.setattr(reduction, "GRID", 0.9)
+    reduce_small_ones(monkeypatch, fewest)
     allocation = solve(instance, name, METHOD)
     monkeypatch.undo()
     return steps, allocation
@@ -179,8 +184,7 @@ def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
 
     monkeypatch.setattr(Arrow, "_reduced", reversed_step)
     monkeypatch.setattr(Arrow, "_next", noted)
-    monkeypatch.setattr(reduction, "FEWEST", 100)
-    monkeypatch.setattr(reduction, "GRID", 0.9)
+    reduce_small_ones(monkeypatch)
     found = solve(generators.heavy_tailed(150, 60, 3, 1), "drfh", METHOD)
     assert len(errors) == 1
     assert found.residual <= 1e-2 * RESIDUAL
@@ -199,7 +203,6 @@ def test_a_system_without_a_factor_is_solved_with_all_arcs(monkeypatch):
     scaled, _ = item.canonical(item.domain(generators.heavy_tailed(150, 60, 3, 1)))
     whole = MaxMinArrow(item.rate(scaled), scaled).compile(InteriorPointOptions())
     monkeypatch.setattr(Arrow, "_predicted", fails)
-    monkeypatch.setattr(reduction, "FEWEST", 100)
-    monkeypatch.setattr(reduction, "GRID", 0.9)
+    reduce_small_ones(monkeypatch)
     assert whole.solve(Round.first(scaled), Limits()).error <= InteriorPointOptions.enough
     assert sum(arcs < len(whole.loads) for arcs in asked) == 1
