@@ -238,13 +238,14 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
 
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
-    """What is claimed is what the answer proves, whatever its solver calls it."""
+    """What is claimed is what the answer proves, whatever its solver calls it, where no capacity or limit is exceeded by more."""
+    beyond = allocation.residuals["feasibility"]
     if allocation.termination not in ("optimal", "inaccurate") or np.isnan(proved):
         return allocation
-    if proved > promise:
+    if max(proved, beyond) > promise:
+        reason = f"proves no more than a residual of {proved:.1e}" if proved > promise else f"is infeasible by {beyond:.1e}"
         known = allocation.message if allocation.termination == "inaccurate" else ""
-        sentence = known or f"its answer proves no more than a residual of {proved:.1e}"
-        return replace(allocation, termination="inaccurate", message=sentence)
+        return replace(allocation, termination="inaccurate", message=known or f"its answer {reason}")
     if allocation.termination == "inaccurate":
         sentence = f"called inaccurate, but its answer proves a residual of {proved:.1e}"
         return replace(allocation, termination="optimal", message=sentence)

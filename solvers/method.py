@@ -37,8 +37,10 @@ from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promi
 from fairalloc.solvers.silence import captured
 from fairalloc.solvers.start import scaled_down
 
-__all__ = ["Answer", "Limits", "Method", "Session", "Stopped"]
+__all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped"]
 
+UNFOUNDED = "its solver calls a program infeasible, but all of this mechanism have a point"
+"""Said where the mechanism has a residual of its own: such mechanisms are defined on every instance of their domain."""
 
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
@@ -410,6 +412,8 @@ class Method(ABC):
         if termination not in ("optimal", "inaccurate"):
             prices = session.last_prices if prices is None else prices
             point, message = _last_point(instance, point, message)
+        if termination == "infeasible" and mechanism.has_residual:
+            termination, message = "inaccurate", "; ".join(filter(None, (UNFOUNDED, message)))
         trace, log = tuple(session.trace), tuple(session.log)
         return Answer(
             point,

@@ -139,9 +139,8 @@ def test_cheap_tasks_are_no_noise(record_property):
 def test_a_method_whose_prices_prove_too_little_does_not_claim():
     """Ipopt's prices are off by 1e-10, and one user's tasks cost 1e-8 of what another's cost: it cannot know and says so.
 
-    The instance has more arcs than are judged in rationals.
+    The instances have more arcs than are judged in rationals. By rounding, a later round is infeasible to Ipopt in some of them.
     """
-    allocation = solve(generators.badly_scaled(60, 4, 3, 5), "lmmf", "pyomo:ipopt")
-    assert not allocation.claims_success
-    assert allocation.termination == "inaccurate"
-    assert allocation.message.startswith("its answer proves no more than a residual of ")
+    answers = [solve(generators.badly_scaled(60, 4, 3, seed), "lmmf", "pyomo:ipopt") for seed in (5, 8, 9, 10)]
+    assert {answer.termination for answer in answers} == {"inaccurate"}
+    assert any(answer.message.startswith("its answer proves no more than a residual of ") for answer in answers)

@@ -28,7 +28,7 @@ from fairalloc.solvers.backends.pyomo import CasadiProgram
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.lexicographic.reference import reference_allocation
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import UNFOUNDED, Limits, Method, Session, Stopped
 from fairalloc.solvers.options import Judging
 from fairalloc.solvers.start import equal_partition
 
@@ -294,6 +294,34 @@ def test_a_last_point_that_is_infeasible_is_scaled_down_and_said_to_be():
     allocation = best_attempt(Request(DRFH, WANG, Limits()), [Double(stops)])
     assert allocation.residuals["feasibility"] <= RESIDUAL
     assert allocation.message == "its last point was infeasible and is scaled down"
+
+
+@pytest.mark.parametrize("name", ["nb", "drfh", "fds"])
+@pytest.mark.parametrize("termination", ["optimal", "inaccurate"])
+def test_nobody_claims_tasks_that_do_not_fit(name, termination):
+    """Their prices prove them better than the best, which is no wonder."""
+    item, answer = mechanism(name).configure(), solve(WANG, name, "interior-point")
+    fits, exceeds = (
+        judged(item, replace(answer, x=factor * answer.x, termination=termination, message=""), Limits())
+        for factor in (1.0, 1.0 + 5e-6)
+    )
+    assert fits.claims_success
+    assert not exceeds.claims_success
+    assert exceeds.residuals["feasibility"] == pytest.approx(5e-6)
+    assert exceeds.message == "its answer is infeasible by 5.0e-06"
+
+
+def test_a_solver_that_finds_no_point_where_there_is_one_is_inaccurate():
+    """Drfh has an allocation on every instance; of an edit only its solver can say."""
+
+    def gives_up(session):
+        session.x = equal_partition(session.instance)
+        raise Stopped("infeasible")
+
+    edited = DRFH.edited("same", cvxpy=lambda problem, _: problem)
+    answers = [best_attempt(Request(item, WANG, Limits()), [Double(gives_up)]) for item in (DRFH, edited)]
+    assert [answer.termination for answer in answers] == ["inaccurate", "infeasible"]
+    assert [answer.message for answer in answers] == [UNFOUNDED, ""]
 
 
 def test_after_a_method_ran_out_of_time_those_with_a_point_at_any_time_come_next(monkeypatch):
