@@ -379,7 +379,7 @@ class Arrow(ABC):
         ----------
         options : with `max_rows`
         """
-        self.loads = loads_of(self.instance, self.tasks)
+        self.options, self.loads = options, loads_of(self.instance, self.tasks)
         self.plan, self.dense_rows = plan_for(self.instance, options.max_rows), most_rows(self.instance, options.max_rows)
         return self
 
@@ -456,8 +456,8 @@ class Arrow(ABC):
         x, p : a start of one's own, strictly inside
         """
         if limits.start is None:
-            return x, p, 0.1
-        apart = limits.own(InteriorPointOptions).apart
+            return x, p, self.options.inside
+        apart = self.options.apart
         tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
         prices = p if limits.start_prices is None else np.maximum(limits.start_prices, 0.0).ravel()
         prices = prices if prices.any() else p

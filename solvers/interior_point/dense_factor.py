@@ -4,6 +4,7 @@ LAPACK's `potrs` is made for many right-hand sides. For one, two triangular solv
 rows in double precision and a seventh in single precision.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,9 +13,10 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Dense", "cholesky", "solved"]
+__all__ = ["Dense", "Precision", "bordered", "cholesky", "solved"]
 
 Dense: TypeAlias = NDArray[np.floating[Any]]
+Precision: TypeAlias = type[np.floating[Any]]
 
 
 def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
@@ -36,3 +38,24 @@ def solved(factor: Dense, right: Floats) -> Floats:
     half = trsv(factor, right.astype(factor.dtype), lower=1, overwrite_x=1)
     result: Floats = trsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(float, copy=False)
     return result
+
+
+def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single: bool) -> Dense:
+    """The lower factor of a matrix to which rho a a^T is added.
+
+    Parameters
+    ----------
+    matrix : (n, n) symmetric, anew for each precision, and overwritten
+    a, rho : (n,) and a number
+    single : whether single precision is tried first
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError : it is not positive definite in floating point
+    """
+    for kind in ([np.float32] if single else []) + [np.float64]:
+        syr = get_blas_funcs("syr", dtype=kind)
+        factor = cholesky(syr(rho, a, a=matrix(kind), lower=1, overwrite_a=1), overwrite=True)
+        if factor is not None:
+            return factor
+    raise np.linalg.LinAlgError

@@ -48,6 +48,7 @@ class InteriorPointOptions(AlgorithmOptions):
     couples : the part of the gap that a coupling may have which it leaves out
     lacking : what rows may lack after a step with it, as a part of the error
     rough_corrections : the most correctors after Mehrotra's with such a factor
+    inside : how much less than their cheapest arc costs users pay at a start of one's own, relative
     apart : the part of a start of one's own that is mixed into a warm start, which has numbers that are 0
     away : the part of a start of one's own that is mixed into the tasks of the round before
     moves : how often tasks are moved towards servers with little load before the first iteration
@@ -91,6 +92,7 @@ class InteriorPointOptions(AlgorithmOptions):
     couples: float = 0.2
     lacking: float = 3e-2
     rough_corrections: int = 5
+    inside: float = 0.2
     apart: float = 1e-3
     away: float = 0.1
     moves: int = 6

@@ -29,7 +29,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.arrow import Arrow, Result
-from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
+from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.method import Limits
 
@@ -104,14 +104,14 @@ class MaxMinArrow(Arrow):
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
         x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
-        p, apart = np.where(self.left_out, 0.0, 1.0 / len(self.right)), 0.1
+        p = np.where(self.left_out, 0.0, 1.0 / len(self.right))
         if round.on_face:
-            away, apart = limits.own(InteriorPointOptions).away, 0.5
+            away, apart = self.options.away, 0.5
             x = np.where(round.closed, 0.0, (1.0 - away) * self.before + away * x)
         else:
             x, p, apart = self.near(limits, *self.spread(x))
         u = self.loads.totals(x)
-        g = (0.5 if apart == 0.1 else 1.0 - apart) * float(u[round.active].min())
+        g = (1.0 - apart) * float(u[round.active].min())
         y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
         p, y = p / (y @ self.raised), y / (y @ self.raised)
         z = np.where(self.split(self.paired)[3], 0.1 * apart / users, 0.0)

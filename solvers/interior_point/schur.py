@@ -36,6 +36,7 @@ from fairalloc.solvers.interior_point.block_matrix import dense, on_the_diagonal
 from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
 from fairalloc.solvers.interior_point.loads import SPARSEST, Loads
 from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
+from fairalloc.solvers.interior_point.split_users import SplitUsersFactor
 
 __all__ = ["NEGLIGIBLE", "Arrowhead", "Plan", "factorised", "most_rows", "multiplications", "plan_for", "scattered"]
 
@@ -61,6 +62,12 @@ MANY = 0.7
 NEGLIGIBLE = 1e-15
 """Arcs with a smaller part of what their user's arcs have together couple nothing in double precision; near the answer these are
 nearly all arcs, and the product is then sparse. In single precision none is left out: with 1e-9 nb took twice the iterations."""
+
+STAY = 0.8
+"""How many users may have several arcs that count, as a part of the rows, where they stay unknowns of a preconditioner."""
+
+PAIRS = 1.2
+"""The mean number of pairs of their servers from which on they do: once it is eliminated, a user leaves a block for each pair."""
 
 ROUGH = 2e-6
 """Where arcs with a larger part are left out, single precision is good enough for the dense part of a sparse factor; with smaller
@@ -228,11 +235,22 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    apart, blocks = _apart(loads, head), loads.blocks(head.own, head.twins)
+    scaled, counts = _scaled(loads, head)
+    single = head.negligible > ROUGH
+    if head.negligible > NEGLIGIBLE and _stay(counts[counts > 1], len(head.s)):
+        one, two = loads.twins
+        coupling, blocks = (
+            loads.sparse_coupling(scaled),
+            loads.blocks(head.own + scaled**2, head.twins + scaled[one] * scaled[two]),
+        )
+        factor: Callable[..., SparseFactor | SplitUsersFactor] = SplitUsersFactor
+    else:
+        coupling, blocks = _apart(loads, scaled), loads.blocks(head.own, head.twins)
+        factor = SparseFactor
+    _check_finite(coupling, head)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
-            diagonal, single = _guarded(blocks, head, guard), head.negligible > ROUGH
-            return SparseFactor(diagonal, apart, head.along, 0.5 * head.rho, head.most, single).solve
+            return factor(_guarded(blocks, head, guard), coupling, head.along, 0.5 * head.rho, head.most, single).solve
     raise np.linalg.LinAlgError
 
 
@@ -240,7 +258,9 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     from scipy.sparse.linalg import splu
 
     diagonal = _guarded(loads.blocks(head.own, head.twins), head, head.guards[-1])
-    matrix = sp.csc_array(_apart(loads, head) + on_the_diagonal(diagonal))
+    apart = _apart(loads, _scaled(loads, head)[0])
+    _check_finite(apart, head)
+    matrix = sp.csc_array(apart + on_the_diagonal(diagonal))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError as error:
@@ -248,12 +268,20 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     return factor.solve  # type: ignore[no-any-return]
 
 
-def _apart(loads: Loads, head: Arrowhead) -> sp.bsr_array:
-    """(K R, K R) the blocks of pairs of servers; LinAlgError for nan, with which SuperLU would write beyond its memory."""
-    apart = separated(_product(loads, _scaled(loads, head)[0]))[1]
-    if not (np.isfinite(apart.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
+def _stay(several: NDArray[np.intp], rows: int) -> bool:
+    """Whether the users with so many arcs that count, each several, stay unknowns (split_users.py)."""
+    return len(several) <= STAY * rows and _pairs(several) - int(several.sum()) > 2.0 * PAIRS * len(several)
+
+
+def _apart(loads: Loads, scaled: Floats) -> sp.bsr_array:
+    """(K R, K R) the blocks of pairs of servers from the weights of the coupling (A,)."""
+    return separated(_product(loads, scaled))[1]
+
+
+def _check_finite(matrix: sp.bsr_array, head: Arrowhead) -> None:
+    """LinAlgError for nan, with which SuperLU would write beyond its memory."""
+    if not (np.isfinite(matrix.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
         raise np.linalg.LinAlgError
-    return apart
 
 
 def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.block_matrix import (
@@ -31,9 +30,10 @@ from fairalloc.solvers.interior_point.block_matrix import (
     rows_of,
     separated,
 )
-from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
+from fairalloc.solvers.interior_point.dense_factor import Dense, Precision, bordered, solved
+from fairalloc.solvers.interior_point.independent import independent
 
-__all__ = ["SparseFactor"]
+__all__ = ["Eliminated", "SparseFactor", "inverted", "sound"]
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
@@ -87,8 +87,8 @@ class SparseFactor:
         self.R = diagonal.shape[1]
         scale = np.sqrt(np.maximum(np.diagonal(diagonal, axis1=1, axis2=2), TINY))
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
-            chosen = _independent(apart)  # 1
-            chosen[chosen] = _sound(diagonal[chosen], scale[chosen])
+            chosen = independent(apart, FEWEST, TURNS)  # 1
+            chosen[chosen] = sound(diagonal[chosen], scale[chosen])
             if chosen.sum() < WORTHWHILE * len(chosen) and (len(a) <= most or not chosen.any()):
                 break
             eliminated, diagonal, apart, a = _eliminated(diagonal, apart, a, chosen)  # 2
@@ -97,17 +97,9 @@ class SparseFactor:
         if len(a) > most:
             raise np.linalg.LinAlgError
         self.a, self.rho = a, 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
-        self.rest = self._factorised(diagonal, apart, single) if len(a) else None  # 3
-
-    def _factorised(self, diagonal: Floats, apart: sp.bsr_array, single: bool) -> Dense:
-        for kind in ([np.float32] if single else []) + [np.float64]:
-            syr = get_blas_funcs("syr", dtype=kind)
-            matrix = dense(apart, kind)
-            put_on_the_diagonal(matrix, diagonal)
-            factor = cholesky(syr(self.rho, self.a, a=matrix, lower=1, overwrite_a=1), overwrite=True)
-            if factor is not None:
-                return factor
-        raise np.linalg.LinAlgError
+        self.rest: Dense | None = None
+        if len(a):
+            self.rest = bordered(lambda kind: _dense(diagonal, apart, kind), self.a, self.rho, single)  # 3
 
     def solve(self, right: Floats) -> Floats:
         """The solution for a right-hand side (K R,)."""
@@ -127,25 +119,14 @@ class SparseFactor:
         return solution
 
 
-def _independent(apart: sp.bsr_array) -> NDArray[np.bool_]:
-    """(servers,) those with fewer blocks than each server they share one with, and the same once more where these share none.
-
-    Ties are broken by a fixed random order. The servers with the most blocks wait, because what they leave is dense.
-    """
-    row, column, counts = rows_of(apart), apart.indices, np.diff(apart.indptr)
-    order = counts + np.random.default_rng(0).random(len(counts))
-    order[counts > np.sort(counts)[int(FEWEST * len(counts))]] = np.inf
-    coupled, chosen = np.flatnonzero(counts), np.zeros(len(counts), bool)
-    for _ in range(TURNS):
-        least = np.full(len(counts), np.inf)
-        least[coupled] = np.minimum.reduceat(order[column], apart.indptr[coupled]) if len(coupled) else np.inf
-        chosen |= order < least
-        order[chosen] = np.inf
-        order[column[chosen[row]]] = np.inf
-    return chosen
+def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
+    """(servers R, servers R) in the order of LAPACK."""
+    matrix = dense(apart, kind)
+    put_on_the_diagonal(matrix, diagonal)
+    return matrix
 
 
-def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
+def sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
     """(servers,) whose block has a factor with all digits; the others wait until what is added has made theirs regular.
 
     Parameters
@@ -157,7 +138,7 @@ def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
     return np.asarray(least > SOUND)
 
 
-def _inverted(halves: NDArray[np.floating[Any]]) -> Floats:
+def inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     """The inverses of lower triangular blocks, row by row: each number has its digits, also beside rows that are left out."""
     result: Floats = np.zeros(halves.shape)
     for row in range(halves.shape[1]):
@@ -179,7 +160,7 @@ def _eliminated(
     """
     row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
     here, others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
-    halves, by_server = _inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
+    halves, by_server = inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
     of, left = chosen[row], ~(chosen[row] | chosen[column])
     inverse = on_the_diagonal(halves)
     coupling = of_blocks(halves[place[row[of]]] @ apart.data[of], place[row[of]], place[column[of]], (len(here), len(others)))

@@ -210,7 +210,7 @@ def test_a_step_that_leads_away_is_not_taken():
     rng = np.random.default_rng(8)
     rng.integers(2, 30), rng.integers(1, 5)
     instance = Instance(rng.uniform(0.01, 1, (22, 2)), rng.uniform(1, 20, (1, 2)), weights=rng.uniform(0.1, 5, 22))
-    options = ({"worse": worse, "patience": 5} for worse in (np.inf, 10.0))
+    options = ({"worse": worse, "patience": 5, "inside": 0.1} for worse in (np.inf, 10.0))
     taken, answer = (solve(instance, "fds", "interior-point", alpha=0.3, options=values) for values in options)
     assert not taken.claims_success
     assert answer.claims_success
