@@ -39,8 +39,8 @@ from fairalloc.solvers.start import scaled_down
 
 __all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped"]
 
-UNFOUNDED = "its solver calls a program infeasible, but all of this mechanism have a point"
-"""Said where the mechanism has a residual of its own: such mechanisms are defined on every instance of their domain."""
+UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
+"""Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
 
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""

@@ -16,7 +16,8 @@ with the largest guard and without the term of rank one, which later rounds end 
 **A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
 the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. What is left out
 is no more than the part, relative to these blocks, so that a part of the order of the error serves: 5 to 15 steps of conjugate
-gradients where the diagonal blocks alone take hundreds.
+gradients where the diagonal blocks alone take hundreds. Users with several of the arcs that are left stay unknowns where that
+leaves fewer rows (split_users.py).
 """
 
 from collections.abc import Callable
@@ -239,10 +240,8 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
     single = head.negligible > ROUGH
     if head.negligible > NEGLIGIBLE and _stay(counts[counts > 1], len(head.s)):
         one, two = loads.twins
-        coupling, blocks = (
-            loads.sparse_coupling(scaled),
-            loads.blocks(head.own + scaled**2, head.twins + scaled[one] * scaled[two]),
-        )
+        blocks = loads.blocks(head.own + scaled**2, head.twins + scaled[one] * scaled[two])
+        coupling = loads.sparse_coupling(scaled)
         factor: Callable[..., SparseFactor | SplitUsersFactor] = SplitUsersFactor
     else:
         coupling, blocks = _apart(loads, scaled), loads.blocks(head.own, head.twins)
@@ -279,7 +278,7 @@ def _apart(loads: Loads, scaled: Floats) -> sp.bsr_array:
 
 
 def _check_finite(matrix: sp.bsr_array, head: Arrowhead) -> None:
-    """LinAlgError for nan, with which SuperLU would write beyond its memory."""
+    """Raise LinAlgError where a number of the system is nan or inf: SuperLU would write beyond its memory."""
     if not (np.isfinite(matrix.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
         raise np.linalg.LinAlgError
 
