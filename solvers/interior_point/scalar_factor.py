@@ -39,7 +39,7 @@ SOUND = 1e-6
 """The part of the diagonal at first that a pivot is at least; other unknowns wait for the dense rest."""
 
 
-class Eliminated(NamedTuple):
+class EliminatedScalars(NamedTuple):
     """One pass of steps 1 and 2: the unknowns E and C, the pivots D (E,), V (E, C) with its transpose, and a of E."""
 
     here: NDArray[np.intp]
@@ -66,7 +66,7 @@ class ScalarFactor:
     """
 
     def __init__(self, matrix: sp.csr_array, a: Floats, rho: float, most: int, single: bool) -> None:
-        self.passes: list[Eliminated] = []
+        self.passes: list[EliminatedScalars] = []
         least = SOUND * matrix.diagonal()
         while matrix.nnz < DENSE * len(a) ** 2:
             chosen = independent(matrix, FEWEST, TURNS) & (matrix.diagonal() > least)  # 1
@@ -100,7 +100,7 @@ class ScalarFactor:
         return solution
 
 
-def _eliminated(matrix: sp.csr_array, a: Floats, chosen: NDArray[np.bool_]) -> tuple[Eliminated, sp.csr_array]:
+def _eliminated(matrix: sp.csr_array, a: Floats, chosen: NDArray[np.bool_]) -> tuple[EliminatedScalars, sp.csr_array]:
     """Step 2: what is kept of the chosen unknowns, and the matrix of the others.
 
     Parameters
@@ -117,6 +117,6 @@ def _eliminated(matrix: sp.csr_array, a: Floats, chosen: NDArray[np.bool_]) -> t
         return sp.csr_array((matrix.data[where], place[column[where]], ends), shape=(rows, len(others)))
 
     coupling, rest, pivots = part(chosen[row], len(here)), part(~chosen[row], len(others)), matrix.diagonal()[here]
-    one = Eliminated(here, others, pivots, coupling, coupling.T.tocsr(), a[here])
+    one = EliminatedScalars(here, others, pivots, coupling, coupling.T.tocsr(), a[here])
     divided = coupling.data / np.repeat(pivots, np.diff(coupling.indptr))
     return one, rest - one.coupling_transposed @ sp.csr_array((divided, coupling.indices, coupling.indptr), shape=coupling.shape)
