@@ -1,4 +1,4 @@
-r"""Sums of concave utilities of the users' tasks, `nb` and `fds`, by a primal-dual interior-point method; see arrow.py.
+r"""Sums of concave utilities of the users' tasks, `nb` and `fds`, by a primal-dual interior-point method; see program.py.
 
 The program of formulations/nb.py and fds.py in units in which an equal partition is about (1, .., 1): x_a is what arc a adds to
 t_n, what user n has. On the right the dual variables, which are the prices of a market (nb: Eisenberg and Gale):
@@ -9,7 +9,7 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
          x, s, r >= 0                                                  d = load^T p - owner^T (y - z) >= 0
 
 1. Start near an equal partition, at equal prices and the marginal utilities there.
-2. Newton steps towards x d = s p = r z = mu, with mu falling to 0, as in arrow.py; the users' equation is not y t = mu, as for
+2. Newton steps towards x d = s p = r z = mu, with mu falling to 0, as in program.py; the users' equation is not y t = mu, as for
    max-min, but
 
        t = (c / y)^(1 / alpha)      what the user demands at y, with the derivative dt / dy = - t / (alpha y).
@@ -31,14 +31,14 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import Arrow, Result
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
+from fairalloc.solvers.interior_point.program import ArrowProgram, Result
 from fairalloc.solvers.method import Limits, Session
 
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 
-class AlphaFairArrow(Arrow):
+class AlphaFairArrow(ArrowProgram):
     """The program of nb or fds on one instance.
 
     Attributes

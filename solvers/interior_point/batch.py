@@ -1,10 +1,10 @@
-r"""Many small programs of one shape at once: the iteration of arrow.py on stacks of arrays, one instance after the other.
+r"""Many small programs of one shape at once: the iteration of program.py on stacks of arrays, one instance after the other.
 
 With one demand vector d_n for each user, the load of an arc is d_nr / c_ir, so that with D (N x R) and C = 1 / c (K x R)
 
     load x = (x^T D) * C,        load^T p = D (p * C)^T,        P_i = sum_n theta_ni d_n d_n^T * C_i C_i^T
 
-are small products of matrices, which NumPy does for a whole stack in one call. Formulas and letters are those of arrow.py,
+are small products of matrices, which NumPy does for a whole stack in one call. Formulas and letters are those of program.py,
 max_min.py (first rounds) and alpha_fair.py (alpha = 1), in units of users in which an equal partition is about 1:
 
     load x + s = 1                                                    p >= 0
@@ -329,7 +329,7 @@ class _Points:
 
 
 class _System:
-    """The arrows of all present points, users eliminated: `ArrowSystem` of arrow.py on a stack.
+    """The arrows of all present points, users eliminated: `ArrowSystem` of system.py on a stack.
 
     Attributes
     ----------
@@ -373,7 +373,7 @@ class _System:
     def _solve_once(self, rows: Floats, users: Floats) -> tuple[Floats, Floats, Floats]:
         right = rows.reshape(len(rows), -1) + ((users / self.shaft)[:, None] @ self.coupling)[:, 0]
         p = self.scale * _solutions(self.matrix, (self.scale * right)[:, :, None])[:, :, 0]
-        l = (users + (self.coupling @ p[:, :, None])[:, :, 0]) / self.shaft  # noqa: E741 (the letter of arrow.py)
+        l = (users + (self.coupling @ p[:, :, None])[:, :, 0]) / self.shaft  # noqa: E741 (the letter of system.py)
         p = p.reshape(rows.shape)
         flow = self.theta * (self.stack.cost(p) - l[:, :, None])
         np.put_along_axis(flow, self.pivot, 0.0, axis=2)

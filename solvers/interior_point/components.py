@@ -23,9 +23,9 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import Result
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
+from fairalloc.solvers.interior_point.program import Result
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.start import equal_partition
 

@@ -1,4 +1,4 @@
-"""What the iteration of arrow.py is about: its options, its points, and what its equations lack there."""
+"""What the iteration of program.py is about: its options, its points, and what its equations lack there."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

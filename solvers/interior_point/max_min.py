@@ -1,4 +1,4 @@
-r"""The rounds of max-min fairness by a primal-dual interior-point method made for their structure, which is in arrow.py.
+r"""The rounds of max-min fairness by a primal-dual interior-point method made for their structure, which is in program.py.
 
 A round of formulations/lexicographic/rule.py in weighted shares: x_a is what arc a adds to the share of its user, and t_n is what
 an active user has above the common level g. On the right the dual variables:
@@ -12,7 +12,7 @@ an active user has above the common level g. On the right the dual variables:
 1. Pose the round: which rows are equations, which users are active, which limits count.
 2. Start at about the same share for all, on arcs that are cheap at prices by load (`spread`); a later round near the tasks of
    the one before, which meet its equations.
-3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in arrow.py.
+3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in program.py.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
 **What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
@@ -28,9 +28,9 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.arrow import Arrow, Result
 from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 from fairalloc.solvers.interior_point.optimal_face import projected
+from fairalloc.solvers.interior_point.program import ArrowProgram, Result
 from fairalloc.solvers.method import Limits
 
 __all__ = ["MaxMinArrow"]
@@ -39,7 +39,7 @@ LIGHT = 1e-4
 """Loads that are a smaller part of the largest, and arcs that are worth a smaller part of their user's best, count as so much."""
 
 
-class MaxMinArrow(Arrow):
+class MaxMinArrow(ArrowProgram):
     """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level.
 
     Parameters

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.solvers.interior_point.arrow import NEVER, Arrow, ArrowSystem
 from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+from fairalloc.solvers.interior_point.program import ArrowProgram
+from fairalloc.solvers.interior_point.system import NEVER, ArrowSystem
 
 __all__ = ["projected"]
 
@@ -38,7 +39,7 @@ class FaceGuess(NamedTuple):
     users: NDArray[np.bool_]
 
 
-def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
+def projected(arrow: ArrowProgram, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
     """The point of the face that `now` shows; None where a user's limit counts, or it shows a user without an arc.
 
     Parameters
@@ -68,7 +69,7 @@ def projected(arrow: Arrow, now: PrimalDual, lack: Residuals) -> PrimalDual | No
     return _completed(arrow, now.after(PrimalDual(moved.primal, priced.dual, moved.g), 1.0, 1.0), guess)
 
 
-def _guess(arrow: Arrow, now: PrimalDual) -> FaceGuess:
+def _guess(arrow: ArrowProgram, now: PrimalDual) -> FaceGuess:
     (x, s, t, _), (d, p, y, _) = arrow.split(now.primal), arrow.split(now.dual)
     open_, at_most, active, _ = arrow.split(arrow.paired)
     u, of = np.maximum(arrow.loads.totals(x), NEVER**-1), arrow.loads.of_users
@@ -78,7 +79,7 @@ def _guess(arrow: Arrow, now: PrimalDual) -> FaceGuess:
     return FaceGuess(open_ & (IN_DOUBT * x * of(pays) > d * of(u)), at_most & (s * p.max(initial=0.0) > p), above)
 
 
-def _completed(arrow: Arrow, now: PrimalDual, guess: FaceGuess) -> PrimalDual:
+def _completed(arrow: ArrowProgram, now: PrimalDual, guess: FaceGuess) -> PrimalDual:
     """Step 4."""
     (x, _, _, r), (_, p, y, z) = arrow.split(now.primal), arrow.split(now.dual)
     open_, at_most, active, _ = arrow.split(arrow.paired)

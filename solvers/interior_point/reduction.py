@@ -1,4 +1,4 @@
-r"""Constraint reduction: the arcs that an iteration of arrow.py needs, and what the others do (Tits, Absil and Woessner 2006).
+r"""Constraint reduction: the arcs that an iteration of program.py needs, and what the others do (Tits, Absil and Woessner 2006).
 
 Of N K arcs about N + K (R - 1) carry something at the answer. An arc that carries a small part of what its user has, and costs
 more than the user pays, has a small theta = x / d: in the Newton system it changes hardly anything, but each pass over the arcs
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.loads import ArcLoads, Loads
+from fairalloc.solvers.arrow.loads import ArcLoads, Loads
 
 __all__ = ["BLOCKED", "ENOUGH", "FOLLOWING", "KeptArcs"]
 

@@ -1,4 +1,4 @@
-r"""How a step of arrow.py is put together from its predictor and its correctors, and how far it can go.
+r"""How a step of program.py is put together from its predictor and its correctors, and how far it can go.
 
 A corrector is what the Newton system answers where a part of the products is to change; both are added to the step in parts.
 

@@ -38,7 +38,7 @@ PARTS = {
     "solvers": (
         *("options", "threads", "start", "silence"),
         *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
-        *("lexicographic", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
+        *("lexicographic", "arrow", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("choice", "registry", "judge", "attempts", "solve", "solve_many", "distance", "__init__"),
     ),
     "analysis": ("verdict", "linear", "active_set", "*", "properties", "certificates", "plots", "explanations", "__init__"),

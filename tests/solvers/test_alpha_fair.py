@@ -13,10 +13,10 @@ from fairalloc.analysis import certify
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, generators
 from fairalloc.solvers import solve
+from fairalloc.solvers.arrow.schur import NEGLIGIBLE
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
-from fairalloc.solvers.interior_point.arrow import ArrowSystem, Way
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
-from fairalloc.solvers.interior_point.schur import NEGLIGIBLE
+from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"

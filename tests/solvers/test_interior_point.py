@@ -13,16 +13,17 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers.arrow import elimination
+from fairalloc.solvers.arrow.loads import ArcLoads, GridLoads, MaskedLoads, twins
+from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
+from fairalloc.solvers.arrow.sparse_factor import SparseFactor
 from fairalloc.solvers.backends import highs
-from fairalloc.solvers.interior_point import arrow, optimal_face
-from fairalloc.solvers.interior_point.arrow import ArrowSystem, Way
+from fairalloc.solvers.interior_point import optimal_face, program
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
-from fairalloc.solvers.interior_point.loads import ArcLoads, GridLoads, MaskedLoads, twins
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.optimal_face import projected
-from fairalloc.solvers.interior_point.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
-from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
 from fairalloc.solvers.interior_point.steps import combined, lengthened, lengths
+from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -307,7 +308,7 @@ def test_plans_follow_sizes():
 @pytest.mark.parametrize("name", ["drfh", "nb"])
 def test_the_users_own_bound_on_rows_decides(name, monkeypatch):
     plans = []
-    monkeypatch.setattr(arrow, "factorised", lambda *a: plans.append(a[2]) or factorised(*a))
+    monkeypatch.setattr(elimination, "factorised", lambda *a: plans.append(a[2]) or factorised(*a))
     for most, plan in ((40, "rows"), (39, "users")):
         plans.clear()
         assert solve(generators.generic(30, 20, 2, 1), name, METHOD, options={"max_rows": most}).residual <= RESIDUAL
@@ -324,7 +325,7 @@ def test_a_factor_without_light_arcs_leads_to_the_same_answer(name, monkeypatch)
     assert len(made) > 5
     cut_off = solve(instance, name, METHOD, options={"steps": 1})
     made.clear()
-    monkeypatch.setattr(arrow, "scattered", lambda _: False)
+    monkeypatch.setattr(program, "scattered", lambda _: False)
     dense = solve(instance, name, METHOD)
     assert not made
     for found in (loose, cut_off):
@@ -335,7 +336,7 @@ def test_a_factor_without_light_arcs_leads_to_the_same_answer(name, monkeypatch)
 def test_where_the_blocks_on_the_diagonal_do_not_serve_heavy_arcs_are_coupled(monkeypatch):
     """Only in that iteration: the whole matrix, which costs ten times as much, is for the end."""
     parts = []
-    monkeypatch.setattr(arrow, "ArrowSystem", lambda one, now, way: parts.append(way.negligible) or ArrowSystem(one, now, way))
+    monkeypatch.setattr(program, "ArrowSystem", lambda one, now, way: parts.append(way.negligible) or ArrowSystem(one, now, way))
     allocation = solve(generators.sparse(600, 200, 4, 0, part=0.02), "nb", METHOD, options={"steps": 5})
     assert allocation.residual <= 1e-2 * RESIDUAL
     first = next(k for k, part in enumerate(parts) if part < 1.0)

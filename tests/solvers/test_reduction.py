@@ -13,12 +13,12 @@ from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models import generators
 from fairalloc.solvers import solve
-from fairalloc.solvers.interior_point import arrow as kernel
+from fairalloc.solvers.arrow.loads import loads_of, restricted
+from fairalloc.solvers.interior_point import program as kernel
 from fairalloc.solvers.interior_point import reduction
-from fairalloc.solvers.interior_point.arrow import Arrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
-from fairalloc.solvers.interior_point.loads import loads_of, restricted
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
+from fairalloc.solvers.interior_point.program import ArrowProgram
 from fairalloc.solvers.interior_point.reduction import ENOUGH, FALLING, FOLLOWING, KEPT, ROOM, KeptArcs
 from fairalloc.solvers.method import Limits
 
@@ -101,7 +101,7 @@ def reduce_small_ones(monkeypatch, fewest=100):
 
 def reduced_steps(monkeypatch, name, instance, fewest=100):
     """(arrow, kept arcs, iterate, step, lengths on the kept arcs, error, whether it is taken) of each reduced step of a solve."""
-    steps, reduced, following = [], Arrow._reduced, Arrow._next_by_few
+    steps, reduced, following = [], ArrowProgram._reduced, ArrowProgram._next_by_few
 
     def noted(self, few, arcs, now, error):
         step, ahead = reduced(self, few, arcs, now, error)
@@ -114,8 +114,8 @@ def reduced_steps(monkeypatch, name, instance, fewest=100):
         steps[before:] = [(*step, found is not None) for step in steps[before:]]
         return found
 
-    monkeypatch.setattr(Arrow, "_reduced", noted)
-    monkeypatch.setattr(Arrow, "_next_by_few", followed)
+    monkeypatch.setattr(ArrowProgram, "_reduced", noted)
+    monkeypatch.setattr(ArrowProgram, "_next_by_few", followed)
     reduce_small_ones(monkeypatch, fewest)
     allocation = solve(instance, name, METHOD)
     monkeypatch.undo()
@@ -178,7 +178,7 @@ def test_where_the_others_shorten_the_step_all_arcs_are_kept(monkeypatch):
 
 def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
     """Here one that goes the other way."""
-    reduced, following, errors = Arrow._reduced, Arrow._next, []
+    reduced, following, errors = ArrowProgram._reduced, ArrowProgram._next, []
 
     def reversed_step(self, few, arcs, now, error):
         step, _ = reduced(self, few, arcs, now, error)
@@ -190,8 +190,8 @@ def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
         assert not errors or found[2] <= InteriorPointOptions.worse * error
         return found
 
-    monkeypatch.setattr(Arrow, "_reduced", reversed_step)
-    monkeypatch.setattr(Arrow, "_next", noted)
+    monkeypatch.setattr(ArrowProgram, "_reduced", reversed_step)
+    monkeypatch.setattr(ArrowProgram, "_next", noted)
     reduce_small_ones(monkeypatch)
     found = solve(generators.heavy_tailed(150, 60, 3, 1), "drfh", METHOD)
     assert len(errors) == 1
@@ -199,7 +199,7 @@ def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
 
 
 def test_a_system_without_a_factor_is_solved_with_all_arcs(monkeypatch):
-    asked, predicted = [], Arrow._predicted
+    asked, predicted = [], ArrowProgram._predicted
 
     def fails(self, now, lack, error):
         asked.append(len(self.loads))
@@ -210,7 +210,7 @@ def test_a_system_without_a_factor_is_solved_with_all_arcs(monkeypatch):
     item = mechanism("drfh")
     scaled, _ = item.canonical(item.domain(generators.heavy_tailed(150, 60, 3, 1)))
     whole = MaxMinArrow(item.rate(scaled), scaled).compile(InteriorPointOptions())
-    monkeypatch.setattr(Arrow, "_predicted", fails)
+    monkeypatch.setattr(ArrowProgram, "_predicted", fails)
     reduce_small_ones(monkeypatch)
     assert whole.solve(Round.first(scaled), Limits()).error <= InteriorPointOptions.enough
     assert sum(arcs < len(whole.loads) for arcs in asked) == 1

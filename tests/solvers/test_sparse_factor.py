@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import EXACT, SINGLE
 
-from fairalloc.solvers.interior_point.block_matrix import (
+from fairalloc.solvers.arrow.block_matrix import (
     dense,
     of_blocks,
     on_the_diagonal,
@@ -15,11 +15,11 @@ from fairalloc.solvers.interior_point.block_matrix import (
     rows_of,
     separated,
 )
-from fairalloc.solvers.interior_point.dense_factor import bordered, cholesky, solved
-from fairalloc.solvers.interior_point.independent import independent
-from fairalloc.solvers.interior_point.scalar_factor import ScalarFactor
-from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
-from fairalloc.solvers.interior_point.split_users import FEW, SplitUsersFactor
+from fairalloc.solvers.arrow.dense_factor import bordered, cholesky, solved
+from fairalloc.solvers.arrow.independent import independent
+from fairalloc.solvers.arrow.scalar_factor import ScalarFactor
+from fairalloc.solvers.arrow.sparse_factor import SparseFactor
+from fairalloc.solvers.arrow.split_users import FEW, SplitUsersFactor
 
 
 def blocked(servers, R, pairs, seed, left_out=0):

@@ -21,9 +21,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.block_matrix import of_blocks, on_the_diagonal, rows_of
-from fairalloc.solvers.interior_point.scalar_factor import ScalarFactor
-from fairalloc.solvers.interior_point.sparse_factor import Eliminated, inverted, sound
+from fairalloc.solvers.arrow.block_matrix import of_blocks, on_the_diagonal, rows_of
+from fairalloc.solvers.arrow.scalar_factor import ScalarFactor
+from fairalloc.solvers.arrow.sparse_factor import Eliminated, inverted, sound
 
 __all__ = ["SplitUsersFactor"]
 

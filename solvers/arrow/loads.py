@@ -1,9 +1,11 @@
 r"""What one iteration asks of the matrix `load`, in one of two layouts, of which neither has a number for every pair of rows.
 
     rows      load x                        (K R,)
-    priced    load^T p                      (A,)
-    blocks    load diag(w) load^T           its K blocks R x R on the diagonal, all that there is
+    priced    charge p                      (A,)
+    blocks    load diag(w) charge           its K blocks R x R on the diagonal, all that there is
     coupling  owner diag(w) load^T          (N, K R), dense
+
+where charge (A, K R) is load^T, but for `ArcLoads.charged`.
 
 `GridLoads`: every user may run on every server and has one demand vector there, so that load = demand / capacity has rank one for
 each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of arcs.
@@ -13,7 +15,8 @@ each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K)
 The coupling is sparse on request, with the arcs whose weight is not 0.
 """
 
-from typing import Any, TypeAlias
+from copy import copy
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,9 +24,9 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.block_matrix import of_blocks
+from fairalloc.solvers.arrow.block_matrix import of_blocks
 
-__all__ = ["ArcLoads", "GridLoads", "Loads", "MaskedLoads", "loads_of", "restricted", "twins"]
+__all__ = ["ArcLoads", "Chosen", "GridLoads", "Loads", "MaskedLoads", "charged_for", "loads_of", "restricted", "twins"]
 
 Chosen: TypeAlias = slice | NDArray[np.bool_]
 """All users, or which of them (N,)."""
@@ -73,8 +76,15 @@ class GridLoads:
         self.scales = (inverse[:, :, None] * inverse[:, None, :]).reshape(self.K, -1)
         self.twins = np.empty((2, 0), np.intp)
 
+    charges: None = None
+
     def __len__(self) -> int:
         return self.N * self.K
+
+    @property
+    def charging(self) -> Self:
+        """The loads for which prices are charged: these."""
+        return self
 
     @property
     def user(self) -> NDArray[np.intp]:
@@ -204,7 +214,13 @@ class ArcLoads(ArcsOfUsers):
     loads : (A, R)
     user, server : (A,)
     users, servers : N and K
+
+    Attributes
+    ----------
+    charges : (A, R) what is charged for prices in the place of loads; None for these
     """
+
+    charges: Floats | None = None
 
     def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
         self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
@@ -232,8 +248,25 @@ class ArcLoads(ArcsOfUsers):
         return result
 
     def priced(self, p: Floats) -> Floats:
-        """(A,) load^T p."""
-        result: Floats = self.transposed @ p
+        """(A,) charge p."""
+        if self.charges is None:
+            result: Floats = self.transposed @ p
+            return result
+        return charged_for(self.charges, p.reshape(self.K, self.R), self.server)
+
+    def charged(self, charges: Floats) -> Self:
+        """The same arcs with other charges (A, R), for which columns are best side by side in memory."""
+        result = copy(self)
+        result.charges = charges
+        return result
+
+    @property
+    def charging(self) -> "ArcLoads":
+        """The same arcs with the charges as loads, for `coupling` and `sparse_coupling`."""
+        if self.charges is None:
+            return self
+        result = copy(self)
+        result.loads, result.charges = self.charges, None
         return result
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
@@ -244,13 +277,15 @@ class ArcLoads(ArcsOfUsers):
         weights : (A,)
         twin_weights : (T,) of `twins`
         """
-        result = np.empty((self.K, self.R, self.R))
+        result, charges = np.empty((self.K, self.R, self.R)), self.loads if self.charges is None else self.charges
         for r in range(self.R):
             weighted = weights * self.loads[:, r]
-            for q in range(r + 1):
-                result[:, r, q] = result[:, q, r] = self.by_server @ (weighted * self.loads[:, q])
+            for q in range(r + 1 if self.charges is None else self.R):
+                result[:, r, q] = self.by_server @ (weighted * charges[:, q])
+                if self.charges is None:
+                    result[:, q, r] = result[:, r, q]
         one, two = self.twins
-        np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * self.loads[two])[:, None, :])
+        np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * charges[two])[:, None, :])
         return result
 
     def coupling(
@@ -306,6 +341,14 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data
     return ArcLoads(loads * tasks[arcs.user][:, None], arcs.user, arcs.server, instance.N, instance.K)
+
+
+def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:
+    """(A,) the sums over r of charges (A, R) times the prices (K, R) of each arc's server."""
+    result = charges[:, 0] * prices[server, 0]
+    for r in range(1, charges.shape[1]):
+        result += charges[:, r] * prices[server, r]
+    return result
 
 
 def restricted(loads: Loads, kept: NDArray[np.intp]) -> ArcLoads:

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.block_matrix import (
+from fairalloc.solvers.arrow.block_matrix import (
     dense,
     of_blocks,
     on_the_diagonal,
@@ -30,8 +30,8 @@ from fairalloc.solvers.interior_point.block_matrix import (
     rows_of,
     separated,
 )
-from fairalloc.solvers.interior_point.dense_factor import Dense, Precision, bordered, solved
-from fairalloc.solvers.interior_point.independent import independent
+from fairalloc.solvers.arrow.dense_factor import Dense, Precision, bordered, solved
+from fairalloc.solvers.arrow.independent import independent
 
 __all__ = ["Eliminated", "SparseFactor", "inverted", "sound"]
 

@@ -1,4 +1,4 @@
-"""The Cholesky factor of a dense matrix, in the precision of the matrix, and solves with it.
+"""Factors of dense matrices and solves with them: Cholesky in the precision of the matrix, LU in double precision.
 
 LAPACK's `potrs` is made for many right-hand sides. For one, two triangular solves of BLAS-2 take a third of its time at 1,000
 rows in double precision and a seventh in single precision.
@@ -13,10 +13,13 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Dense", "Precision", "bordered", "cholesky", "solved"]
+__all__ = ["Dense", "Precision", "ScaledLU", "bordered", "cholesky", "parity", "solved"]
 
 Dense: TypeAlias = NDArray[np.floating[Any]]
 Precision: TypeAlias = type[np.floating[Any]]
+
+SMALLEST = 1e-300
+"""Stands for the largest number of a column of zeros."""
 
 
 def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
@@ -59,3 +62,44 @@ def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single
         if factor is not None:
             return factor
     raise np.linalg.LinAlgError
+
+
+class ScaledLU:
+    """The LU factors of a matrix whose rows, then columns have been divided by their largest numbers.
+
+    Parameters
+    ----------
+    matrix : (n, n), overwritten; in Fortran's order nothing is copied
+
+    Attributes
+    ----------
+    sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
+    """
+
+    def __init__(self, matrix: Dense) -> None:
+        (getrf,) = get_lapack_funcs(("getrf",), dtype=matrix.dtype)
+        self.across = 1.0 / np.abs(matrix).max(axis=1)
+        matrix *= self.across[:, None]
+        self.down = 1.0 / np.maximum(np.abs(matrix).max(axis=0), SMALLEST)
+        matrix *= self.down
+        self.factors, self.swaps, _ = getrf(matrix, overwrite_a=True)
+        swapped = np.count_nonzero(self.swaps != np.arange(len(self.swaps)))
+        self.sign = float(np.prod(np.sign(np.diag(self.factors)))) * (-1.0) ** swapped
+
+    def solve(self, right: Floats) -> Floats:
+        """The solution for a right-hand side (n,)."""
+        (getrs,) = get_lapack_funcs(("getrs",), dtype=self.factors.dtype)
+        result: Floats = getrs(self.factors, self.swaps, right * self.across)[0] * self.down
+        return result
+
+
+def parity(order: NDArray[np.intp]) -> float:
+    """1 or -1, whether a permutation (n,) has an even or an odd number of swaps."""
+    seen, swaps = np.zeros(len(order), bool), 0
+    for first in range(len(order)):
+        place = first
+        while not seen[place]:
+            seen[place] = True
+            swaps += place != first
+            place = order[place]
+    return (-1.0) ** swaps

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.dense_factor import Dense
+from fairalloc.solvers.arrow.dense_factor import Dense
 
 __all__ = ["dense", "of_blocks", "on_the_diagonal", "put_on_the_diagonal", "rows_of", "separated"]
 
@@ -48,7 +48,7 @@ def separated(matrix: sp.bsr_array) -> tuple[Floats, sp.bsr_array]:
 
 
 def dense(matrix: sp.bsr_array, kind: type[np.floating[Any]]) -> Dense:
-    """A symmetric matrix of R x R blocks in the order of LAPACK.
+    """A matrix of R x R blocks in the order of LAPACK.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def dense(matrix: sp.bsr_array, kind: type[np.floating[Any]]) -> Dense:
     """
     count, R = len(matrix.indptr) - 1, matrix.blocksize[0]
     result = np.zeros((count, R, count, R), kind)
-    result[rows_of(matrix), :, matrix.indices, :] = matrix.data
-    return result.reshape(count * R, -1).T  # symmetric, so that its order costs nothing
+    result[matrix.indices, :, rows_of(matrix), :] = matrix.data.transpose(0, 2, 1)
+    return result.reshape(count * R, -1).T
 
 
 def put_on_the_diagonal(matrix: Dense, blocks: Floats) -> None:
     """Write the blocks (rows, R, R) into a matrix in the order of LAPACK."""
     count, R, _ = blocks.shape
     here = np.arange(count)
-    matrix.T.reshape(count, R, count, R)[here, :, here, :] = blocks
+    matrix.T.reshape(count, R, count, R)[here, :, here, :] = blocks.transpose(0, 2, 1)

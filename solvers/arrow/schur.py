@@ -1,7 +1,7 @@
-r"""The arrow of arrow.py with one side eliminated and the other factorised.
+r"""The arrow of elimination.py with one side eliminated and the other factorised.
 
     [ P + S    -B   ] [p]   [b]          P + S   K blocks R x R
-    [ -B^T     F    ] [l] = [0]          F       diagonal, N;   B   K R x N, the coupling
+    [ -C^T     F    ] [l] = [0]          F       diagonal, N;   B, C   K R x N, the coupling
 
 What is wanted is the solution p. Three ways, of which `plan_for` chooses by sizes:
 
@@ -9,6 +9,9 @@ What is wanted is the solution p. Three ways, of which `plan_for` chooses by siz
 2. "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
+
+Where charges are the loads, as everywhere but in the game, C is B and the matrix symmetric. In the game it is not: the ways are 1
+and 2, with LU in the place of Cholesky (LAPACK's, SuperLU's), and the sign of the determinant is wanted, too.
 
 Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
 with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
@@ -33,13 +36,13 @@ from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
-from fairalloc.solvers.interior_point.dense_factor import Dense, cholesky, solved
-from fairalloc.solvers.interior_point.loads import SPARSEST, Loads
-from fairalloc.solvers.interior_point.sparse_factor import SparseFactor
-from fairalloc.solvers.interior_point.split_users import SplitUsersFactor
+from fairalloc.solvers.arrow.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
+from fairalloc.solvers.arrow.dense_factor import SMALLEST, Dense, ScaledLU, cholesky, parity, solved
+from fairalloc.solvers.arrow.loads import SPARSEST, Chosen, Loads
+from fairalloc.solvers.arrow.sparse_factor import SparseFactor
+from fairalloc.solvers.arrow.split_users import SplitUsersFactor
 
-__all__ = ["NEGLIGIBLE", "Arrowhead", "Plan", "factorised", "most_rows", "multiplications", "plan_for", "scattered"]
+__all__ = ["NEGLIGIBLE", "Arrowhead", "Factor", "Plan", "factorised", "most_rows", "multiplications", "plan_for", "scattered"]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
@@ -75,14 +78,21 @@ ROUGH = 2e-6
 ones it takes three times as many steps, and in the end there are no positive pivots."""
 
 
+class Factor(NamedTuple):
+    """What solves for p, and the sign of the determinant of what was factorised."""
+
+    solve: Solve
+    sign: float = 1.0
+
+
 class Arrowhead(NamedTuple):
     """The numbers of the system.
 
     Attributes
     ----------
-    theta : (A,) of P and B
+    theta : (A,) of P, B and C
     shaft : (N,) F
-    own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 B^T on the diagonal are summed, without cancellation
+    own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 C^T on the diagonal are summed, without cancellation
     s : (K R,) S
     rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
     along : (K R,) B F^-1 b: half of rho times its square is what that adds once the users are eliminated
@@ -167,21 +177,55 @@ def _pairs(counts: NDArray[np.intp]) -> int:
     return int((counts.astype(float) ** 2).sum())
 
 
-def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Solve:
+def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
     """What solves for p.
 
     Parameters
     ----------
-    loads : of the program
+    loads : of the program, with the charges
     head : the numbers
     plan : how
 
     Raises
     ------
-    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
+    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point, or singular where it is not symmetric
     """
+    if loads.charges is not None:
+        return _unsymmetric(loads, head, plan)
     ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations, "users": _users}
-    return ways[plan](loads, head)
+    return Factor(ways[plan](loads, head))
+
+
+def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+    """The same by LU."""
+    blocks = _guarded(loads.blocks(head.own, head.twins), head, 0.0)
+    if plan == "sparse rows":
+        apart = _apart(loads, _scaled(loads, head)[0])
+        _check_finite(apart, head)
+        return _sparse_lu(apart + on_the_diagonal(blocks))
+    matrix = _coupled(loads, head, np.float64)
+    put_on_the_diagonal(matrix, blocks)
+    factor = ScaledLU(matrix)
+    if not factor.sign:
+        raise np.linalg.LinAlgError
+    return Factor(factor.solve, factor.sign)
+
+
+def _sparse_lu(matrix: sp.bsr_array) -> Factor:
+    """SuperLU's factor, of rows and columns that have been divided by their largest numbers."""
+    from scipy.sparse.linalg import splu
+
+    scaled = sp.csc_array(matrix)
+    across = 1.0 / abs(scaled).max(axis=1).toarray().ravel()
+    scaled.data *= across[scaled.indices]
+    down = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), SMALLEST)
+    scaled.data *= np.repeat(down, np.diff(scaled.indptr))
+    try:
+        factor = splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError from error
+    sign = parity(factor.perm_r) * parity(factor.perm_c) * float(np.prod(np.sign(factor.U.diagonal())))
+    return Factor(lambda right: factor.solve(right * across) * down, sign)
 
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
@@ -196,16 +240,25 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
 
 
 def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Dense:
-    """(K R, K R) -B F^-1 B^T, the lower triangle at least; for users with many arcs the product is dense, for others sparse."""
+    """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; for users with many arcs the product is dense,
+    for others sparse.
+    """
     scaled, counts = _scaled(loads, head)
     many = SCATTERED * counts**2 > loads.K**2
-    syrk = get_blas_funcs("syrk", dtype=kind)
     if np.count_nonzero(many) > MANY * loads.N:
-        return syrk(-1.0, loads.coupling(scaled, kind).T, lower=1)  # type: ignore[no-any-return]
+        return _dense_product(loads, scaled, kind, slice(None), None)
     matrix = dense(_product(loads, scaled * loads.of_users((~many).astype(float))), kind)
-    if many.any():
-        matrix = syrk(-1.0, loads.coupling(scaled, kind, many).T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
-    return matrix
+    return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix
+
+
+def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], users: Chosen, matrix: Dense | None) -> Dense:
+    """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
+    more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
+    left = loads.coupling(scaled, kind, users).T
+    if loads.charges is None:
+        return get_blas_funcs("syrk", dtype=kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
+    right = loads.charging.coupling(scaled, kind, users).T
+    return get_blas_funcs("gemm", dtype=kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
 
 
 def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
@@ -284,9 +337,9 @@ def _check_finite(matrix: sp.bsr_array, head: Arrowhead) -> None:
 
 
 def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:
-    """(K R, K R) -B F^-1 B^T from the weights of the coupling (A,)."""
+    """(K R, K R) -B F^-1 C^T from the weights of the coupling (A,)."""
     coupling = loads.sparse_coupling(scaled)
-    return coupling.T @ -coupling
+    return coupling.T @ -(coupling if loads.charges is None else loads.charging.sparse_coupling(scaled))
 
 
 def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.dense_factor import Dense, bordered, solved
-from fairalloc.solvers.interior_point.independent import independent
+from fairalloc.solvers.arrow.dense_factor import Dense, bordered, solved
+from fairalloc.solvers.arrow.independent import independent
 
 __all__ = ["ScalarFactor"]
 

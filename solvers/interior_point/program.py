@@ -1,0 +1,303 @@
+r"""The iteration that the interior-point methods of max_min.py and alpha_fair.py share, on the equations of equations.py.
+
+1. Compute the residuals of the equations.
+2. Factorise the arrow at the present point (system.py), between the first iterations and the last ones without the arcs that
+   carry and cost too little to matter (reduction.py).
+3. Predictor: the Newton step towards x d = s p = r z = 0 and towards what y and t are to satisfy; for max-min, t y = 0 and
+   sum of raised y = 1.
+4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
+   (Mehrotra 1992).
+5. Where that step is short, further correctors, as many as their price is worth, which move the products that would be far from
+   mu (Gondzio 1996; steps.py). They are solved roughly; one refined solve then fills what the equations still lack.
+6. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
+   `worse` times as large, go along the predictor alone. End where the error no longer decreases, otherwise go to 1.
+
+The last step of max-min fairness is a projection (optimal_face.py).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.arrow.loads import restricted
+from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Plan, multiplications, scattered
+from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
+from fairalloc.solvers.interior_point.iterates import NOTHING, InteriorPointOptions, PrimalDual, Residuals
+from fairalloc.solvers.interior_point.reduction import BLOCKED, ENOUGH, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
+from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.start import scaled_down
+
+__all__ = ["ArrowProgram", "Result"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Tasks (A,), prices (K, R) in the units of the instance, the smallest error that was met, and the iterations."""
+
+    x: Floats
+    prices: Floats
+    error: float
+    iterations: int
+
+
+class ArrowProgram(ArrowEquations, ABC):
+    """A program on one instance, and its iteration.
+
+    Attributes
+    ----------
+    single : whether systems are in single precision;  loose : whether their factors leave arcs out
+    arcs : those that iterations need; None where all are
+    few : the program with these alone; None where they are not few enough
+    """
+
+    pairs: Pairs
+    single: bool
+    loose: bool
+    arcs: KeptArcs | None
+    few: "ArrowProgram | None"
+
+    @property
+    def corrections(self) -> int:
+        """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
+        options = self.options
+        if self.loose:
+            return options.rough_corrections
+        own = 60.0 * len(self.loads) + 2.0 * len(self.right) ** 2
+        return int(min(options.corrections, multiplications(self.loads, self.plan) / (options.worthwhile * own)))
+
+    # ---- what the programs differ in --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def error(self, now: PrimalDual, lack: Residuals) -> float:
+        """How far a point is from the answer, relative; inf where that is no number."""
+
+    @abstractmethod
+    def floor(self, now: PrimalDual) -> float:
+        """The gap below which mu is not pushed."""
+
+    def towards(self, now: PrimalDual) -> Floats:
+        """What the primal numbers of the predictor change by where the dual ones stay."""
+        return -now.primal * self.paired
+
+    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
+        """The same for what the corrector adds to it.
+
+        Parameters
+        ----------
+        now : the point
+        affine : the step of the predictor
+        mu : the products that are wanted
+        """
+        wanted = (mu - affine.primal * affine.dual) * self.paired
+        return np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
+
+    # ---- the start --------------------------------------------------------------------------------------------------
+
+    def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
+        """Tasks (A,), prices (K R,) with the sum 1, and how far they are from the boundary: of a warm start, or those given.
+
+        Parameters
+        ----------
+        limits : with the warm start
+        x, p : a start of one's own, strictly inside
+        """
+        if limits.start is None:
+            return x, p, self.options.inside
+        apart = self.options.apart
+        tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
+        prices = p if limits.start_prices is None else np.maximum(limits.start_prices, 0.0).ravel()
+        prices = prices if prices.any() else p
+        return (1.0 - apart) * tasks + apart * x, (1.0 - apart) * prices / prices.sum() + apart * p, apart
+
+    # ---- the iteration ----------------------------------------------------------------------------------------------
+
+    def iterate(self, start: PrimalDual, limits: Limits, better: Callable[[PrimalDual], None]) -> tuple[PrimalDual, float, int]:
+        """The point with the smallest error that was met, the error, and the number of iterations.
+
+        Parameters
+        ----------
+        start : where to begin
+        limits : the deadline, and the `InteriorPointOptions`
+        better : gets each point whose error is smaller than those before
+        """
+        self.options = options = limits.own(InteriorPointOptions)
+        self.pairs, self.single = compact(self.paired), self.plain
+        self.loose = self.plain and scattered(self.instance)
+        self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
+        now = best = start
+        lack = self.residuals(now)
+        least = error = self.error(now, lack)
+        since, iteration, near = 0, 0, options.settled if self.loose else options.near
+        with np.errstate(all="ignore"):  # what overflows is no smaller error
+            while least > options.target and iteration < options.max_iterations and not limits.late:
+                if since >= options.waits(least):
+                    break
+                try:
+                    now, lack, error = self._next(now, lack, error)
+                except np.linalg.LinAlgError:
+                    break
+                iteration, since = iteration + 1, since + 1
+                found, least_here = now, error
+                if error <= near:
+                    near = options.nearer * error
+                    projected, projected_error = self._projected(now, lack)
+                    if projected_error < error:
+                        found, least_here = projected, projected_error
+                if least_here < least:
+                    since = since if options.progress * least < least_here <= options.settled else 0
+                    best, least = found, least_here
+                    better(best)
+        return best, least, iteration
+
+    def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
+        """The projection of a point, and its error; inf where there is none."""
+        try:
+            point = self.projected(now, lack)
+        except np.linalg.LinAlgError:
+            return now, np.inf
+        return (now, np.inf) if point is None else (point, self.error(point, self.residuals(point)))
+
+    def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
+        """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say.
+
+        Parameters
+        ----------
+        now : a point near the answer
+        lack : what the equations lack there
+        """
+        del now, lack
+        return None
+
+    def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:
+        """One iteration: the point, what the equations lack there, and its error."""
+        found = self._next_by_few(now, error)
+        if found is not None:
+            return found
+        system, affine = self._predicted(now, lack, error)  # 2, 3
+        step = self._corrected(system, now, affine)  # 4, 5
+        back = self.options.careful if error > self.options.far else self.options.back
+        found = self._with_error(now.after(step, *lengths(self.pairs, now, step, back)))  # 6
+        if error <= self.options.far or found[2] <= self.options.worse * error:
+            return found
+        return self._with_error(now.after(affine, *lengths(self.pairs, now, affine, 0.9)))
+
+    def _next_by_few(self, now: PrimalDual, error: float) -> tuple[PrimalDual, Residuals, float] | None:
+        """The same by constraint reduction (reduction.py); None where too many arcs are needed, or it leads nowhere."""
+        (x, *_), (d, _, y, z), arcs = self.split(now.primal), self.split(now.dual), self.arcs
+        if arcs is None:
+            return None
+        if not ENOUGH < error <= self.options.far:
+            arcs.before = d
+            return None
+        if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
+            self.few = self._with_arcs(arcs.where) if arcs.are_few else None
+        if self.few is None:
+            return None
+        with suppress(np.linalg.LinAlgError):
+            step, ahead = self._reduced(self.few, arcs, now, error)
+            found = self._with_error(now.after(step, *lengths(self.pairs, now, step, self.options.back)))
+            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= error:
+                return found
+        self.arcs = self.few = None
+        return None
+
+    def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":
+        """The same program with some of its arcs (places,)."""
+        few, end = copy(self), self.parts[0].stop
+        few.arcs = few.few = None
+        few.loads, few.parts = restricted(self.loads, where), parts_of(len(where), len(self.right), self.instance.N)
+        few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
+        few.pairs = compact(few.paired)
+        return few
+
+    def _reduced(
+        self, few: "ArrowProgram", arcs: KeptArcs, now: PrimalDual, error: float
+    ) -> tuple[PrimalDual, tuple[float, float]]:
+        """Steps 2 to 4 of reduction.py, and how far the arcs that are kept allow to go, primal and dual."""
+        (x, *_), (d, p, y, z), where = self.split(now.primal), self.split(now.dual), arcs.where
+        end, count = len(x), len(where)
+        primal, dual = (np.concatenate([part[where], part[end:]]) for part in (now.primal, now.dual))
+        own = PrimalDual(primal, dual, now.g)
+        others, mu = self.paired[:end] & ~arcs.kept, few.mu(own)
+        dx = np.where(others, np.minimum(FOLLOWING * mu / np.where(others, d, 1.0), x) - x, 0.0)  # 2
+        then = np.where(others, x + dx, 0.0)
+        u = self.loads.totals(then)
+        few.right, few.level = self.right - self.rows(then), self.level - u
+        few.most = np.where(self.split(self.paired)[3], self.most - u, 0.0)
+        few.single, few.loose = self.single, self.loose
+        system, affine = few._predicted(own, few.residuals(own), error)  # 3
+        self.single, self.loose = few.single, few.loose
+        step = few._corrected(system, own, affine)
+        _, dp, dy, dz = few.split(step.dual)
+        dd = np.where(others, self.reduced(p + dp, y + dy - z - dz) - d, 0.0)  # 4
+        dx[where], dd[where] = step.primal[:count], step.dual[:count]
+        whole = PrimalDual(np.concatenate([dx, step.primal[count:]]), np.concatenate([dd, step.dual[count:]]), step.g)
+        return whole, lengths(few.pairs, own, step)
+
+    def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
+        """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
+        options, count, rough = self.options, float(self.central.sum()), self.corrections > 0
+        tried = now.after(affine, *lengths(self.pairs, now, affine))
+        mu, reached = self.mu(now), self.mu(tried)
+        wanted = max(mu * min((reached / mu) ** 3, options.centring), self.floor(now) / count)
+
+        def corrector(over: Floats) -> PrimalDual:
+            return system.step(now, NOTHING, over, rough)
+
+        def outlying(tried: PrimalDual) -> PrimalDual:
+            products = tried.primal * tried.dual
+            change = np.clip(products, wanted / options.outlier, wanted * options.outlier) - products
+            change = np.maximum(change, -options.outlier * wanted)
+            return corrector(np.divide(change, now.dual, out=np.zeros_like(change), where=self.central))
+
+        step, _ = combined(self.pairs, now, affine, corrector(self.second_order(now, affine, wanted)), options.parts)
+        if not rough:
+            return step
+        step = lengthened(self.pairs, now, step, outlying, self.corrections, options)
+        return step.after(system.step(now, self.residuals(now.after(step, 1.0, 1.0)), np.zeros(len(now.primal))), 1.0, 1.0)
+
+    def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
+        lack = self.residuals(point)  # 1
+        return point, lack, self.error(point, lack)
+
+    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
+        """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
+        self.single = self.single and error > self.options.close
+        for way in self._cheap(now, error):
+            with suppress(np.linalg.LinAlgError):
+                system = ArrowSystem(self, now, way)
+                affine = system.step(now, lack, self.towards(now))
+                x, s, _, _ = self.split(affine.primal)
+                if np.abs(self.loads.rows(x) + s - lack.rows).max() <= way.lacks:
+                    return system, affine
+        self.loose = self.single = False
+        system = ArrowSystem(self, now, self.exact)
+        return system, system.step(now, lack, self.towards(now))
+
+    def _cheap(self, now: PrimalDual, error: float) -> list[Way]:
+        """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; or single precision."""
+        options = self.options
+        if not self.loose:
+            return [Way(self.plan, refined=False, negligible=0.0, lacks=options.harmless * error)] if self.single else []
+        gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), options.lacking * max(error, options.enough)
+        parts = [1.0] * (gap > options.coarse) + [options.couples * gap] * (error > options.enough)
+        parts += [NEGLIGIBLE] * (gap <= options.close)
+        return [Way("sparse rows", refined=True, negligible=part, lacks=lacks) for part in parts]
+
+    @property
+    def exact(self) -> Way:
+        """With all digits."""
+        plan: Plan = "sparse rows" if self.loose else self.plan
+        if plan == "users" and len(self.right) <= self.options.max_rows:
+            plan = "rows"
+        if plan == "sparse rows" and not self.plain:
+            plan = "sparse equations"
+        return Way(plan, refined=True, negligible=NEGLIGIBLE)

@@ -1,0 +1,238 @@
+r"""The Newton system of one iterate of program.py: the arrow of arrow/elimination.py with a border for g, and its refinement.
+
+With theta = x / d on arcs, s / p on rows, E = -dt / dy where there is no limit and l = y - z it is symmetric,
+
+    [ P + S    -B   ] [dp]
+    [ -B^T   D + E  ] [dl] = ...
+
+and where users are raised it has one border for g: b = raised in the users' rows, c where limits count. The Cholesky factor of
+what is left once one side is eliminated is all the linear algebra there is.
+
+**The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
+
+- the blocks of P - B (D + E)^-1 B^T are summed without cancellation, and the flow of each user's pivot is what its other arcs
+  leave (arrow/elimination.py); the dd of a pivot follows from its flow, and the dual point stays feasible to rounding;
+- without its border the arrow is singular at the answer, where load^T p = owner^T y on all arcs in use. So rho times the border's
+  row is added to the users' rows, which changes no solution: the matrix then has rho b b^T in the place of D + E, rho = 1 / (b^T
+  (D + E)^-1 b), a matrix of rank one once the users are eliminated;
+- solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.arrow.elimination import Elimination
+from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Plan
+from fairalloc.solvers.interior_point.equations import ArrowEquations
+from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+
+__all__ = ["NEVER", "ArrowSystem", "Way"]
+
+NEVER = 1e30
+"""Stands for S of a row that is left out: its price stays 0."""
+
+
+class Way(NamedTuple):
+    """How the system of one iterate is solved.
+
+    Attributes
+    ----------
+    plan : which side is eliminated
+    refined : whether solves are refined and the last digits kept; otherwise all is in single precision
+    negligible : arcs with a smaller part of what their user's have together couple nothing in the factor
+    lacks : what rows may lack after a step; where the factor leaves out arcs, conjugate gradients go on until half of this
+    """
+
+    plan: Plan
+    refined: bool
+    negligible: float
+    lacks: float = np.inf
+
+    @property
+    def loose(self) -> bool:
+        """Whether the factor leaves out arcs that count, so that it is a preconditioner."""
+        return self.negligible > NEGLIGIBLE
+
+
+class Response(NamedTuple):
+    """dp, dl, load^T dp - owner^T dl, theta times that, which is the flow away from each arc, and dg."""
+
+    p: Floats
+    l: Floats  # noqa: E741 (the letter above)
+    reduced: Floats
+    flow: Floats
+    g: float
+
+    def plus(self, other: "Response", times: float) -> "Response":
+        """The sum with a multiple of another one."""
+        p, l, reduced, flow = (one + times * two for one, two in zip(self[:4], other[:4], strict=True))  # noqa: E741
+        return Response(p, l, reduced, flow, self.g + times * other.g)
+
+
+class ArrowSystem(Elimination):
+    """The arrow of one iterate, one side eliminated and the other factorised; LinAlgError where it cannot be.
+
+    Attributes
+    ----------
+    ratio : x / d, s / p, -dt / dy and r / z, of which theta and S are the parts on arcs and rows
+    t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
+    b, c : (N,) and a number, the border: b dl + c dg is what the equation of g lacks; 0 where no user is raised
+    share, along, bent : (D + E)^-1 b, (K R,) B (D + E)^-1 b and b^T (D + E)^-1 b
+    rho, left : rho or 0, and 1 / (1 + rho bent), which is 1/2 or 1
+    column, priced : (K R,) dp for a unit of g in the users' rows, of the matrix with rho b b^T; (A,) load^T of it
+    """
+
+    def __init__(self, program: ArrowEquations, now: PrimalDual, way: Way) -> None:
+        self.program, self.way = program, way
+        self.ratio = program.ratio(now)
+        theta, s, self.t, r = program.split(self.ratio)
+        self.v = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
+        self.f = 1.0 / (1.0 + self.t * self.v)
+        self.b = program.raised * self.f
+        self.c = float(self.b @ self.v)
+        super().__init__(program.loads, theta, self.t * self.f, np.where(program.left_out, NEVER, s), way.refined)
+        self._factorise_with_border()
+        self.column = self.factor.solve(self.left * self.along)
+        self.priced = self.loads.priced(self.column)
+        self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
+
+    def _factorise_with_border(self) -> None:
+        loads, way = self.loads, self.way
+        self.share = self.b / self.shaft
+        self.bent = float(self.b @ self.share)
+        self.rho = 1.0 / self.bent if self.bent > 0 and way.plan != "sparse equations" else 0.0
+        self.left = 0.5 if self.rho else 1.0
+        self.along = loads.rows(self.theta * loads.of_users(self.share))
+        guards = self.program.options.guards[0 if self.program.plain else 1 :]
+        self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, (self.rho, self.b, self.along))
+
+    def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
+        """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
+        loads = self.loads
+        l = users / self.shaft  # noqa: E741
+        l -= 0.5 * self.rho * float(self.b @ l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
+        p = self.factor.solve(rows + loads.rows(self.theta * loads.of_users(l) + moved))
+        return p, loads.priced(p)
+
+    def _collected(self, priced: Floats, users: Floats) -> float:
+        """B dl of the same matrix."""
+        return self.left * float(self.share @ (users + self.loads.totals(self.theta * priced)))
+
+    def _solve(self, rows: Floats, users: Floats, h: float, moved: Floats | float = 0.0) -> Response:
+        loads, theta, g = self.loads, self.theta, 0.0
+        with_border = users + self.rho * h * self.b
+        p, priced = self._prices(rows, with_border, moved)
+        if self.reach:
+            g = (h - self._collected(priced, with_border)) / self.reach
+            part = g * (1.0 - self.rho * self.c)
+            p, priced = p + part * self.column, priced + part * self.priced
+        return self._response(p, priced, loads.totals(theta * priced), users, g)
+
+    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: float) -> Response:
+        """What follows from dp and dg; `priced` is load^T dp and `pushed` (N,) owner theta times that."""
+        return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
+
+    def solve(self, rows: Floats, users: Floats, h: float) -> Response:
+        """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
+
+        The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
+        refinement does in the others.
+
+        Parameters
+        ----------
+        rows, users : (K R,), (N,)
+        h : of the equation of g
+        """
+        if self.way.loose:
+            return self._solve_by_gradients(rows, users, h)
+        answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
+        short = h - float(self.b @ answer.l) - self.c * answer.g
+        answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
+        if not self.way.refined:
+            return answer
+        lack, least = rows - self._rows(answer), np.abs(rows).max() * self.program.options.target
+        direction, before = answer, np.inf
+        for _ in range(self.program.options.refinements):
+            if not np.abs(lack).max() > least:
+                break
+            towards = self._solve(lack, nothing, 0.0)
+            size = float(lack @ towards.p)
+            direction = towards.plus(direction, size / before)
+            change = self._rows(direction)
+            bent = float(direction.p @ change)
+            better = lack - size / bent * change if size > 0 and bent > 0 else lack
+            if not np.abs(better).max() < np.abs(lack).max():
+                break
+            answer, lack, before = answer.plus(direction, size / bent), better, size
+        return answer
+
+    def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
+        """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may.
+
+        In all unknowns a step took twice as long.
+        """
+        nothing, p = np.zeros(len(users)), np.zeros(len(rows))
+        lack, direction, before = rows - self._rows(self._after(p, users, h)), p, np.inf
+        for _ in range(self.program.options.steps):
+            if not np.abs(lack).max() > 0.5 * self.way.lacks:
+                break
+            towards = self._preconditioned(lack)
+            size = float(lack @ towards)
+            direction, before = towards + size / before * direction, size
+            change = self._rows(self._after(direction, nothing, 0.0))
+            bent = float(direction @ change)
+            if not (size > 0 and bent > 0):
+                break
+            p, lack = p + size / bent * direction, lack - size / bent * change
+        return self._after(p, users, h)
+
+    def _after(self, p: Floats, users: Floats, h: float) -> Response:
+        """What follows from dp where the equations of users and of g hold."""
+        loads = self.loads
+        priced = loads.priced(p)
+        pushed = loads.totals(self.theta * priced)
+        g = (h - float(self.share @ (users + pushed))) / (self.bent + self.c) if self.bent else 0.0
+        return self._response(p, priced, pushed, users, g)
+
+    def _preconditioned(self, lack: Floats) -> Floats:
+        """Dp from the factor, whose term of rank one is made that of the system without l and g (Sherman and Morrison)."""
+        p = self.factor.solve(lack)
+        if not self.rho:
+            return p
+        column, more = self.column / self.left, 1.0 / (self.bent + self.c) - 0.5 * self.rho
+        return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
+
+    def _rows(self, response: Response) -> Floats:
+        result: Floats = self.loads.rows(response.flow) + self.s * response.p
+        return result
+
+    def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
+        """The Newton step that fills what the equations lack.
+
+        Parameters
+        ----------
+        now : the point of which this is the system
+        lack : what the equations lack
+        over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
+        rough : whether its equations may lack what rounding leaves, because a later step fills that
+        """
+        program, t, v, f = self.program, self.t, self.v, self.f
+        flow, rows, users, limits = program.split(over)
+        flow = flow + self.theta * lack.arcs
+        short, slack = lack.users + users, limits - lack.limits
+        own = f * (short - t * v * slack)
+        right, others = np.where(program.left_out, 0.0, rows - lack.rows), own - self.loads.totals(flow)
+        h = lack.g - float(self.b @ (v * (short + slack)))
+        filled = self._solve(right, others, h, flow) if rough else self.solve(right + program.rows(flow), others, h)
+        p, l, reduced, away, g = filled  # noqa: E741
+        z = v * (own + f * (program.raised * g - t * l) + slack)
+        dual = np.concatenate([reduced - lack.arcs, p, l + z, z])
+        step = over - self.ratio * dual
+        step[: len(away)] = flow - away
+        dual[: len(away)] *= program.paired[: len(away)]
+        if self.way.refined:
+            at = self.pivot
+            dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]
+        return PrimalDual(step, dual, g)
