@@ -81,14 +81,13 @@ def active_set_of_game(
     """
     instance, arcs = allocation.instance, allocation.instance.arcs
     levels = LevelEquations(item.game(instance))
-    y = np.zeros((levels.C, levels.N))
     fractions = allocation.x / levels.game.gamma
-    y[levels.at] = np.where(fractions > UNUSED, fractions, 0.0)
+    y = np.where(fractions > UNUSED, fractions, 0.0)
     if np.any(levels.tasks(y) <= 0):
         return None
     levels.scale(y)
     here = levels.derivatives(y, levels_at(levels, y))
-    excess, pull, share = here.excess[levels.at], here.pull[levels.at], here.share[levels.at[0], :, levels.at[1]]
+    excess, pull, share = here.excess, here.pull, here.share
     held = np.isclose(allocation.tasks, instance.max_tasks, rtol=strict, atol=0.0)
     least = np.full(instance.N, np.inf)
     np.minimum.at(least, arcs.user, excess)

@@ -261,6 +261,11 @@ class ArcLoads(ArcsOfUsers):
         return result
 
     @property
+    def ways(self) -> NDArray[np.intp]:
+        """(A,) how many arcs its user has at its server."""
+        return np.ones(len(self), np.intp) if self.place is None else np.bincount(self.place)[self.place]
+
+    @property
     def charging(self) -> "ArcLoads":
         """The same arcs with the charges as loads, for `coupling` and `sparse_coupling`."""
         if self.charges is None:

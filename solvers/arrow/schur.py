@@ -42,7 +42,18 @@ from fairalloc.solvers.arrow.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.arrow.sparse_factor import SparseFactor
 from fairalloc.solvers.arrow.split_users import SplitUsersFactor
 
-__all__ = ["NEGLIGIBLE", "Arrowhead", "Factor", "Plan", "factorised", "most_rows", "multiplications", "plan_for", "scattered"]
+__all__ = [
+    "NEGLIGIBLE",
+    "Arrowhead",
+    "Factor",
+    "Plan",
+    "factorised",
+    "few_in_common",
+    "most_rows",
+    "multiplications",
+    "plan_for",
+    "scattered",
+]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
@@ -158,6 +169,11 @@ def _overlapping(instance: Instance) -> bool:
     return _pairs(np.bincount(instance.arcs.user)) > SPARSE * instance.K**2
 
 
+def few_in_common(loads: Loads) -> bool:
+    """Whether so few pairs of servers have a user in common, on these arcs, that "sparse rows" is the way without symmetry."""
+    return loads.K * loads.R > LARGE and _pairs(loads.totals(np.ones(len(loads)))) <= SPARSE * loads.K**2
+
+
 def multiplications(loads: Loads, plan: Plan) -> float:
     """About what forming and factorising costs; of a sparse factor its fill is not known, so inf.
 
@@ -172,7 +188,7 @@ def multiplications(loads: Loads, plan: Plan) -> float:
     return users * rows**2 + rows**3 / 3.0 if plan == "rows" else users**2 * rows + users**3 / 3.0
 
 
-def _pairs(counts: NDArray[np.intp]) -> int:
+def _pairs(counts: NDArray[Any]) -> int:
     """The most pairs of servers that have a user in common, for users with so many arcs."""
     return int((counts.astype(float) ** 2).sum())
 

@@ -64,7 +64,7 @@ STEPS, MARGIN = 20, 10.0
 
 @dataclass(frozen=True)
 class Guess:
-    """Arcs in use (C, N), resources with a price (K, R), users at their limits (N,)."""
+    """Arcs in use (A,), resources with a price (K, R), users at their limits (N,)."""
 
     arcs: Booleans
     rows: Booleans
@@ -76,12 +76,12 @@ class Guess:
         Parameters
         ----------
         levels : the game
-        y, k : (C, N) and (K, R)
+        y, k : (A,) and (K, R)
         """
         excess = _excess(levels, y, k)
         left = levels.left(levels.tasks(y))
-        held = (self.held & ~np.any((y > 0) & (excess > np.maximum(left, 0.0)), axis=0)) | (left < 0)
-        arcs = np.where(held, self.arcs & (y > 0), levels.arc & (levels.N * y > excess))
+        held = (self.held & ~levels.of_all((y > 0) & (excess > levels.of_user(np.maximum(left, 0.0))))) | (left < 0)
+        arcs = np.where(levels.of_user(held), self.arcs & (y > 0), levels.N * y > excess)
         return Guess(arcs, self._priced(levels, y, k), held)
 
     def without_dear(self, levels: LevelEquations, y: Floats, k: Floats, near: float, little: float) -> "Guess":
@@ -90,12 +90,13 @@ class Guess:
         Parameters
         ----------
         levels : the game
-        y, k : (C, N) and (K, R)
+        y, k : (A,) and (K, R)
         near, little : an arc is too dear if its E is above `near` and its N y below `little`
         """
         excess = _excess(levels, y, k)
-        dear = (excess > near) & (levels.N * y < little) & ~self.held
-        arcs = (self.arcs & (y > 0) & ~dear) | (levels.arc & ~self.arcs & ~self.held & (excess < -0.1 * near))
+        free = levels.of_user(~self.held)
+        dear = (excess > near) & (levels.N * y < little) & free
+        arcs = (self.arcs & (y > 0) & ~dear) | (~self.arcs & free & (excess < -0.1 * near))
         return Guess(arcs, self._priced(levels, y, k), self.held)
 
     def _priced(self, levels: LevelEquations, y: Floats, k: Floats) -> Booleans:
@@ -105,7 +106,7 @@ class Guess:
 
 
 def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
-    """(C, N) E, -inf where it is no number."""
+    """(A,) E, -inf where it is no number."""
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
 
@@ -122,7 +123,7 @@ def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Bool
     levels, guess, near, little = session.levels, Guess(arcs, rows, held), NEAR, LITTLE
     for _ in range(STEPS):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not guess.arcs.any(axis=0).all() or guess.arcs.sum() > MOST:
+        if not levels.of_all(guess.arcs).all() or guess.arcs.sum() > MOST:
             return
         step = ActiveStep(levels, y, k, guess)
         try:
@@ -146,14 +147,14 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
     Parameters
     ----------
     session : judges the points
-    y, k : (C, N) and (K, R) where to start
-    arcs, rows : (C, N) and (K, R), the guess of the arcs in use and of the resources with a price
+    y, k : (A,) and (K, R) where to start
+    arcs, rows : (A,) and (K, R), the guess of the arcs in use and of the resources with a price
     held : (N,) the guess of the users who are at their limits
     """
     levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
     for _ in range(8):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not guess.arcs.any(axis=0).all() or guess.arcs.sum() > MOST:
+        if not levels.of_all(guess.arcs).all() or guess.arcs.sum() > MOST:
             return
         try:
             y, k = _least_step(levels, y, k, guess)
@@ -167,7 +168,7 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
 
 
 def _least_step(levels: LevelEquations, y: Floats, k: Floats, guess: Guess) -> tuple[Floats, Floats]:
-    """One step from y (C, N) and k (K, R), which are 0 outside the guess."""
+    """One step from y (A,) and k (K, R), which are 0 outside the guess."""
     step = ActiveStep(levels, y, k, guess)
     l, u = step.least()  # noqa: E741 (the letters of the text)
     return np.maximum(y + step.own * l, 0.0), k * step.factors(u)
@@ -178,9 +179,9 @@ class ActiveStep:
 
     Attributes
     ----------
-    own, tasks : (C, N) y of the arcs in use, at least a little, and the tasks that it stands for; 0 on other arcs
-    p, server : (N,) the column and the server of each pivot
-    c, n : the other arcs in use
+    own, tasks : (A,) y of the arcs in use, at least a little, and the tasks that it stands for; 0 on other arcs
+    pivot, server : (N,) the arc and the server of each pivot
+    others, user : the other arcs in use, and whose they are
     row : the prices in use, as i R + r
     v, to_u : v_n = v_n - sum_r to_u_nr u_ir with i the pivot's server; (N,) and (N, R)
     """
@@ -189,19 +190,19 @@ class ActiveStep:
         self.levels, self.y, self.held, self.at = levels, y, guess.held, levels.derivatives(y, k)
         self.own = np.where(guess.arcs, np.maximum(y, 1e-6 / levels.N), 0.0)
         self.tasks = self.own * levels.gamma
-        self.p = self.tasks.argmax(axis=0)  # 1
-        self.server, users = levels.server[self.p], np.arange(levels.N)
-        self.pivot = self.p, users
+        self.pivot = levels.largest(self.tasks)  # 1
+        self.server = levels.server[self.pivot]
         others = guess.arcs.copy()
         others[self.pivot] = False
-        self.c, self.n = np.nonzero(others)
+        self.others = np.flatnonzero(others)
+        self.user = levels.user[self.others]
         self.row = np.flatnonzero(guess.rows)
         pull, missing = self.at.pull[self.pivot], np.where(levels.limited, levels.limits, self.at.tasks) - self.at.tasks
         self.v = np.where(self.held, missing / self.at.tasks, -self.at.excess[self.pivot] / pull)
-        self.to_u = np.where(self.held, 0.0, self.at.share[self.p, :, users].T / pull).T
+        self.to_u = np.where(self.held[:, None], 0.0, self.at.share[self.pivot] / pull[:, None])
 
     def least(self) -> tuple[Floats, Floats]:
-        """Steps 2 and 3: l (C, N) and u (K, R)."""
+        """Steps 2 and 3: l (A,) and u (K, R)."""
         from scipy.linalg import lstsq
 
         first, free = self._prices()
@@ -222,31 +223,32 @@ class ActiveStep:
         return self._all(u, directions.T @ (size / (size**2 + EXACT**2) * (left.T @ (right - B @ u))))
 
     def _all(self, prices: Floats, others: Floats) -> tuple[Floats, Floats]:
-        """L (C, N) and u (K, R) from the prices in use and the l of the arcs that are no pivots."""
+        """L (A,) and u (K, R) from the prices in use and the l of the arcs that are no pivots."""
         levels = self.levels
-        u, l = np.zeros((levels.K, levels.R)), np.zeros((levels.C, levels.N))  # noqa: E741
+        u, l = np.zeros((levels.K, levels.R)), np.zeros(len(levels))  # noqa: E741
         u.flat[self.row] = prices
-        l[self.c, self.n] = others
+        l[self.others] = others
         v = self.v - (self.to_u * u[self.server]).sum(axis=1)
-        l[self.pivot] = (self.at.tasks * v - (self.tasks * l).sum(axis=0)) / self.tasks[self.pivot]
+        l[self.pivot] = (self.at.tasks * v - levels.loads.totals(self.tasks * l)) / self.tasks[self.pivot]
         return l, u
 
     def factors(self, u: Floats) -> Floats:
         """(K, R) what k is multiplied by for relative changes u (K, R): exp u, or linearly in a small price that falls."""
         levels, beta = self.levels, self.levels.beta[:, None]
-        part = levels.by_server(np.where(self.own > 0, 1.0, 0.0)[:, None, :] * self.at.share).max(axis=2)
+        used, part = np.flatnonzero(self.own > 0), np.zeros((levels.K, levels.R))
+        np.maximum.at(part, levels.server[used], self.at.share[used])
         result: Floats = np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
         return result
 
     def _levels(self) -> tuple[Floats, Floats]:
         """A, on the prices in use, and a; at most as many rows as prices."""
-        levels, at, wanting = self.levels, self.at, ~self.held[self.n]
-        c, n = self.c[wanting], self.n[wanting]
-        A, each = np.zeros((len(c), levels.K, levels.R)), np.arange(len(c))
-        A[each, levels.server[c]] += at.share[c, :, n]
-        A[each, self.server[n]] -= at.pull[c, n][:, None] * self.to_u[n]
-        A = A.reshape(len(c), -1)[:, self.row]
-        right = -at.excess[c, n] - at.pull[c, n] * self.v[n]
+        levels, at, wanting = self.levels, self.at, ~self.held[self.user]
+        a, n = self.others[wanting], self.user[wanting]
+        A, each = np.zeros((len(a), levels.K, levels.R)), np.arange(len(a))
+        A[each, levels.server[a]] += at.share[a]
+        A[each, self.server[n]] -= at.pull[a, None] * self.to_u[n]
+        A = A.reshape(len(a), -1)[:, self.row]
+        right = -at.excess[a] - at.pull[a] * self.v[n]
         many = len(self.row)
         if len(A) <= many:
             return A, right
@@ -262,15 +264,15 @@ class ActiveStep:
 
     def _rows(self) -> tuple[Floats, Floats, Floats]:
         """B, C and the slack that is left when all v are those without u."""
-        levels, at, c, n, i = self.levels, self.at, self.c, self.n, self.server
-        worth = levels.w[self.p, :, np.arange(levels.N)] * (at.tasks / levels.gamma[self.pivot])[:, None]  # loads for a unit of v
+        levels, at, a, n, i = self.levels, self.at, self.others, self.user, self.server
+        worth = levels.w[self.pivot] * (at.tasks / levels.gamma[self.pivot])[:, None]  # loads for a unit of v
         here = (i[:, None] == np.arange(levels.K)).astype(float)
         blocks = np.einsum("nk,nr,ns->krs", here, worth, -self.to_u, optimize=True)
         B = np.zeros((levels.K, levels.R, levels.K, levels.R))
         B[np.arange(levels.K), :, np.arange(levels.K), :] = blocks
-        C, each = np.zeros((levels.K, levels.R, len(c))), np.arange(len(c))
-        C[levels.server[c], :, each] += levels.w[c, :, n] * self.own[c, n][:, None]
-        C[i[n], :, each] -= worth[n] * (self.tasks[c, n] / at.tasks[n])[:, None]
+        C, each = np.zeros((levels.K, levels.R, len(a))), np.arange(len(a))
+        C[levels.server[a], :, each] += levels.w[a] * self.own[a, None]
+        C[i[n], :, each] -= worth[n] * (self.tasks[a] / at.tasks[n])[:, None]
         right = levels.slack(self.y) - here.T @ (worth * self.v[:, None])
         size = levels.K * levels.R
         return B.reshape(size, size)[np.ix_(self.row, self.row)], C.reshape(size, -1)[self.row], right.ravel()[self.row]

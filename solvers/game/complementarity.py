@@ -97,11 +97,7 @@ class Complementarity:
 
     def __init__(self, levels: LevelEquations, floor: float = ComplementarityOptions.floor) -> None:
         self.levels, self.floor = levels, floor
-        self.n, self.i = np.nonzero(levels.arc.T)
-        self.j, self.r = np.nonzero(levels.row)
-        self.arcs, self.rows = len(self.n), len(self.j)
-        self.place = np.full((levels.K, levels.R), -1)
-        self.place[self.j, self.r] = np.arange(self.rows)
+        self.arcs, self.rows = len(levels), int(levels.row.sum())
 
     def start(self) -> Floats:
         """An equal partition."""
@@ -109,34 +105,33 @@ class Complementarity:
 
     def vector(self, y: Floats, k: Floats) -> Floats:
         """The vector v of y and k."""
-        return np.concatenate([self.levels.N * y[self.i, self.n], k[self.j, self.r]])
+        return np.concatenate([self.levels.N * y, k[self.levels.row]])
 
-    def grids(self, v: Floats) -> tuple[Floats, Floats]:
-        """Grids y and k of v."""
-        y, k = np.zeros((self.levels.K, self.levels.N)), np.zeros((self.levels.K, self.levels.R))
-        y[self.i, self.n] = v[: self.arcs] / self.levels.N
-        k[self.j, self.r] = v[self.arcs :]
-        return y, k
+    def point(self, v: Floats) -> tuple[Floats, Floats]:
+        """Y (A,) and k (K, R) of v."""
+        k = np.zeros((self.levels.K, self.levels.R))
+        k[self.levels.row] = v[self.arcs :]
+        return v[: self.arcs] / self.levels.N, k
 
     def value(self, v: Floats) -> Linearization:
         """F at v, without the Jacobian."""
-        y, k = self.grids(v)
+        y, k = self.point(v)
         excess = self.levels.derivatives(y, np.maximum(k, self.floor)).excess
-        F = np.concatenate([excess[self.i, self.n], self.levels.slack(y)[self.j, self.r]])
+        F = np.concatenate([excess, self.levels.slack(y)[self.levels.row]])
         return Linearization(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
 
     def linear(self, v: Floats) -> Linearization:
         """F and its Jacobian at v."""
-        levels, (n, i), arcs = self.levels, (self.n, self.i), np.arange(self.arcs)
-        y, k = self.grids(v)
+        levels, n, i, arcs = self.levels, self.levels.user, self.levels.server, np.arange(self.arcs)
+        y, k = self.point(v)
         at = levels.derivatives(y, np.maximum(k, self.floor))
-        pull = sp.csr_array((at.pull[i, n] / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
-        owned = sp.csr_array((levels.gamma[i, n] / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
-        a, r = np.nonzero(levels.w[i, :, n])
-        column = self.place[i[a], r]
-        share = at.share[i[a], r, n[a]] / np.maximum(k[i[a], r], self.floor)
+        pull = sp.csr_array((at.pull / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
+        owned = sp.csr_array((levels.gamma / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
+        a, r = np.nonzero(levels.w)
+        column = levels.place[i[a], r]
+        share = at.share[a, r] / np.maximum(k[i[a], r], self.floor)
         prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
-        load = sp.csr_array((-levels.w[i[a], r, n[a]] / levels.N, (column, a)), shape=(self.rows, self.arcs))
+        load = sp.csr_array((-levels.w[a, r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
         J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
         return Linearization(v, self.value(v).F, J)
 
@@ -191,7 +186,7 @@ class AlphaContinuation(NewtonSession):
         merits: list[float] = []
         for _ in range(self.options.max_steps):
             here = problem.linear(v)
-            if enough == 0.0 and self.look(*problem.grids(v), merit=here.merit) <= self.target:
+            if enough == 0.0 and self.look(*problem.point(v), merit=here.merit) <= self.target:
                 break
             if np.sqrt(2.0 * here.merit) <= enough:
                 break

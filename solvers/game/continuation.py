@@ -214,18 +214,20 @@ class PathFollowing:
         self.working: LevelEquations = self.levels
         self.next_working = np.log(session.options.working_tau) if self._listed() else -np.inf  # log tau of the next list
         self.weights = [
-            1.0 / np.sqrt(max(mask.sum(), 1)) for mask in 2 * (self.levels.arc, self.levels.row) + 2 * (self.levels.limited,)
+            1.0 / np.sqrt(max(count, 1))
+            for count in (*2 * (len(self.levels), self.levels.row.sum()), *2 * (self.levels.limited.sum(),))
         ]
         game = self.levels.game
         self._several = bool((game.several & ~game.finite).any())
         self.attempts, self.turns, self.far = Attempts(self.options), Turns(), self.options.far
         self.begun = session.done
         self.length, self.budget = 1.0, session.done + self.options.max_steps
-        arc, row = self.levels.arc, self.levels.row
         self._cap(np.log(tau))
         y, k = equal(self.levels)
         ones, h = np.ones(self.levels.N), np.where(self.levels.limited, 0.3, 0.0)
-        self.now = CentralPathPoint(y, k, np.where(arc, 0.3, 1.0), np.where(row, 0.3, 1.0), h, 0.3 * ones, float(np.log(tau)))
+        self.now = CentralPathPoint(
+            y, k, np.full(len(y), 0.3), np.where(self.levels.row, 0.3, 1.0), h, 0.3 * ones, float(np.log(tau))
+        )
 
     def follow(self) -> None:
         """To the end, or until PathLost."""
@@ -259,16 +261,16 @@ class PathFollowing:
     def _listed(self) -> bool:
         """Whether the end of the path is worth a list of arcs."""
         levels = self.levels
-        return levels.V == 1 and not levels.limited.any() and int(levels.arc.sum()) >= self.options.listed
+        return not (levels.several or levels.limited.any()) and len(levels) >= self.options.listed
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""
-        point = self._on_grid(self.now)
+        point = self._on_all(self.now)
         self.levels.cap(np.inf)
         self.session.look(point.y, point.k, tau=point.tau)
 
-    def _on_grid(self, point: CentralPathPoint) -> CentralPathPoint:
-        return self.working.on_grid(point) if isinstance(self.working, WorkingArcs) else point
+    def _on_all(self, point: CentralPathPoint) -> CentralPathPoint:
+        return self.working.point_on_all(point) if isinstance(self.working, WorkingArcs) else point
 
     # ---- steps ------------------------------------------------------------------------------------------------------
 
@@ -307,9 +309,9 @@ class PathFollowing:
         return self._newton(self.now)
 
     def _few(self, point: CentralPathPoint) -> bool:
-        """Whether so few arcs matter that a list is faster than the grid."""
+        """Whether so few arcs matter that a list of them is faster."""
         matter = self.working.N * point.y > self.options.aside * point.e
-        return int(matter.sum()) < 0.4 * int(self.levels.arc.sum())
+        return int(matter.sum()) < 0.4 * len(self.levels)
 
     def _renewed(self, point: CentralPathPoint, cheap: Booleans | None) -> CentralPathNewton:
         """A point on the arcs that matter there."""
@@ -326,7 +328,7 @@ class PathFollowing:
         self.working.cap(self._highest(theta))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
-        """(C, N) the change of E with log tau, because alpha changes with it."""
+        """(A,) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
         if not self.working.capped:
             return np.zeros_like(newton.point.y)
@@ -412,17 +414,17 @@ class PathFollowing:
 
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> None:
         """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
-        levels, session, point = self.levels, self.session, self._on_grid(newton.point)
-        along = self.working.change_on_grid(along) if isinstance(self.working, WorkingArcs) else along
+        levels, session, point = self.levels, self.session, self._on_all(newton.point)
+        along = self.working.change_on_all(along) if isinstance(self.working, WorkingArcs) else along
         newtons = self.attempts.far(point.theta) or point.tau <= self.options.slow_tau
         self.attempts.note(point.theta, session.done)
         certain = point.tau**0.25
         stay = (
-            levels.arc & ((along.y < 0.5) | (levels.N * point.y > certain)),
+            (along.y < 0.5) | (levels.N * point.y > certain),
             levels.row & ((along.k < 0.5) | (point.k > certain)),
             levels.limited & ((along.h < 0.5) | (point.h > certain)),
         )
-        large = levels.arc & (levels.N * point.y > point.e), levels.row & (point.k > point.s), point.h > point.t
+        large = levels.N * point.y > point.e, levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
         if self._several:
             finish_by_layers(session, levels.x(point.y))
@@ -524,7 +526,7 @@ class ContinuationSession(NewtonSession):
         return (*((tau, np.inf) for tau, _ in starts[:1] if uncapped), *starts)
 
     def _at_limits(self, y: Floats) -> Booleans:
-        """(N,) whose tasks at y (C, N) are all they may have."""
+        """(N,) whose tasks at y (A,) are all they may have."""
         levels = self.levels
         result: Booleans = levels.limited & (levels.left(levels.tasks(y)) <= FULL)
         return result
@@ -542,8 +544,7 @@ class ContinuationSession(NewtonSession):
         if program.x is None or program.last_prices is None:
             return False
         mu = np.maximum(program.last_prices, 0.0) * (game.A + game.B)[:, None]
-        y, k = np.zeros((levels.C, levels.N)), mu ** (1.0 / levels.beta[:, None])
-        y[levels.at] = program.x / game.gamma
+        y, k = program.x / game.gamma, mu ** (1.0 / levels.beta[:, None])
         levels.scale(y)
         k = np.where(levels.row, k / levels.unit[:, None], 1.0)
         self.look(y, k)
@@ -552,7 +553,8 @@ class ContinuationSession(NewtonSession):
         with np.errstate(invalid="ignore"):
             excess = levels.derivatives(y, k).excess
         held = self._at_limits(y)
-        arcs = levels.arc & (levels.N * y > np.where(held, excess - excess.min(axis=0), excess))
+        least = np.minimum.reduceat(excess, levels.loads.first)
+        arcs = levels.N * y > excess - levels.of_user(np.where(held, least, 0.0))
         newton_on_active_arcs(self, y, k, arcs, levels.row & (k > levels.slack(y)), held)
         return self.nearly
 

@@ -1,6 +1,6 @@
-r"""The equations (K 28-29) on (column, resource, user) grids in numbers of order one, shared by the Newton methods for the game.
+r"""The equations (K 28-29) on lists of arcs in numbers of order one, shared by the Newton methods for the game.
 
-A column c stands for a server i and a variant v, c = i V + v, with V = 1 where every user has one demand vector; below it is i.
+An arc a stands for a user n and a server i, and with several demand vectors for one of them; below it is written ni.
 
 Unknowns are y_ni >= 0, tasks as fractions of a monopoly, and k_ir >= 0, levels kappa_ir as multiples of a unit of each server.
 
@@ -33,6 +33,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.arrow.loads import ArcLoads
+from fairalloc.solvers.arrow.schur import Plan, few_in_common
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
@@ -70,7 +72,7 @@ UNDERFLOW = -600.0
 
 @dataclass(frozen=True)
 class Derivatives:
-    """E (C, N) with `tasks` x_n (N,), `pull` (C, N) and `share` (C, R, N); 0 where there is no arc."""
+    """E (A,) with `tasks` x_n (N,), `pull` (A,) and `share` (A, R)."""
 
     excess: Floats
     tasks: Floats
@@ -79,16 +81,15 @@ class Derivatives:
 
 
 class LevelEquations:
-    """The arrays of a game as grids, and its equations. Users come last: matrix products need no copies then.
+    """The arrays of a game on its arcs, ordered by user, and its equations. Of tables with R columns the columns lie together.
 
     Attributes
     ----------
-    V, C : variants, columns K V
-    server : (C,) int
-    at : (column, user) of every arc of the game
-    arc : (C, N) bool, whether the user may run the variant there
+    user, server : (A,) int
+    loads : of tasks in units of the user's best server, `best` (N,): rows, sums over users, and the arrow of a Newton step
+    w, gamma : (A, R), (A,); gamma in units of the user's best server
+    several : whether a user has several arcs at one server
     row, place : (K, R) bool, whether anybody wants the resource there, and int, its number among those
-    w, gamma : (C, R, N), (C, N); gamma in units of the user's best server, `best` (N,)
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
     log_w, least_log_w : log w, and the least that is finite
@@ -97,36 +98,30 @@ class LevelEquations:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.N, self.K, self.R = game.instance.N, game.instance.K, game.instance.R
-        variant = game.instance.arcs.variant
-        self.V = int(variant.max()) + 1
-        self.C = self.K * self.V
-        self.server: NDArray[np.intp] = np.repeat(np.arange(self.K), self.V)
-        self.at = at = (game.server * self.V + variant, game.user)
-        self.arc: Booleans = np.zeros((self.C, self.N), bool)
-        self.arc[at] = True
-        self.w = np.zeros((self.C, self.R, self.N))
-        self.w[at[0], :, at[1]] = game.w
-        self.row = self.by_server((self.w > 0).any(axis=2)) > 0
+        user, server = game.user, game.server
+        self.several = bool(game.several.any())
+        self.best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
+        self._set_arcs(np.asfortranarray(game.w), game.gamma / self.best[user], user, server)
+        self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
-        gamma = np.zeros((self.C, self.N))
-        gamma[at] = game.gamma
-        self.best = gamma.max(axis=0)
-        self.gamma = gamma / self.best
         self.limits = game.limits / self.best
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
             self.log_a, self.log_b = np.log(game.A), np.log(game.B)
         self.least_log_w = float(self.log_w.min(initial=0.0, where=self.w > 0))
-        self.log_unit = np.log(np.where(self.arc, game.instance.weights * self.gamma, 1.0))
+        self.log_unit = np.log(game.instance.weights[user] * self.gamma)
         self.unit = np.ones(self.K)
         self.sharp = np.zeros(self.K, bool)
         self.cap(np.inf)
 
-    def by_server(self, values: Any) -> Floats:
-        """(K, ..) sums over the variants of each server of values (C, ..)."""
-        result: Floats = values if self.V == 1 else values.reshape(self.K, self.V, *values.shape[1:]).sum(axis=1)
-        return result
+    def _set_arcs(self, w: Floats, gamma: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
+        self.w, self.gamma, self.user, self.server = w, gamma, user, server
+        self.loads = ArcLoads(np.ascontiguousarray(w / gamma[:, None]), user, server, self.N, self.K)
+        self.plan: Plan = "sparse rows" if few_in_common(self.loads) else "rows"
+
+    def __len__(self) -> int:
+        return len(self.user)
 
     def cap(self, most: float) -> None:
         """Bound every alpha; without a bound, alpha = inf is the maximum of the levels itself."""
@@ -142,40 +137,49 @@ class LevelEquations:
     def scale(self, y: Floats) -> None:
         """Count kappa in what a level is worth at y on each server."""
         log_g = self._marginal(self.tasks(y))[0]
-        total = self.by_server(np.where(self.arc, log_g, 0.0)).sum(axis=1)
-        self.unit = np.exp(total / np.maximum(self.by_server(self.arc.astype(float)).sum(axis=1), 1))
+        self.unit = np.exp(self.by_server(log_g) / np.maximum(self.by_server(np.ones(len(self))), 1))
+
+    def by_server(self, values: Floats) -> Floats:
+        """(K,) sums over the arcs of each server of values (A,)."""
+        result: Floats = self.loads.by_server @ values
+        return result
+
+    def of_user(self, values: Floats) -> Floats:
+        """(A,) what users have (N,), for each of their arcs."""
+        return self.loads.of_users(values)
+
+    def of_server(self, values: Floats) -> Floats:
+        """(A,) or (A, R) what servers have, (K,) or (K, R), for each of their arcs."""
+        result: Floats = values.T.take(self.server, axis=-1).T  # columns side by side in memory
+        return result
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""
-        result: Floats = np.einsum("cn,cn->n", self.gamma, y)
-        return result
+        return self.loads.totals(self.gamma * y)
+
+    def load(self, y: Floats) -> Floats:
+        """(K, R) the sums of w y."""
+        return self.loads.rows(self.gamma * y).reshape(self.K, self.R)
 
     def slack(self, y: Floats) -> Floats:
         """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
         result: Floats = np.where(self.row, 1.0 - self.load(y), 0.0)
         return result
 
-    def of_user(self, values: Floats) -> Floats:
-        """What users have (N,), for each of their arcs: as it is, since users come last."""
-        return values
-
-    def of_server(self, values: Floats) -> Floats:
-        """What servers have, (K,) or (K, R), for each of their arcs: (C, 1) or (C, R, 1)."""
-        result: Floats = values[self.server][..., None]
-        return result
-
-    def load(self, y: Floats) -> Floats:
-        """(K, R) the sums of w y."""
-        return self.by_server(np.matmul(self.w, y[:, :, None])[:, :, 0])
-
-    def paid(self, share: Floats, u: Floats) -> Floats:
-        """(C, N) the sums over r of share_nir u_ir; share is (C, R, N) and u (K, R)."""
-        result: Floats = np.matmul(u[self.server][:, None, :], share)[:, 0, :]
-        return result
-
     def left(self, tasks: Floats) -> Floats:
         """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
         result: Floats = 1.0 - tasks / self.limits
+        return result
+
+    def of_all(self, mask: Booleans) -> Booleans:
+        """(N,) whether `mask` (A,) is true on an arc of the user."""
+        result: Booleans = np.logical_or.reduceat(mask, self.loads.first)
+        return result
+
+    def largest(self, values: Floats) -> NDArray[np.intp]:
+        """(N,) the arc of each user with the largest value; the first of several."""
+        arcs = np.flatnonzero(values == self.of_user(self.loads.most(values)))
+        result: NDArray[np.intp] = arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
         return result
 
     def derivatives(self, y: Floats, k: Floats) -> Derivatives:
@@ -184,13 +188,12 @@ class LevelEquations:
         log_g, pull = self._marginal(tasks)
         log_p, share = self._price(k)
         with np.errstate(invalid="ignore"):
-            excess = np.where(self.arc, log_p - log_g, 0.0)
-        return Derivatives(excess, tasks, pull, share)
+            return Derivatives(log_p - log_g, tasks, pull, share)
 
     def _marginal(self, tasks: Floats) -> tuple[Floats, Floats]:
         """Log g' / beta, and its elasticity / beta."""
         with np.errstate(all="ignore"):
-            log_z = np.where(self.arc, self.of_user(np.log(tasks)) - self.log_unit, 0.0)
+            log_z = self.of_user(np.log(tasks)) - self.log_unit
             alpha, beta = self.of_server(self.alpha), self.of_server(self.beta)
             log_g = alpha * (self.of_server(self.log_a) - log_z)
             elasticity = alpha
@@ -198,7 +201,7 @@ class LevelEquations:
                 other = self.of_server(self.log_b) - log_z
                 log_g = np.logaddexp(log_g, other)
                 elasticity = alpha + (1.0 - alpha) * np.exp(other - log_g)
-        return log_g / beta, np.where(self.arc, elasticity / beta, 0.0)
+        return log_g / beta, elasticity / beta
 
     def _price(self, k: Floats) -> tuple[Floats, Floats]:
         """Log of a task's price / beta, and each resource's part of the price."""
@@ -212,9 +215,8 @@ class LevelEquations:
         if self.sharp.any():
             sharp = self.sharp[self.server]
             levels = np.where(self.w[sharp] > 0, self.of_server(log_k)[sharp], -np.inf)
-            highest = np.arange(self.R)[:, None] == levels.argmax(axis=1)[:, None, :]
             log_p[sharp] = levels.max(axis=1)
-            share[sharp] = highest & self.arc[sharp][:, None, :]
+            share[sharp] = np.arange(self.R) == levels.argmax(axis=1)[:, None]
         return log_p, share
 
     def _parts(self, log_price: Floats) -> tuple[Floats, Floats]:
@@ -234,7 +236,7 @@ class LevelEquations:
 
     def x(self, y: Floats) -> Floats:
         """(A,) feasible tasks."""
-        return self.game.shrunk(np.maximum(y[self.at], 0.0) * self.game.gamma)
+        return self.game.shrunk(np.maximum(y, 0.0) * self.game.gamma)
 
     def kappa(self, k: Floats) -> Floats:
         """(K, R) levels; 0 where nobody wants the resource."""
@@ -302,15 +304,14 @@ class NewtonSession(Session):
         return self.x, prices
 
     def warm_start(self) -> tuple[Floats, Floats] | None:
-        """Grids y and k of the warm start, with k from `levels_at`; None without one, or where a user has nothing there."""
+        """Y (A,) and k (K, R) of the warm start, with k from `levels_at`; None without one, or where a user has nothing there."""
         if self.limits.start is None:
             return None
         levels, game = self.levels, self.levels.game
-        y = np.zeros((levels.C, levels.N))
-        y[levels.at] = game.shrunk(np.maximum(self.limits.start, 0.0)) / game.gamma
+        y = game.shrunk(np.maximum(self.limits.start, 0.0)) / game.gamma
         if np.any(levels.tasks(y) <= 0):
             return None
-        levels.scale(np.where(levels.arc, 0.7 / levels.N, 0.0))
+        levels.scale(np.full(len(levels), 0.7 / levels.N))
         return y, levels_at(levels, y)
 
     @abstractmethod
@@ -327,7 +328,7 @@ class NewtonSession(Session):
 
         Parameters
         ----------
-        y, k : (C, N) and (K, R)
+        y, k : (A,) and (K, R)
         facts : for the trace
         """
         gap = self.levels.gap(y, k)
@@ -355,9 +356,8 @@ class NewtonSession(Session):
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     """The start: 0.7 of an equal partition, or of the limit where that is less, and every level at its unit."""
-    ways = levels.by_server(levels.arc.astype(float))[levels.server]
-    y = np.where(levels.arc, 0.7 / levels.N / np.maximum(ways * levels.w.max(axis=1), 1.0), 0.0)
-    y *= np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y))
+    y = 0.7 / levels.N / np.maximum(levels.loads.ways * levels.w.max(axis=1), 1.0)
+    y *= levels.of_user(np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y)))
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))
 
@@ -382,24 +382,27 @@ def levels_at(levels: LevelEquations, y: Floats) -> Floats:
     Parameters
     ----------
     levels : the game
-    y : (C, N), with tasks for every user
+    y : (A,), with tasks for every user
     """
     from scipy.optimize import nnls
 
     k, tasks = np.zeros((levels.K, levels.R)), levels.tasks(y)
     log_g = levels._marginal(tasks)[0]
-    used = (y > 0) & (levels.left(tasks) > FULL)
+    used = (y > 0) & levels.of_user(levels.left(tasks) > FULL)
     full = levels.row & (levels.slack(y) <= FULL)
-    for i in range(levels.K):
-        (c, n), rows = np.nonzero(used & (levels.server == i)[:, None]), np.flatnonzero(full[i])
-        if not len(n) or not len(rows):
+    of_servers = np.split(
+        np.argsort(levels.server, kind="stable"), np.cumsum(np.bincount(levels.server, minlength=levels.K))[:-1]
+    )
+    for i, arcs in enumerate(of_servers):
+        some, rows = arcs[used[arcs]], np.flatnonzero(full[i])
+        if not len(some) or not len(rows):
             continue
-        w, log_level = levels.w[c, :, n][:, rows], log_g[c, n]  # log g' / beta; for alpha = infinity log 1 / z
+        w, log_level = levels.w[np.ix_(some, rows)], log_g[some]  # log g' / beta; for alpha = infinity log 1 / z
         if levels.sharp[i]:
             k[i, rows] = np.exp(np.where(w > 0, log_level[:, None], np.inf).min(axis=0)) / levels.unit[i]
         else:
-            log_price = levels.beta[i] * log_level[:, None] - levels.log_w[c, :, n][:, rows]  # of a resource that is paid alone
+            log_price = levels.beta[i] * log_level[:, None] - levels.log_w[np.ix_(some, rows)]  # of a resource that is paid alone
             unit = log_price.min(axis=0)
-            price = nnls(np.exp(unit - log_price), np.ones(len(n)))[0]
+            price = nnls(np.exp(unit - log_price), np.ones(len(some)))[0]
             k[i, rows] = np.exp(unit / levels.beta[i]) * price ** (1.0 / levels.beta[i]) / levels.unit[i]
     return np.where(np.isfinite(k), k, 0.0)

@@ -57,7 +57,7 @@ UNIT, COST = 1e-3, 1e2
 
 @dataclass(frozen=True)
 class PathWeights:
-    """Of a point of the path: N y and e (C, N), k and s (K, R), h and t (N,)."""
+    """Of a point of the path: N y and e (A,), k and s (K, R), h and t (N,)."""
 
     y: Floats
     e: Floats
@@ -84,11 +84,11 @@ class PathWeights:
         Parameters
         ----------
         levels : the game
-        y, k : (C, N) and (K, R), the answer of a program
+        y, k : (A,) and (K, R), the answer of a program
         """
-        excess = np.where(levels.arc, levels.derivatives(y, k).excess, np.inf)
-        h = np.where(levels.limited, np.maximum(-excess.min(axis=0), 0.0), 0.0)
-        e = np.where(levels.arc, np.maximum(excess + levels.of_user(h), LITTLE_E), 1.0)
+        excess = levels.derivatives(y, k).excess
+        h = np.where(levels.limited, np.maximum(-np.minimum.reduceat(excess, levels.loads.first), 0.0), 0.0)
+        e = np.maximum(excess + levels.of_user(h), LITTLE_E)
         return replace(self, y=np.sqrt(self.y * np.maximum(levels.N * y, LITTLE_Y)), e=np.sqrt(self.e * e))
 
 
@@ -105,7 +105,7 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
         if turn:
             weights = weights.nearer(levels, y, k)
         program = SmallChanges(levels, y, k, weights, most)
-        answer = program.solve(session.limits.left) if len(program.c) <= MOST else None
+        answer = program.solve(session.limits.left) if len(program.arcs) <= MOST else None
         if answer is None:
             return
         y, k = answer
@@ -118,7 +118,7 @@ class SmallChanges:
 
     Attributes
     ----------
-    c, n : (A,) the arcs
+    arcs, user : (a,) the arcs, and whose they are
     row : (Q,) the resources somebody wants, as i R + r
     linear : (Q,) bool, whether the price is linear
     fall, rise : (Q,) how far u may be below and above 0
@@ -127,18 +127,21 @@ class SmallChanges:
     def __init__(self, levels: LevelEquations, y: Floats, k: Floats, weights: PathWeights, most: float) -> None:
         self.levels, self.k, self.weights, self.most = levels, k, weights, most
         self.at = levels.derivatives(y, k)
-        near = levels.arc & (self.at.excess < (1 + levels.R) * most)
-        near[np.argmax(y, axis=0), np.arange(levels.N)] = True
-        self.c, self.n = np.nonzero(near)
+        near = self.at.excess < (1 + levels.R) * most
+        near[levels.largest(y)] = True
+        self.arcs = np.flatnonzero(near)
+        self.user = levels.user[self.arcs]
         self.row = np.flatnonzero(levels.row)
-        part = self.at.share.max(axis=2).reshape(levels.K, levels.V, levels.R).max(axis=1).ravel()[self.row]
+        largest = np.zeros((levels.K, levels.R))
+        np.maximum.at(largest, levels.server, self.at.share)
+        part = largest.ravel()[self.row]
         self.linear, self.beta = part < SMALL, np.repeat(levels.beta, levels.R)[self.row]
         far = most / np.maximum(part, 1e-300)
         self.fall = np.minimum(far, np.where(self.linear, FALL / self.beta, MOST_U))
         self.rise = np.minimum(far, np.where(self.linear, RISE / self.beta, MOST_U))
 
     def solve(self, seconds: float) -> tuple[Floats, Floats] | None:
-        """Steps 1 and 2: the new y (C, N) and k (K, R); None where there is no answer.
+        """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer.
 
         Parameters
         ----------
@@ -155,46 +158,46 @@ class SmallChanges:
         return None
 
     def _program(self) -> dict[str, Any]:
-        """In N y' (A,), then v (N,), u (Q,) and h' of the limited users, these three and the rows of E in units of `UNIT`."""
-        levels, at, c, n, weights = self.levels, self.at, self.c, self.n, self.weights
-        A, N, Q, limited = len(c), levels.N, len(self.row), np.flatnonzero(levels.limited)
+        """In N y' (a,), then v (N,), u (Q,) and h' of the limited users, these three and the rows of E in units of `UNIT`."""
+        levels, at, arcs, weights = self.levels, self.at, self.arcs, self.weights
+        A, N, Q, limited = len(arcs), levels.N, len(self.row), np.flatnonzero(levels.limited)
         change, tasks, loads = self._matrices()
         k, s = weights.k.ravel()[self.row], weights.s.ravel()[self.row]
         full = k > FULL * s
         of_left = np.where(levels.limited, weights.h * at.tasks / levels.limits, 0.0)
-        moves = change.T @ weights.y[c, n] + np.concatenate([-of_left, s * k, weights.t[limited]])
+        moves = change.T @ weights.y[arcs] + np.concatenate([-of_left, s * k, weights.t[limited]])
         room = np.minimum(self.most, levels.left(at.tasks) * levels.limits / at.tasks)
         lower = np.concatenate([np.full(N, -self.most), -self.fall, np.zeros(len(limited))])
         upper = np.concatenate([room, self.rise, np.full(len(limited), np.inf)])
         same = hstack([-UNIT * eye_array(N), csr_array((N, Q + len(limited)))])
         return {
-            "c": COST * np.concatenate([weights.e[c, n] - loads.T @ k, UNIT * moves]),
+            "c": COST * np.concatenate([weights.e[arcs] - loads.T @ k, UNIT * moves]),
             "A_ub": block_array([[None, -change], [loads[~full], None]], format="csr"),
-            "b_ub": np.concatenate([at.excess[c, n] / UNIT, np.ones(np.count_nonzero(~full))]),
+            "b_ub": np.concatenate([at.excess[arcs] / UNIT, np.ones(np.count_nonzero(~full))]),
             "A_eq": block_array([[tasks, same], [loads[full], None]], format="csr"),
             "b_eq": np.ones(N + np.count_nonzero(full)),
             "bounds": np.column_stack([np.append(np.zeros(A), lower / UNIT), np.append(np.full(A, np.inf), upper / UNIT)]),
         }
 
     def _matrices(self) -> tuple[csr_array, csr_array, csr_array]:
-        """The changes of E (A, ..), and what N y' are of tasks, in units of x_n (N, A), and of capacities (Q, A)."""
-        levels, at, c, n = self.levels, self.at, self.c, self.n
-        A, N, Q, each = len(c), levels.N, len(self.row), np.arange(len(c))
-        w, share = levels.w[c, :, n], at.share[c, :, n]
+        """The changes of E (a, ..), and what N y' are of tasks, in units of x_n (N, a), and of capacities (Q, a)."""
+        levels, at, arcs, n = self.levels, self.at, self.arcs, self.user
+        A, N, Q, each = len(arcs), levels.N, len(self.row), np.arange(len(arcs))
+        w, share = levels.w[arcs], at.share[arcs]
         a, r = np.nonzero(w)
-        place = levels.place[levels.server[c[a]], r]
-        pull = coo_array((at.pull[c, n], (each, n)), shape=(A, N))
+        place = levels.place[levels.server[arcs[a]], r]
+        pull = coo_array((at.pull[arcs], (each, n)), shape=(A, N))
         paid = coo_array((share[a, r], (a, place)), shape=(A, Q))
         own = coo_array((np.ones(A), (each, n)), shape=(A, N)).tocsc()[:, np.flatnonzero(levels.limited)]
-        tasks = coo_array((levels.gamma[c, n] / at.tasks[n] / N, (n, each)), shape=(N, A))
+        tasks = coo_array((levels.gamma[arcs] / at.tasks[n] / N, (n, each)), shape=(N, A))
         loads = coo_array((w[a, r] / N, (place, a)), shape=(Q, A))
         return hstack([pull, paid, own], format="csr"), tasks.tocsr(), loads.tocsr()
 
     def _moved(self, solution: Floats) -> tuple[Floats, Floats]:
         """Step 2."""
-        levels, arcs = self.levels, len(self.c)
-        y, k = np.zeros(levels.arc.shape), self.k.copy()
-        y[self.c, self.n] = np.maximum(solution[:arcs], 0.0) / levels.N
+        levels, arcs = self.levels, len(self.arcs)
+        y, k = np.zeros(len(levels)), self.k.copy()
+        y[self.arcs] = np.maximum(solution[:arcs], 0.0) / levels.N
         u = solution[arcs + levels.N : arcs + levels.N + len(self.row)] * UNIT
         k.flat[self.row] *= np.where(self.linear, linear_in_price(u, self.beta), 1.0 / (1.0 - u))
         return y, k

@@ -16,7 +16,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
 from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess
 from fairalloc.solvers.game.equations import LevelEquations, equal
 
@@ -217,41 +217,38 @@ def test_prices_are_sums_of_exponentials_whatever_their_size(least, wider):
     k = np.where(np.arange(levels.R) == levels.R - 1, 1.0, least) * np.linspace(0.5, 1.5, levels.K)[:, None]
     log_p, share = levels._price(k)
     with np.errstate(divide="ignore"):
-        each = levels.beta[levels.server][:, None, None] * np.log(k * levels.unit[:, None])[levels.server][:, :, None] + np.log(
-            levels.w
-        )
+        each = (levels.beta[:, None] * np.log(k * levels.unit[:, None]))[levels.server] + np.log(levels.w)
     whole = logsumexp(each, axis=1)
-    paying = levels.arc & np.isfinite(whole)
+    paying = np.isfinite(whole)
     assert paying.any()
-    np.testing.assert_allclose((log_p * levels.beta[levels.server][:, None])[paying], whole[paying], rtol=EXACT, atol=EXACT)
-    expected = np.exp(each.transpose(0, 2, 1)[paying] - whole[paying][:, None])
-    np.testing.assert_allclose(share.transpose(0, 2, 1)[paying], expected, rtol=EXACT, atol=EXACT)
-    assert not share.transpose(0, 2, 1)[~paying].any()
+    np.testing.assert_allclose((log_p * levels.beta[levels.server])[paying], whole[paying], rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(share[paying], np.exp(each[paying] - whole[paying][:, None]), rtol=EXACT, atol=EXACT)
+    assert not share[~paying].any()
 
 
-@pytest.mark.parametrize("strong", [0.0, 3.0, np.inf])
+@pytest.mark.parametrize("plan", ["rows", "sparse rows"])
 @pytest.mark.parametrize("wider", [False, True])
-def test_newton_steps_are_the_same_however_arcs_are_eliminated(strong, wider):
-    """And they solve the linearised equations, as differences show; with limits and variants too."""
+def test_newton_steps_solve_the_linearised_equations(plan, wider):
+    """As differences show; with limits and variants too, by LAPACK's LU and by SuperLU's."""
     levels = levels_of(**WIDER) if wider else levels_of()
+    levels.plan = plan
     y, k = equal(levels)
     rng = np.random.default_rng(1)
     spread = [rng.uniform(0.3, 3.0, shape) for shape in (y.shape, k.shape)]
     h, t = np.where(levels.limited, 0.4, 0.0), np.full(levels.N, 0.2)
-    e, s = np.where(levels.arc, 0.3, 1.0), np.where(levels.row, 0.3, 1.0)
+    e, s = np.full(len(y), 0.3), np.where(levels.row, 0.3, 1.0)
     point = CentralPathPoint(y * spread[0], k * spread[1], e, s, h, t, np.log(0.1))
-    newton = CentralPathNewton(levels, point, CentralPathOptions(strong=strong))
-    assert newton.strong.any() == (strong < np.inf)
+    newton = CentralPathNewton(levels, point)
     step = newton.correction()
     small = 1e-6
-    moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta), CentralPathOptions(strong=strong))
+    moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta))
     np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, -newton.change_of_t(), atol=DIFFERENCES)
     limits = (moved.point.h * moved.point.t - point.h * point.t) / small
     np.testing.assert_allclose(limits[levels.limited], (0.1 - point.h * point.t)[levels.limited], atol=DIFFERENCES)
     products = (moved.point.y * moved.point.e - point.y * point.e) / small
-    np.testing.assert_allclose(products[levels.arc], (0.1 / levels.N - point.y * point.e)[levels.arc], atol=DIFFERENCES)
+    np.testing.assert_allclose(products, 0.1 / levels.N - point.y * point.e, atol=DIFFERENCES)
 
 
 # ---- Lemke ----------------------------------------------------------------------------------------------------------

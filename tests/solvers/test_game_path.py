@@ -25,9 +25,9 @@ def near_the_end(levels, tau, seed=0):
     rng = np.random.default_rng(seed)
     y, k = equal(levels)
     used = rng.random(y.shape) < 0.3
-    y = np.where(levels.arc, np.where(used, y, tau * rng.uniform(0.5, 2.0, y.shape)), 0.0)
-    y[rng.integers(levels.C, size=levels.N), np.arange(levels.N)] = 1.0 / levels.N
-    e = np.where(levels.arc, tau / levels.N / np.where(levels.arc, y, 1.0), 1.0)
+    y = np.where(used, y, tau * rng.uniform(0.5, 2.0, y.shape))
+    y[levels.loads.first + rng.integers(levels.loads.counts)] = 1.0 / levels.N
+    e = tau / levels.N / y
     full = rng.random(k.shape) < 0.7
     s = np.where(levels.row, np.where(full, tau / k, 0.3), 1.0)
     k = np.where(full, k, tau / s)
@@ -36,34 +36,34 @@ def near_the_end(levels, tau, seed=0):
 
 def dense(newton):
     """The linearised equations in (l, u): e l + pull (gamma y / x) l + share u = q, and w y l - s u = .. for the rows."""
-    levels, point, at = newton.levels, newton.point, newton.at
-    c, n = np.nonzero(levels.arc)
+    levels, point, at, n, arcs = newton.levels, newton.point, newton.at, newton.levels.user, len(newton.levels)
     rows = levels.K * levels.R
-    J = np.zeros((len(c) + rows, len(c) + rows))
-    J[: len(c), : len(c)] = (n[:, None] == n) * np.outer(at.pull[c, n], (levels.gamma * point.y)[c, n]) / at.tasks[n]
-    J[np.arange(len(c)), np.arange(len(c))] += point.e[c, n]
-    for a in range(len(c)):
-        own = slice(levels.server[c[a]] * levels.R, (levels.server[c[a]] + 1) * levels.R)
-        J[a, len(c) :][own] = at.share[c[a], :, n[a]]
-        J[len(c) :, a][own] = levels.w[c[a], :, n[a]] * point.y[c[a], n[a]]
-    J[len(c) + np.arange(rows), len(c) + np.arange(rows)] = -np.where(levels.row, point.s, 1.0).ravel()
-    return J, (c, n)
+    J = np.zeros((arcs + rows, arcs + rows))
+    J[:arcs, :arcs] = (n[:, None] == n) * np.outer(at.pull, levels.gamma * point.y) / at.tasks[n]
+    J[np.arange(arcs), np.arange(arcs)] += point.e
+    for a in range(arcs):
+        own = slice(arcs + levels.server[a] * levels.R, arcs + (levels.server[a] + 1) * levels.R)
+        J[a, own] = at.share[a]
+        J[own, a] = levels.w[a] * point.y[a]
+    J[arcs + np.arange(rows), arcs + np.arange(rows)] = -np.where(levels.row, point.s, 1.0).ravel()
+    return J
 
 
-@pytest.mark.parametrize("strong", [0.0, np.inf])
+@pytest.mark.parametrize("plan", ["rows", "sparse rows"])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_step_and_the_orientation_are_those_of_the_dense_system(strong, seed):
+def test_the_step_and_the_orientation_are_those_of_the_dense_system(plan, seed):
     levels = levels_of(generators.placement(5, 3, 3, seed), [0.5, 2.0, 9.0])
-    newton = CentralPathNewton(levels, near_the_end(levels, 1e-2, seed), CentralPathOptions(strong=strong))
-    J, (c, n) = dense(newton)
+    levels.plan = plan
+    newton = CentralPathNewton(levels, near_the_end(levels, 1e-2, seed))
+    J = dense(newton)
     sign, _ = np.linalg.slogdet(J)
     assert newton.orientation == sign * (-1.0) ** (levels.K * levels.R)
     change = newton.correction()
     point, tau = newton.point, newton.point.tau
-    q = (tau / levels.N - point.y * point.e)[c, n] / point.y[c, n] - newton.change_of_e()[c, n]
+    q = (tau / levels.N - point.y * point.e) / point.y - newton.change_of_e()
     supply = np.where(levels.row, newton.change_of_s() - (tau - point.k * point.s) / point.k, 0.0)
     z = np.linalg.solve(J, np.concatenate([q, supply.ravel()]))
-    np.testing.assert_allclose(np.concatenate([change.y[c, n], change.k.ravel()]), z, atol=EXACT * np.abs(z).max())
+    np.testing.assert_allclose(np.concatenate([change.y, change.k.ravel()]), z, atol=EXACT * np.abs(z).max())
 
 
 def missing_in_rows(newton):
@@ -138,8 +138,7 @@ def test_steps_on_the_arcs_in_use_square_the_error(alpha):
     instance = generators.racks(12, 4, 3, 3)
     answer = solve(instance, GAME, "continuation", alpha=alpha, accuracy="high")
     levels = levels_of(instance, alpha)
-    y = np.zeros((levels.C, levels.N))
-    y[levels.at] = answer.x / levels.game.gamma
+    y = answer.x / levels.game.gamma
     k = answer.prices / levels.unit[:, None]
     guess = Guess(y > RESIDUAL, k > RESIDUAL, np.zeros(levels.N, bool))
     rng = np.random.default_rng(0)
@@ -210,29 +209,29 @@ def test_near_ties_that_nothing_decides_leave_a_residual():
 
 
 @pytest.mark.parametrize("alpha", [0.5, 3.0, 20.0])
-def test_a_list_of_all_arcs_gives_the_steps_of_the_grid(alpha):
+def test_a_list_of_all_arcs_gives_the_same_steps(alpha):
     levels = levels_of(generators.generic(9, 4, 3, 1), alpha)
     point = near_the_end(levels, 1e-2)
     newton, (arcs, own) = CentralPathNewton(levels, point), renewed(levels, levels, point, 0.0, None)
     other = WorkingNewton(arcs, own, CentralPathOptions())
-    assert len(arcs.user) == levels.arc.sum()
+    assert len(arcs) == len(levels)
     assert other.orientation == newton.orientation
     assert other.error == pytest.approx(newton.error, rel=ROUNDING)
     drift = np.zeros_like(point.y)
-    for ours, theirs in ((other.correction(), newton.correction()), (other.tangent(drift[levels.arc]), newton.tangent(drift))):
+    for ours, theirs in ((other.correction(), newton.correction()), (other.tangent(drift), newton.tangent(drift))):
         np.testing.assert_allclose(ours.k, theirs.k, rtol=SHARES, atol=SHARES)
-        np.testing.assert_allclose(arcs.grid(ours.y, 0.0), theirs.y, rtol=SHARES, atol=SHARES)
+        np.testing.assert_allclose(ours.y, theirs.y, rtol=SHARES, atol=SHARES)
 
 
 def test_an_arc_that_was_set_aside_keeps_its_loads_and_comes_back_when_it_is_cheap():
     levels = levels_of(generators.generic(9, 4, 3, 1), 3.0)
     point = near_the_end(levels, 1e-2)
     arcs, own = renewed(levels, levels, point, 2.0, None)
-    assert len(arcs.user) < levels.arc.sum()
+    assert len(arcs) < len(levels)
     np.testing.assert_allclose(arcs.slack(own.y), levels.slack(point.y), atol=ROUNDING)
     np.testing.assert_allclose(arcs.tasks(own.y), levels.tasks(point.y), rtol=ROUNDING)
     excess = levels.derivatives(point.y, point.k).excess
-    expected = levels.arc & ~arcs.kept & (excess < 0.3)
+    expected = ~arcs.kept & (excess < 0.3)
     cheap = arcs.cheap(levels, WorkingNewton(arcs, own, CentralPathOptions()))
     assert expected.any()
     np.testing.assert_array_equal(cheap, expected)
@@ -264,7 +263,7 @@ def test_a_turn_that_is_taken_again_is_noticed():
 
 @pytest.mark.parametrize("alpha", [0.5, 3.0, 20.0, np.inf])
 @pytest.mark.parametrize("family", ["generic", "tied", "zero_demand"])
-def test_games_are_solved_on_a_list_of_arcs_as_on_the_grid(family, alpha):
+def test_games_are_solved_on_a_list_of_arcs_as_on_all(family, alpha):
     instance = getattr(generators, family)(20, 6, 3, 2)
     listed = {"listed": 0, "listed_after": 0}
     ours, theirs = (solve(instance, GAME, "continuation", accuracy="high", alpha=alpha, options=o) for o in (listed, {}))
