@@ -218,6 +218,8 @@ class ArcLoads(ArcsOfUsers):
     Attributes
     ----------
     charges : (A, R) what is charged for prices in the place of loads; None for these
+    places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
+    complete : whether all pairs have
     """
 
     charges: Floats | None = None
@@ -233,6 +235,7 @@ class ArcLoads(ArcsOfUsers):
         place = user * servers + server
         self.twins = twins(place)
         self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
+        self.complete = len(self.places) == users * servers
 
     def __len__(self) -> int:
         return len(self.user)
@@ -304,6 +307,8 @@ class ArcLoads(ArcsOfUsers):
         kind : the precision
         users : (N,) whose rows are wanted
         """
+        if self.complete and isinstance(users, slice):
+            return self._at_places(weights).astype(kind, copy=False).reshape(self.N, -1)
         row = np.full(self.N, -1)
         row[users] = np.arange(len(row[users]))
         user, server = np.divmod(self.places, self.K)
@@ -321,7 +326,7 @@ class ArcLoads(ArcsOfUsers):
 
     def _at_places(self, weights: Floats) -> Floats:
         """(places, R), a user's arcs at one server added."""
-        values = weights[:, None] * self.loads
+        values: Floats = np.multiply(weights[:, None], self.loads, order="C")
         if self.place is None:
             return values
         result = np.zeros((len(self.places), self.R))
@@ -349,10 +354,11 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
 
 
 def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:
-    """(A,) the sums over r of charges (A, R) times the prices (K, R) of each arc's server."""
-    result = charges[:, 0] * prices[server, 0]
-    for r in range(1, charges.shape[1]):
-        result += charges[:, r] * prices[server, r]
+    """(A,) the sums over r of charges (A, R) times the prices (K, R) of each arc's server, column by column."""
+    columns = prices.T.take(server, axis=1)
+    result: Floats = charges[:, 0] * columns[0]
+    for r in range(1, len(columns)):
+        result += charges[:, r] * columns[r]
     return result
 
 
