@@ -13,7 +13,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Dense", "Precision", "ScaledLU", "bordered", "cholesky", "parity", "solved"]
+__all__ = ["SMALLEST", "Dense", "Precision", "ScaledLU", "bordered", "cholesky", "solved"]
 
 Dense: TypeAlias = NDArray[np.floating[Any]]
 Precision: TypeAlias = type[np.floating[Any]]
@@ -91,15 +91,3 @@ class ScaledLU:
         (getrs,) = get_lapack_funcs(("getrs",), dtype=self.factors.dtype)
         result: Floats = getrs(self.factors, self.swaps, right * self.across)[0] * self.down
         return result
-
-
-def parity(order: NDArray[np.intp]) -> float:
-    """1 or -1, whether a permutation (n,) has an even or an odd number of swaps."""
-    seen, swaps = np.zeros(len(order), bool), 0
-    for first in range(len(order)):
-        place = first
-        while not seen[place]:
-            seen[place] = True
-            swaps += place != first
-            place = order[place]
-    return (-1.0) ** swaps

@@ -11,7 +11,7 @@ What is wanted is the solution p. Three ways, of which `plan_for` chooses by siz
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 
 Where charges are the loads, as everywhere but in the game, C is B and the matrix symmetric. In the game it is not: the ways are 1
-and 2, with LU in the place of Cholesky (LAPACK's, SuperLU's), and the sign of the determinant is wanted, too.
+and 2, with LU in the place of Cholesky (sparse_lu.py), and the sign of the determinant is wanted, too.
 
 Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
 with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
@@ -37,9 +37,10 @@ from scipy.linalg.blas import dsyr, dsyrk
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
-from fairalloc.solvers.arrow.dense_factor import SMALLEST, Dense, ScaledLU, cholesky, parity, solved
+from fairalloc.solvers.arrow.dense_factor import Dense, ScaledLU, cholesky, solved
 from fairalloc.solvers.arrow.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.arrow.sparse_factor import SparseFactor
+from fairalloc.solvers.arrow.sparse_lu import SparseLU
 from fairalloc.solvers.arrow.split_users import SplitUsersFactor
 
 __all__ = [
@@ -48,10 +49,10 @@ __all__ = [
     "Factor",
     "Plan",
     "factorised",
-    "few_in_common",
     "most_rows",
     "multiplications",
     "plan_for",
+    "plan_without_symmetry",
     "scattered",
 ]
 
@@ -169,9 +170,14 @@ def _overlapping(instance: Instance) -> bool:
     return _pairs(np.bincount(instance.arcs.user)) > SPARSE * instance.K**2
 
 
-def few_in_common(loads: Loads) -> bool:
-    """Whether so few pairs of servers have a user in common, on these arcs, that "sparse rows" is the way without symmetry."""
-    return loads.K * loads.R > LARGE and _pairs(loads.totals(np.ones(len(loads)))) <= SPARSE * loads.K**2
+def plan_without_symmetry(loads: Loads) -> Plan:
+    """The cheaper way for these arcs where charges are not the loads.
+
+    Parameters
+    ----------
+    loads : of the program
+    """
+    return "sparse rows" if loads.K * loads.R > LARGE and SPARSEST * len(loads) < loads.N * loads.K else "rows"
 
 
 def multiplications(loads: Loads, plan: Plan) -> float:
@@ -215,33 +221,18 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
 def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
     """The same by LU."""
     blocks = _guarded(loads.blocks(head.own, head.twins), head, 0.0)
+    factor: ScaledLU | SparseLU
     if plan == "sparse rows":
         apart = _apart(loads, _scaled(loads, head)[0])
         _check_finite(apart, head)
-        return _sparse_lu(apart + on_the_diagonal(blocks))
-    matrix = _coupled(loads, head, np.float64)
-    put_on_the_diagonal(matrix, blocks)
-    factor = ScaledLU(matrix)
+        factor = SparseLU(blocks, apart)
+    else:
+        matrix = _coupled(loads, head, np.float64)
+        put_on_the_diagonal(matrix, blocks)
+        factor = ScaledLU(matrix)
     if not factor.sign:
         raise np.linalg.LinAlgError
     return Factor(factor.solve, factor.sign)
-
-
-def _sparse_lu(matrix: sp.bsr_array) -> Factor:
-    """SuperLU's factor, of rows and columns that have been divided by their largest numbers."""
-    from scipy.sparse.linalg import splu
-
-    scaled = sp.csc_array(matrix)
-    across = 1.0 / abs(scaled).max(axis=1).toarray().ravel()
-    scaled.data *= across[scaled.indices]
-    down = 1.0 / np.maximum(abs(scaled).max(axis=0).toarray().ravel(), SMALLEST)
-    scaled.data *= np.repeat(down, np.diff(scaled.indptr))
-    try:
-        factor = splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)
-    except RuntimeError as error:
-        raise np.linalg.LinAlgError from error
-    sign = parity(factor.perm_r) * parity(factor.perm_c) * float(np.prod(np.sign(factor.U.diagonal())))
-    return Factor(lambda right: factor.solve(right * across) * down, sign)
 
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:

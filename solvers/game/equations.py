@@ -34,7 +34,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.loads import ArcLoads
-from fairalloc.solvers.arrow.schur import Plan, few_in_common
+from fairalloc.solvers.arrow.schur import Plan, plan_without_symmetry
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
@@ -118,7 +118,7 @@ class LevelEquations:
     def _set_arcs(self, w: Floats, gamma: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
         self.w, self.gamma, self.user, self.server = w, gamma, user, server
         self.loads = ArcLoads(np.ascontiguousarray(w / gamma[:, None]), user, server, self.N, self.K)
-        self.plan: Plan = "sparse rows" if few_in_common(self.loads) else "rows"
+        self.plan: Plan = plan_without_symmetry(self.loads)
 
     def __len__(self) -> int:
         return len(self.user)
@@ -144,9 +144,9 @@ class LevelEquations:
         result: Floats = self.loads.by_server @ values
         return result
 
-    def of_user(self, values: Floats) -> Floats:
+    def of_user(self, values: NDArray[Any]) -> NDArray[Any]:
         """(A,) what users have (N,), for each of their arcs."""
-        return self.loads.of_users(values)
+        return np.repeat(values, self.loads.counts)
 
     def of_server(self, values: Floats) -> Floats:
         """(A,) or (A, R) what servers have, (K,) or (K, R), for each of their arcs."""
