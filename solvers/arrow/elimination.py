@@ -109,7 +109,7 @@ class Elimination:
 
         Raises
         ------
-        numpy.linalg.LinAlgError : the matrix is singular, or not positive definite where it should be, in floating point
+        numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
         """
         shaft = self.loads.of_users(self.shaft)
         rest, part = shaft - self.theta, self.theta / shaft

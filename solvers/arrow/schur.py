@@ -210,7 +210,7 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
 
     Raises
     ------
-    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point, or singular where it is not symmetric
+    numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
     """
     if loads.charges is not None:
         return _unsymmetric(loads, head, plan)
@@ -219,20 +219,26 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
 
 
 def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
-    """The same by LU."""
-    blocks = _guarded(loads.blocks(head.own, head.twins), head, 0.0)
-    factor: ScaledLU | SparseLU
-    if plan == "sparse rows":
-        apart = _apart(loads, _scaled(loads, head)[0])
-        _check_finite(apart, head)
-        factor = SparseLU(blocks, apart)
-    else:
-        matrix = _coupled(loads, head, np.float64)
-        put_on_the_diagonal(matrix, blocks)
-        factor = ScaledLU(matrix)
-    if not factor.sign:
-        raise np.linalg.LinAlgError
+    """The same by LU; what cannot be factorised has no sign, and solutions without numbers."""
+    blocks = loads.blocks(head.own, head.twins)
+    try:
+        _check_finite(blocks, head.s)
+        factor = (_sparse_lu if plan == "sparse rows" else _dense_lu)(loads, head, _guarded(blocks, head, 0.0))
+    except np.linalg.LinAlgError:
+        return Factor(lambda right: np.full(len(right), np.nan), 0.0)
     return Factor(factor.solve, factor.sign)
+
+
+def _sparse_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> SparseLU:
+    apart = _apart(loads, _scaled(loads, head)[0])
+    _check_finite(apart.data)
+    return SparseLU(blocks, apart)
+
+
+def _dense_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> ScaledLU:
+    matrix = _coupled(loads, head, np.float64)
+    put_on_the_diagonal(matrix, blocks)
+    return ScaledLU(matrix)
 
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
@@ -306,7 +312,7 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
     else:
         coupling, blocks = _apart(loads, scaled), loads.blocks(head.own, head.twins)
         factor = SparseFactor
-    _check_finite(coupling, head)
+    _check_finite(coupling.data, blocks, head.s)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
             return factor(_guarded(blocks, head, guard), coupling, head.along, 0.5 * head.rho, head.most, single).solve
@@ -316,10 +322,9 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
 def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     from scipy.sparse.linalg import splu
 
-    diagonal = _guarded(loads.blocks(head.own, head.twins), head, head.guards[-1])
-    apart = _apart(loads, _scaled(loads, head)[0])
-    _check_finite(apart, head)
-    matrix = sp.csc_array(apart + on_the_diagonal(diagonal))
+    blocks, apart = loads.blocks(head.own, head.twins), _apart(loads, _scaled(loads, head)[0])
+    _check_finite(apart.data, blocks, head.s)
+    matrix = sp.csc_array(apart + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError as error:
@@ -337,9 +342,9 @@ def _apart(loads: Loads, scaled: Floats) -> sp.bsr_array:
     return separated(_product(loads, scaled))[1]
 
 
-def _check_finite(matrix: sp.bsr_array, head: Arrowhead) -> None:
-    """Raise LinAlgError where a number of the system is nan or inf: SuperLU would write beyond its memory."""
-    if not (np.isfinite(matrix.data).all() and np.isfinite(head.own).all() and np.isfinite(head.s).all()):
+def _check_finite(*numbers: Floats) -> None:
+    """Raise LinAlgError where one of the system is nan or inf: SuperLU would write beyond its memory."""
+    if not all(np.isfinite(values).all() for values in numbers):
         raise np.linalg.LinAlgError
 
 

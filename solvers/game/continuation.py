@@ -46,6 +46,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.arrow.schur import most_rows
 from fairalloc.solvers.game.active_arcs import newton_on_active_arcs, newton_on_near_ties
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
@@ -66,6 +67,7 @@ class ContinuationOptions(CentralPathOptions):
     Attributes
     ----------
     max_rows : servers times resources up to which step 0 is tried
+    max_dense_rows : servers times resources of which a dense matrix is formed; twice as many where users have few arcs
     margin : how many times the target the residual of step 0 may be, and of step 5 on a long path
     starts : pairs (first tau of the central path, first cap on alpha), tried in this order; of alpha = infinity with variants the
         first alone, and with neither variants nor zero demands the first without a cap before all
@@ -93,6 +95,7 @@ class ContinuationOptions(CentralPathOptions):
     """
 
     max_rows: int = 4000
+    max_dense_rows: int = 10_000
     margin: float = 10.0
     starts: tuple[tuple[float, float], ...] = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
     max_steps: int = 3000
@@ -574,6 +577,14 @@ class Continuation(Method):
     def computes(self, mechanism: Mechanism) -> bool:
         """Every game, without a choice among its answers."""
         return isinstance(mechanism, Equilibrium) and not mechanism.chooses
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Not where every dense matrix is too large."""
+        domain = mechanism.domain(instance)
+        rows, most = domain.K * domain.R, most_rows(domain, self.options.max_dense_rows)
+        if rows <= most:
+            return ""
+        return f"{self.id} forms a dense matrix of at most {most} rows, but there are {rows} servers times resources"
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The arrays."""
