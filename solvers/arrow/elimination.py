@@ -80,7 +80,7 @@ class Elimination:
         """And what their users' shafts are without them, without cancellation."""
         loads, theta, users = self.loads, self.theta, len(self.ends)
         most = loads.most(theta)
-        self.largest = np.flatnonzero(theta == loads.of_users(most))
+        self.largest = np.flatnonzero(~(theta < loads.of_users(most)))  # those that are no numbers, too
         user = loads.user[self.largest]
         small = theta.copy()
         small[self.largest] = 0.0

@@ -178,7 +178,7 @@ class LevelEquations:
 
     def largest(self, values: Floats) -> NDArray[np.intp]:
         """(N,) the arc of each user with the largest value; the first of several."""
-        arcs = np.flatnonzero(values == self.of_user(self.loads.most(values)))
+        arcs = np.flatnonzero(~(values < self.of_user(self.loads.most(values))))  # those that are no numbers, too
         result: NDArray[np.intp] = arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
         return result
 

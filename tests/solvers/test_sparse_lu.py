@@ -1,0 +1,165 @@
+"""The arrow without symmetry: its LU factors, dense and by blocks, against dense systems, and what has no factor."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerances import EXACT, RESIDUAL, SHARES
+
+from fairalloc.formulations import mechanism
+from fairalloc.models import NotApplicable, generators
+from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.arrow.block_matrix import separated
+from fairalloc.solvers.arrow.dense_factor import ScaledLU
+from fairalloc.solvers.arrow.elimination import Elimination
+from fairalloc.solvers.arrow.loads import ArcLoads, loads_of
+from fairalloc.solvers.arrow.schur import NEGLIGIBLE, plan_without_symmetry
+from fairalloc.solvers.arrow.sparse_lu import SparseLU
+from fairalloc.solvers.game.equations import LevelEquations
+
+GAME = "alpha-pf-vds"
+
+
+def unsymmetric(servers, R, pairs, seed):
+    """A well-conditioned matrix of blocks that are where their transposes are, in rows and columns of any scale."""
+    rng = np.random.default_rng(seed)
+    matrix = np.kron(np.eye(servers), rng.normal(size=(R, R))) + np.diag(rng.uniform(-3.0, 3.0, servers * R))
+    for one, two in rng.integers(servers, size=(pairs, 2)):
+        for i, j in ((one, two), (two, one)):
+            matrix[i * R : (i + 1) * R, j * R : (j + 1) * R] += rng.normal(size=(R, R))
+    matrix += 4.0 * servers * np.sign(rng.normal(size=servers * R)) * np.eye(servers * R)
+    return matrix * 10.0 ** rng.integers(-3, 4, servers * R)[:, None], rng.normal(size=servers * R)
+
+
+def by_blocks(matrix, R):
+    return SparseLU(*separated(sp.bsr_array(matrix, blocksize=(R, R))))
+
+
+@settings(max_examples=80, deadline=None)
+@given(servers=st.integers(1, 40), R=st.integers(1, 4), pairs=st.integers(0, 60), seed=st.integers(0, 10**6))
+def test_factors_solve_and_know_the_sign_of_the_determinant(servers, R, pairs, seed):
+    matrix, right = unsymmetric(servers, R, pairs, seed)
+    expected, (sign, _) = np.linalg.solve(matrix, right), np.linalg.slogdet(matrix)
+    for factor in (by_blocks(matrix, R), ScaledLU(np.asfortranarray(matrix))):
+        assert factor.sign == sign
+        np.testing.assert_allclose(factor.solve(right), expected, atol=EXACT * np.abs(expected).max())
+        assert np.abs(factor.solve(1.001 * right) - expected).max() > EXACT * np.abs(expected).max()
+
+
+def test_most_of_a_sparse_matrix_is_eliminated_by_blocks():
+    factor = by_blocks(unsymmetric(200, 3, 120, 1)[0], 3)
+    assert len(factor.passes) > 1
+    assert factor.rest is None or len(factor.rest.swaps) <= 150
+
+
+def test_blocks_without_an_inverse_wait_and_singular_matrices_have_no_sign():
+    """A server whose own block is 0 has a factor with its neighbour's; without a neighbour it has none."""
+    matrix, right = unsymmetric(40, 2, 0, 3)
+    matrix[:2, :2] = 0.0
+    with np.errstate(all="ignore"):
+        alone = by_blocks(matrix, 2)
+        assert not alone.sign == abs(alone.sign) == 1.0
+        assert not np.isfinite(alone.solve(right)).all()
+    matrix[:2, 2:4] = matrix[2:4, :2] = np.eye(2)
+    joined = by_blocks(matrix, 2)
+    assert joined.sign == np.linalg.slogdet(matrix)[0]
+    np.testing.assert_allclose(matrix @ joined.solve(right), right, atol=EXACT * np.abs(right).max())
+
+
+def arrow(family, plan, seed, n=20, k=9):
+    """An arrow with charges of its own, and its dense system in p, l and the flows f."""
+    instance = getattr(generators, family)(n, k, 3, seed)
+    loads, rng = loads_of(instance, np.ones(instance.N)), np.random.default_rng(seed)
+    if not isinstance(loads, ArcLoads):
+        own = loads.demand[loads.user] * loads.inverse[loads.server]
+        loads = ArcLoads(own, loads.user, loads.server, loads.N, loads.K)
+    A, N, rows = len(loads), loads.N, loads.K * loads.R
+    charges = np.asfortranarray(loads.loads * rng.uniform(0.5, 2.0, loads.loads.shape))
+    theta, ends, s = 10.0 ** rng.uniform(-8, 4, A), rng.uniform(0.5, 2.0, N), rng.uniform(0.5, 2.0, rows)
+    found = Elimination(loads.charged(charges), theta, ends, s)
+    found.factorise(plan, rows, NEGLIGIBLE)
+    owner, of = np.eye(N)[loads.user].T, loads.server[:, None] * loads.R + np.arange(loads.R)
+    load, charge = np.zeros((rows, A)), np.zeros((A, rows))
+    load[of.T, np.arange(A)], charge[np.arange(A)[:, None], of] = loads.loads.T, charges
+    whole = np.block(
+        [[np.diag(s) + (load * theta) @ charge, -(load * theta) @ owner.T], [-(owner * theta) @ charge, np.diag(ends)]]
+    )
+    whole[rows:, rows:] += np.diag(owner @ theta)
+    return found, whole, rng
+
+
+@pytest.mark.parametrize("plan", ["rows", "sparse rows"])
+@pytest.mark.parametrize("family", ["generic", "placement", "racks", "variants"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_arrow_with_charges_is_the_dense_system(family, plan, seed):
+    """With several arcs of a user at one server, and theta over twelve orders of magnitude."""
+    found, whole, rng = arrow(family, plan, seed)
+    assert found.factor.sign == np.linalg.slogdet(whole)[0]
+    right = rng.normal(size=len(found.s))
+    expected = np.linalg.solve(whole, np.concatenate([right, np.zeros(len(found.ends))]))[: len(right)]
+    p = found.factor.solve(right)
+    np.testing.assert_allclose(p, expected, atol=SHARES * np.abs(expected).max())
+    priced = found.loads.priced(p)
+    followed = found.follow(priced, found.loads.totals(found.theta * priced), np.zeros(len(found.ends)))
+    assert np.abs(found.s * p + found.loads.rows(followed.flow) - right).max() <= SHARES * np.abs(right).max()
+    np.testing.assert_allclose(found.loads.totals(followed.flow), found.ends * followed.l, atol=SHARES)
+
+
+def test_gains_at_fixed_prices_are_what_users_share():
+    """E v is the sum of theta (pushed - v), also where one theta is 1e14 times the others."""
+    found, _, rng = arrow("generic", "rows", 1)
+    theta = found.theta.copy()
+    theta[found.pivot] = 1e12
+    found = Elimination(found.loads, theta, found.ends, found.s)
+    pushed = rng.normal(size=len(theta))
+    flow, v = found.at_fixed_prices(pushed)
+    np.testing.assert_allclose(found.loads.totals(flow), found.ends * v, atol=SHARES)
+    exact = theta * (pushed - np.repeat(v, found.loads.counts))
+    others = np.setdiff1d(np.arange(len(theta)), found.pivot)
+    np.testing.assert_allclose(flow[others], exact[others], rtol=EXACT)
+
+
+def test_numbers_out_of_range_have_a_factor_without_numbers():
+    found, _, _ = arrow("generic", "rows", 1)
+    for plan in ("rows", "sparse rows"):
+        for theta in (np.nan, np.inf):
+            broken = Elimination(found.loads, np.full(len(found.theta), theta), found.ends, found.s)
+            with np.errstate(all="ignore"):
+                broken.factorise(plan, 100, NEGLIGIBLE)
+            assert broken.factor.sign == 0.0
+            assert np.isnan(broken.factor.solve(np.ones(len(found.s)))).all()
+
+
+# ---- the game on sparse placement -----------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_game_is_as_large_as_users_times_servers():
+    instance = generators.sparse(3000, 1000, 2, 0)
+    levels = LevelEquations(mechanism(GAME).configure(alpha=3.0).game(instance))
+    arrays = [value for part in (levels, levels.loads) for value in vars(part).values() if isinstance(value, np.ndarray)]
+    assert plan_without_symmetry(levels.loads) == "sparse rows"
+    assert max(array.size for array in arrays) <= instance.R * max(len(levels), instance.K, instance.N)
+    assert len(levels) * instance.R < 0.1 * instance.N * instance.K
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
+@pytest.mark.parametrize("family", ["sparse", "racks"])
+def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeypatch):
+    instance = getattr(generators, family)(150, 60, 2, 1)
+    answers = []
+    for plan in ("sparse rows", "rows"):
+        monkeypatch.setattr("fairalloc.solvers.game.equations.plan_without_symmetry", lambda _, plan=plan: plan)
+        answers.append(solve(instance, GAME, "continuation", alpha=alpha))
+        assert answers[-1].claims_success
+        assert answers[-1].residual <= RESIDUAL
+    np.testing.assert_allclose(answers[0].tasks, answers[1].tasks, rtol=SHARES)
+
+
+def test_a_game_with_too_many_rows_is_refused_in_a_sentence():
+    instance = generators.sparse(60, 6000, 4, 0)
+    most = METHODS["continuation"].options.max_dense_rows
+    with pytest.raises(
+        NotApplicable, match=f"dense matrix of at most {2 * most} rows, but there are 24000 servers times resources"
+    ):
+        solve(instance, GAME, "continuation", alpha=3)
