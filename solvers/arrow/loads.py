@@ -285,14 +285,16 @@ class ArcLoads(ArcsOfUsers):
         weights : (A,)
         twin_weights : (T,) of `twins`
         """
-        result, charges = np.empty((self.K, self.R, self.R)), self.loads if self.charges is None else self.charges
+        result, charges = np.empty((self.K, self.R, self.R)), self.charges
         for r in range(self.R):
             weighted = weights * self.loads[:, r]
-            for q in range(r + 1 if self.charges is None else self.R):
-                result[:, r, q] = self.by_server @ (weighted * charges[:, q])
-                if self.charges is None:
-                    result[:, q, r] = result[:, r, q]
+            if charges is not None:
+                result[:, r] = self.by_server @ np.multiply(weighted[:, None], charges, order="C")
+                continue
+            for q in range(r + 1):
+                result[:, r, q] = result[:, q, r] = self.by_server @ (weighted * self.loads[:, q])
         one, two = self.twins
+        charges = self.loads if charges is None else charges
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * charges[two])[:, None, :])
         return result
 
@@ -307,15 +309,17 @@ class ArcLoads(ArcsOfUsers):
         kind : the precision
         users : (N,) whose rows are wanted
         """
+        values = self._at_places(weights).astype(kind, copy=False)
         if self.complete and isinstance(users, slice):
-            return self._at_places(weights).astype(kind, copy=False).reshape(self.N, -1)
-        row = np.full(self.N, -1)
-        row[users] = np.arange(len(row[users]))
-        user, server = np.divmod(self.places, self.K)
-        wanted = row[user] >= 0
-        result = np.zeros((len(row[users]), self.K, self.R), kind)
-        result[row[user[wanted]], server[wanted]] = self._at_places(weights)[wanted]
-        return result.reshape(len(result), -1)
+            return values.reshape(self.N, -1)
+        places, count = self.places, self.N
+        if not isinstance(users, slice):
+            user, server = np.divmod(places, self.K)
+            there, number = np.flatnonzero(users[user]), np.cumsum(users) - 1
+            values, places, count = values[there], number[user[there]] * self.K + server[there], int(number[-1]) + 1
+        result = np.zeros((count * self.K, self.R), kind)
+        result[places] = values
+        return result.reshape(count, -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""

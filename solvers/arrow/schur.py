@@ -75,6 +75,9 @@ SCATTERED = 40.0
 MANY = 0.7
 """The part of users with many arcs from which on the product is dense for all."""
 
+CHEAP = 5e7
+"""Multiplications of a dense product up to which none is sparse in the game: dozens of systems a solve are of this size."""
+
 NEGLIGIBLE = 1e-15
 """Arcs with a smaller part of what their user's arcs have together couple nothing in double precision; near the answer these are
 nearly all arcs, and the product is then sparse. In single precision none is left out: with 1e-9 nb took twice the iterations."""
@@ -257,9 +260,11 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Den
     for others sparse.
     """
     scaled, counts = _scaled(loads, head)
-    many = SCATTERED * counts**2 > loads.K**2
+    several, many = counts > 1, SCATTERED * counts**2 > loads.K**2
     if np.count_nonzero(many) > MANY * loads.N:
         return _dense_product(loads, scaled, kind, slice(None), None)
+    if loads.charges is not None and np.count_nonzero(several) * (loads.K * loads.R) ** 2 <= CHEAP:
+        return _dense_product(loads, scaled, kind, several, None)
     matrix = dense(_product(loads, scaled * loads.of_users((~many).astype(float))), kind)
     return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix
 
