@@ -75,9 +75,9 @@ q A_i and q B_i there, and a pool's parameters are those of one of its servers d
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
@@ -246,9 +246,7 @@ class Game:
 
     def gaps(self, x: Floats, kappa: Floats | None = None) -> Floats:
         """(K,) the residual of each server at a feasible x, with kappa (K, R) as a hint."""
-        result = np.ones(self.instance.K)
-        for i in np.flatnonzero(~self.finite):
-            result[i] = self.infinite_gap(x, int(i))
+        result = np.where(self.finite, 1.0, self.infinite_gaps(x))
         if kappa is not None and np.all(np.isfinite(kappa)):
             proved = np.maximum(definition_gap(self, x, kappa), level_gap(self, x, kappa))
             result = np.where(self.finite, proved, result)
@@ -261,20 +259,30 @@ class Game:
                 result[open_] = np.minimum(result, proved)[open_]
         return result
 
-    def infinite_gap(self, x: Floats, i: int) -> float:
-        """The residual of server i with alpha = infinity at feasible tasks x (A,)."""
-        return max_min_gap(self.one_server(x, i)) if self.several[i] else bottleneck_gap(self, x, i)
+    def infinite_gaps(self, x: Floats) -> Floats:
+        """(K,) the residual of each server with alpha = infinity at feasible tasks x (A,); 0 for others."""
+        result, servers = np.zeros(self.instance.K), np.flatnonzero(~self.finite)
+        for i, server in zip(servers, self.at_servers(x, servers), strict=True):
+            result[i] = max_min_gap(server) if self.several[i] else _bottlenecks(server)
+        return result
 
     def proves(self, x: Floats, tau: float) -> bool:
         """Whether the residual of every server with alpha = infinity is at most tau at feasible tasks x (A,)."""
-        servers = np.flatnonzero(~self.finite)
-        return all(self.one_server(x, int(i)).proves(tau) for i in servers)
+        return all(server.proves(tau) for server in self.at_servers(x, np.flatnonzero(~self.finite)))
 
-    def one_server(self, x: Floats, i: int) -> OneServer:
-        """The arrays of server i for max_min.py at tasks x (A,)."""
-        here, tasks = np.flatnonzero(self.server == i), self.tasks(x)
-        wanted = self.wanted(tasks)[self.user[here]]
-        return OneServer(self.w[here], self.fractions(x)[here], self.shares(tasks)[here], wanted, self.user[here])
+    @cached_property
+    def arcs_of_servers(self) -> list[NDArray[np.intp]]:
+        """The arcs of each server, in their order."""
+        counts = np.bincount(self.server, minlength=self.instance.K)
+        return np.split(np.argsort(self.server, kind="stable"), np.cumsum(counts)[:-1])
+
+    def at_servers(self, x: Floats, servers: NDArray[np.intp]) -> Iterator[OneServer]:
+        """The arrays of some servers, one after the other, for max_min.py at tasks x (A,)."""
+        tasks, y = self.tasks(x), self.fractions(x)
+        z, wanted = self.shares(tasks), self.wanted(tasks)[self.user]
+        for i in servers:
+            here = self.arcs_of_servers[i]
+            yield OneServer(self.w[here], y[here], z[here], wanted[here], self.user[here])
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
         """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
@@ -449,19 +457,33 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
     -------
     The gap, in [0, 1]; 0 for a server without arcs
     """
-    here = np.flatnonzero(game.server == i)
-    if not len(here):
+    (server,) = game.at_servers(x, np.array([i]))
+    return _bottlenecks(server)
+
+
+def _bottlenecks(server: OneServer) -> float:
+    """`bottleneck_gap`, by sorting: of those who use r, who has more tasks and a larger share than another counts alone.
+
+    In the order of falling y the others' shares z rise, and so does (1 - y) z. So min(y, 1 - z_n / z) rises up to the last of them
+    with (1 - y) z <= z_n, where y is the larger of the two, and falls from the next one on.
+    """
+    if not len(server.y):
         return 0.0
-    w, y = game.w[here], game.fractions(x)[here]
-    tasks = game.tasks(x)
-    z = game.shares(tasks)[here]
+    w, y, z = server.w, server.y, server.z
     slack = np.maximum(1.0 - y @ w, 0.0)
-    above = np.maximum(1.0 - z[:, None] / z, 0.0)  # [n, m]
-    worst = np.ones(len(here))
+    worst = np.ones(len(y))
     for r in range(w.shape[1]):
-        envied = np.minimum(np.where(w[:, r] > 0, y, 0.0), above).max(axis=1)
-        worst = np.where(w[:, r] > 0, np.minimum(worst, np.maximum(slack[r], envied)), worst)
-    return float(np.minimum(worst, game.wanted(tasks)[game.user[here]]).max())
+        wants = w[:, r] > 0
+        falling = np.flatnonzero(wants)[np.lexsort((-z[wants], -y[wants]))]
+        rises = np.diff(np.maximum.accumulate(z[falling]), prepend=0.0) > 0
+        most, share = y[falling[rises]], z[falling[rises]]
+        first = np.searchsorted((1.0 - most) * share, z)
+        before, after = np.maximum(first - 1, 0), np.minimum(first, len(most) - 1)
+        envied = np.zeros(len(y))
+        for place in (before, after) if len(most) else ():
+            envied = np.maximum(envied, np.minimum(most[place], 1.0 - z / share[place]))
+        worst = np.where(wants, np.minimum(worst, np.maximum(slack[r], envied)), worst)
+    return float(np.minimum(worst, server.wanted).max())
 
 
 def recovered_candidates(game: Game, x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
@@ -517,7 +539,7 @@ def recovered_prices(
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold
     kappa = np.zeros((game.instance.K, game.instance.R))
     for i in servers:
-        here = game.server == i
+        here = game.arcs_of_servers[i]
         some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
         served = np.where(y[here] > threshold, y[here], 0.0)
         prices = ServerPrices(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])

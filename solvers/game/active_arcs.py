@@ -266,13 +266,15 @@ class ActiveStep:
         """B, C and the slack that is left when all v are those without u."""
         levels, at, a, n, i = self.levels, self.at, self.others, self.user, self.server
         worth = levels.w[self.pivot] * (at.tasks / levels.gamma[self.pivot])[:, None]  # loads for a unit of v
-        here = (i[:, None] == np.arange(levels.K)).astype(float)
-        blocks = np.einsum("nk,nr,ns->krs", here, worth, -self.to_u, optimize=True)
-        B = np.zeros((levels.K, levels.R, levels.K, levels.R))
-        B[np.arange(levels.K), :, np.arange(levels.K), :] = blocks
-        C, each = np.zeros((levels.K, levels.R, len(a))), np.arange(len(a))
-        C[levels.server[a], :, each] += levels.w[a] * self.own[a, None]
-        C[i[n], :, each] -= worth[n] * (self.tasks[a] / at.tasks[n])[:, None]
-        right = levels.slack(self.y) - here.T @ (worth * self.v[:, None])
-        size = levels.K * levels.R
-        return B.reshape(size, size)[np.ix_(self.row, self.row)], C.reshape(size, -1)[self.row], right.ravel()[self.row]
+        blocks, moved = np.zeros((levels.K, levels.R, levels.R)), np.zeros((levels.K, levels.R))
+        np.add.at(blocks, i, -worth[:, :, None] * self.to_u[:, None, :])
+        np.add.at(moved, i, worth * self.v[:, None])
+        place = np.full((levels.K, levels.R), -1)
+        place.flat[self.row] = np.arange(len(self.row))
+        B, C, each = np.zeros((len(self.row), len(self.row))), np.zeros((levels.K * levels.R, len(a))), np.arange(len(a))
+        server, r, s = np.nonzero((place >= 0)[:, :, None] & (place >= 0)[:, None, :])
+        B[place[server, r], place[server, s]] = blocks[server, r, s]
+        of_servers = C.reshape(levels.K, levels.R, -1)
+        of_servers[levels.server[a], :, each] += levels.w[a] * self.own[a, None]
+        of_servers[i[n], :, each] -= worth[n] * (self.tasks[a] / at.tasks[n])[:, None]
+        return B, C[self.row], (levels.slack(self.y) - moved).ravel()[self.row]

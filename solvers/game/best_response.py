@@ -415,7 +415,7 @@ def rational_sweeps(
             w[a, row % instance.R] = part * gamma[a]
     weights, alone = np.array(instance.exact.weights, dtype=object), np.array(gamma, dtype=object)
     limits = np.array([np.inf if limit is None else limit for limit in arcs.limits], dtype=object)
-    here = [np.flatnonzero(game.server == i) for i in range(instance.K)]
+    here = game.arcs_of_servers
     most = limits[game.user] / (weights[game.user] * alone)
     servers = [
         ServerArrays(i, a, game.user[a], w[a], weights[game.user[a]], alone[a], most[a]) for i, a in enumerate(here) if len(a)

@@ -250,8 +250,7 @@ class LevelEquations:
             return 1.0
         with np.errstate(over="ignore"):
             smooth = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
-        each = [smooth[i] if game.finite[i] else game.infinite_gap(x, i) for i in range(self.K)]
-        return float(max(each))
+        return float(np.where(game.finite, smooth, game.infinite_gaps(x)).max())
 
 
 class NewtonSession(Session):
@@ -390,10 +389,7 @@ def levels_at(levels: LevelEquations, y: Floats) -> Floats:
     log_g = levels._marginal(tasks)[0]
     used = (y > 0) & levels.of_user(levels.left(tasks) > FULL)
     full = levels.row & (levels.slack(y) <= FULL)
-    of_servers = np.split(
-        np.argsort(levels.server, kind="stable"), np.cumsum(np.bincount(levels.server, minlength=levels.K))[:-1]
-    )
-    for i, arcs in enumerate(of_servers):
+    for i, arcs in enumerate(levels.game.arcs_of_servers):
         some, rows = arcs[used[arcs]], np.flatnonzero(full[i])
         if not len(some) or not len(rows):
             continue

@@ -105,7 +105,7 @@ def servers_of(game: Game) -> list[ServerArrays]:
     weights, most = game.instance.weights, game.shares(game.limits)
     result = []
     for i in range(game.instance.K):
-        here = np.flatnonzero(game.server == i)
+        here = game.arcs_of_servers[i]
         user = game.user[here]
         result.append(ServerArrays(i, here, user, game.w[here], weights[user], game.gamma[here], most[here]))
     return [server for server in result if len(server.arcs)]

@@ -240,6 +240,32 @@ def test_ties_have_no_bottleneck_trouble():
     assert bottleneck_gap(Game(instance, np.inf), x, 0) <= ROUNDING
 
 
+def printed_gap(game, x, i):
+    """The formula of `bottleneck_gap`, every pair of users compared."""
+    here, y, tasks = np.flatnonzero(game.server == i), game.fractions(x), game.tasks(x)
+    z, w, slack = game.shares(tasks), game.w[here], np.maximum(1.0 - y[here] @ game.w[here], 0.0)
+    wanted, worst = game.wanted(tasks)[game.user[here]], 0.0
+    for n, a in enumerate(here):
+        gaps = [wanted[n]]
+        for r in np.flatnonzero(w[n] > 0):
+            envied = [min(y[b], 1.0 - z[a] / z[b]) for m, b in enumerate(here) if w[m, r] > 0]
+            gaps.append(max(slack[r], *envied))
+        worst = max(worst, min(1.0, *gaps))
+    return worst
+
+
+@settings(max_examples=60, deadline=None)
+@given(instances(variants=False), st.integers(0, 10**6))
+def test_bottlenecks_found_by_sorting_are_those_of_all_pairs(instance, seed):
+    """With tasks that tie, on servers that are full or not."""
+    game, rng = Game(instance, np.inf), np.random.default_rng(seed)
+    parts = rng.integers(1, 4, len(game.gamma)) if seed % 2 else rng.random(len(game.gamma)) ** 3
+    x = game.shrunk(game.gamma * parts)
+    if np.all(game.tasks(x) > 0):
+        for i in range(instance.K):
+            assert bottleneck_gap(game, x, i) == pytest.approx(printed_gap(game, x, i), abs=ROUNDING)
+
+
 # ---- invariance -----------------------------------------------------------------------------------------------------
 
 

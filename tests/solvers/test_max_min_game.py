@@ -59,8 +59,7 @@ def test_one_variant_has_the_residual_of_theorem_1(instance, seed):
     """Two computations that share nothing: linear programs here, comparisons of levels there."""
     game = Game(instance, np.inf)
     x = game.shrunk(game.gamma * np.random.default_rng(seed).random(len(game.gamma)))
-    for i in range(instance.K):
-        server = game.one_server(x, i)
+    for i, server in enumerate(game.at_servers(x, np.arange(instance.K))):
         assert max_min_gap(server) == pytest.approx(bottleneck_gap(game, x, i), rel=0.021, abs=10 * ROUNDING)
 
 
