@@ -68,7 +68,8 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
     layers = prices.reshape(len(prices), -1)
     if on is None or not on.on_face:
         for users, worth, y, rounding in _priced(instance, np.maximum(layers, 0.0)):
-            best[users] = np.minimum(best[users], _gaps(worth, y / rate[users], v[users], rounding))
+            with np.errstate(over="ignore"):  # weights may be 1e300 apart
+                best[users] = np.minimum(best[users], _gaps(worth, y / rate[users], v[users], rounding))
         return best
     for layer in layers:
         p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
@@ -79,7 +80,9 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
 
 
 def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
-    """(*) for the users of one layer of prices, sum_ir p_ir = `worth`; inf where y = 0."""
+    """(*) for the users of one layer of prices, sum_ir p_ir = `worth`; inf where y = 0, and for all where a y is out of range."""
+    if not np.isfinite(y).all():
+        return np.full_like(v, np.inf)
     order = np.argsort(v, kind="stable")
     below = np.cumsum((y * v)[order], dtype=np.longdouble)  # what is left of the difference below decides
     above = y.sum(dtype=np.longdouble) - np.cumsum(y[order], dtype=np.longdouble)

@@ -319,7 +319,7 @@ class ArcLoads(ArcsOfUsers):
             values, places, count = values[there], number[user[there]] * self.K + server[there], int(number[-1]) + 1
         result = np.zeros((count * self.K, self.R), kind)
         result[places] = values
-        return result.reshape(count, -1)
+        return result.reshape(count, self.K * self.R)
 
     def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
@@ -358,7 +358,14 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
 
 
 def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:
-    """(A,) the sums over r of charges (A, R) times the prices (K, R) of each arc's server, column by column."""
+    """(A,) what arcs are charged, column by column.
+
+    Parameters
+    ----------
+    charges : (A, R)
+    prices : (K, R)
+    server : (A,) of each arc
+    """
     columns = prices.T.take(server, axis=1)
     result: Floats = charges[:, 0] * columns[0]
     for r in range(1, len(columns)):

@@ -263,7 +263,7 @@ def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Den
     several, many = counts > 1, SCATTERED * counts**2 > loads.K**2
     if np.count_nonzero(many) > MANY * loads.N:
         return _dense_product(loads, scaled, kind, slice(None), None)
-    if loads.charges is not None and np.count_nonzero(several) * (loads.K * loads.R) ** 2 <= CHEAP:
+    if loads.charges is not None and 0 < np.count_nonzero(several) * (loads.K * loads.R) ** 2 <= CHEAP:
         return _dense_product(loads, scaled, kind, several, None)
     matrix = dense(_product(loads, scaled * loads.of_users((~many).astype(float))), kind)
     return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix

@@ -247,7 +247,7 @@ class ActiveStep:
         A, each = np.zeros((len(a), levels.K, levels.R)), np.arange(len(a))
         A[each, levels.server[a]] += at.share[a]
         A[each, self.server[n]] -= at.pull[a, None] * self.to_u[n]
-        A = A.reshape(len(a), -1)[:, self.row]
+        A = A.reshape(len(a), levels.K * levels.R)[:, self.row]
         right = -at.excess[a] - at.pull[a] * self.v[n]
         many = len(self.row)
         if len(A) <= many:
@@ -271,10 +271,9 @@ class ActiveStep:
         np.add.at(moved, i, worth * self.v[:, None])
         place = np.full((levels.K, levels.R), -1)
         place.flat[self.row] = np.arange(len(self.row))
-        B, C, each = np.zeros((len(self.row), len(self.row))), np.zeros((levels.K * levels.R, len(a))), np.arange(len(a))
+        B, C, each = np.zeros((len(self.row), len(self.row))), np.zeros((levels.K, levels.R, len(a))), np.arange(len(a))
         server, r, s = np.nonzero((place >= 0)[:, :, None] & (place >= 0)[:, None, :])
         B[place[server, r], place[server, s]] = blocks[server, r, s]
-        of_servers = C.reshape(levels.K, levels.R, -1)
-        of_servers[levels.server[a], :, each] += levels.w[a] * self.own[a, None]
-        of_servers[i[n], :, each] -= worth[n] * (self.tasks[a] / at.tasks[n])[:, None]
-        return B, C[self.row], (levels.slack(self.y) - moved).ravel()[self.row]
+        C[levels.server[a], :, each] += levels.w[a] * self.own[a, None]
+        C[i[n], :, each] -= worth[n] * (self.tasks[a] / at.tasks[n])[:, None]
+        return B, C.reshape(levels.K * levels.R, len(a))[self.row], (levels.slack(self.y) - moved).ravel()[self.row]

@@ -156,6 +156,14 @@ def test_steps_on_the_arcs_in_use_square_the_error(alpha):
     assert errors[3] <= ROUNDING
 
 
+def test_a_resource_that_is_full_at_no_price_on_one_server_is_told_from_the_others():
+    """All arcs are pivots; without steps on the arcs in use the path ends at 8e-8, for k and slack of a row are roots of tau."""
+    instance = Instance([[0, 2, 1, 1], [1, 4, 1, 1], [4, 1, 1, 1]], [[2, 2, 1, 1]])
+    answer = solve(instance, GAME, "continuation", alpha=1, accuracy="high")
+    assert answer.residual <= ROUNDING
+    np.testing.assert_allclose(answer.tasks, [1 / 3, 2 / 9, 4 / 9], rtol=EXACT)
+
+
 def test_users_who_are_tied_everywhere_end_too():
     """All arcs of forty equal users are in use: the equations of step 5 are dependent."""
     twins = Instance([[1, 2, 1]] * 40, [[40, 30, 20], [10, 50, 40], [30, 30, 30]])

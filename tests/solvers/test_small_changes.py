@@ -28,7 +28,7 @@ def on_the_path(family, alpha, size=(40, 8, 3), seed=1):
     path._try_to_end = lambda newton, along: None
     path.follow()
     session.levels.cap(np.inf)
-    return session, path._on_grid(path.now)
+    return session, path._on_all(path.now)
 
 
 @pytest.mark.parametrize(("family", "alpha"), FAMILIES)
@@ -51,7 +51,7 @@ def test_small_changes_keep_capacities_limits_and_every_user(family, alpha):
     assert levels.left(levels.tasks(y)).min() >= -EXACT
     np.testing.assert_allclose(levels.tasks(y), levels.tasks(point.y), rtol=1.01 * CHANGES[0])
     excess = levels.derivatives(y, k).excess
-    wanted = levels.arc & ~levels.limited
+    wanted = levels.of_user(~levels.limited)
     assert excess[wanted].min() >= -levels.beta.max() * (1 + levels.R) ** 2 * CHANGES[0] ** 2  # the square of the changes
 
 
@@ -62,7 +62,7 @@ def test_the_error_of_the_equations_is_the_square_of_the_changes():
     for most in (1e-2, 1e-3):
         program = SmallChanges(levels, point.y, point.k, replace(weights, y=np.ones_like(point.y)), most)
         y, k = program.solve(np.inf)
-        least.append(levels.derivatives(y, k).excess[levels.arc].min())
+        least.append(levels.derivatives(y, k).excess.min())
     assert least[0] < -1e-6
     assert 0.03 * least[0] < least[1] < -ROUNDING
 
@@ -81,7 +81,7 @@ def test_limits_pay_for_what_their_users_do_not_want():
     session, point = on_the_path("finite", 20.0)
     levels, weights = session.levels, PathWeights.at(session.levels, point)
     again = weights.nearer(levels, point.y, point.k)
-    full = levels.arc & levels.of_user(point.h > 1e-2)
+    full = levels.of_user(point.h > 1e-2)
     used = levels.N * point.y > 1e-2
     assert (full & used).any()
     assert (full & ~used).any()
@@ -117,7 +117,7 @@ def test_weights_come_nearer_by_geometric_means():
     levels = session.levels
     weights = PathWeights.at(levels, point)
     again = weights.nearer(levels, 4.0 * point.y, point.k)
-    used = levels.arc & (levels.N * point.y > 1e-2)
+    used = levels.N * point.y > 1e-2
     np.testing.assert_allclose(again.y[used], 2.0 * weights.y[used], rtol=EXACT)
     assert again.k is weights.k
 
@@ -128,7 +128,7 @@ def test_prices_follow_users_exactly_and_small_prices_are_linear():
     program = SmallChanges(session.levels, point.y, point.k, PathWeights.at(session.levels, point), CHANGES[0])
     program.linear = np.arange(len(program.row)) % 2 == 0
     u = np.full(len(program.row), -0.1)
-    solution = np.concatenate([np.zeros(len(program.c) + session.levels.N), u / 1e-3])
+    solution = np.concatenate([np.zeros(len(program.arcs) + session.levels.N), u / 1e-3])
     factors = (program._moved(solution)[1] / point.k).flat[program.row]
     np.testing.assert_allclose(factors[~program.linear], 1.0 / 1.1, rtol=EXACT)
     np.testing.assert_allclose(factors[program.linear], 0.7 ** (1 / 3), rtol=EXACT)
