@@ -245,15 +245,14 @@ class CentralPathNewton:
         q = q - levels.of_user(point.h * kept / point.t) if levels.limited.any() else q
         gained, v = arrow.at_fixed_prices(q / self._pull)
         supply, u = supply.ravel(), np.zeros(supply.size)
-        enough, least = self.options.precise * min(1.0, point.tau), np.inf
-        lack = arrow.loads.rows(gained) - supply
-        for turn in range(self.options.refinements + 1):
-            if turn and not enough < (size := np.abs(lack).max()) < least:
-                break
-            least = size if turn else np.inf
+        lack, size = arrow.loads.rows(gained) - supply, np.inf
+        for _ in range(1 + self.options.refinements):
             p = arrow.factor.solve(lack)
             priced = arrow.loads.priced(p)
             followed = arrow.follow(priced, arrow.loads.totals(arrow.theta * priced), np.zeros_like(v))
             u, v, gained = u + p, v - followed.l, gained - followed.flow
             lack = np.where(levels.row.ravel(), arrow.loads.rows(gained) - supply - arrow.s * u, 0.0)
+            before, size = size, float(np.abs(lack).max())
+            if not self.options.precise * min(1.0, point.tau) < size < before:
+                break
         return gained / (levels.gamma * point.y), np.where(levels.row, u.reshape(levels.K, levels.R), 0.0), v
