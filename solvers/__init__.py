@@ -8,6 +8,7 @@ method.py     what a method is: limits, clock, session, answer               opt
 registry.py   all methods by id                                              own.py       methods of one's own
 installed.py  solvers that CVXPY or Pyomo find
 start.py      warm starts                                                    backends/    CVXPY, Pyomo, HiGHS, PATH
+arrow/          the linear algebra of Newton steps  interior_point/   max-min, nb, fds
 lexicographic/  the rounds of LMMF, DRFH, TSF       nash_bargaining/  nb           game/  alpha-pf-vds, ps-dsf
 njc/            no justified complaints             exact/   rational answers
 """
