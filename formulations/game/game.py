@@ -462,10 +462,10 @@ def bottleneck_gap(game: Game, x: Floats, i: int) -> float:
 
 
 def _bottlenecks(server: OneServer) -> float:
-    """`bottleneck_gap`, by sorting: of those who use r, who has more tasks and a larger share than another counts alone.
+    """`bottleneck_gap`, by sorting.
 
-    In the order of falling y the others' shares z rise, and so does (1 - y) z. So min(y, 1 - z_n / z) rises up to the last of them
-    with (1 - y) z <= z_n, where y is the larger of the two, and falls from the next one on.
+    Of those who use r, nobody counts beside one with more tasks and a larger share. In the order of falling y the others' z rise,
+    and so does (1 - y) z. While that is below z_n, min(y, 1 - z_n / z) is 1 - z_n / z and rises; from there on it is y and falls.
     """
     if not len(server.y):
         return 0.0
