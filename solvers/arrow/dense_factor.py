@@ -19,7 +19,7 @@ Dense: TypeAlias = NDArray[np.floating[Any]]
 Precision: TypeAlias = type[np.floating[Any]]
 
 SMALLEST = 1e-300
-"""Stands for the largest number of a column of zeros."""
+"""Stands for the largest number of a row or column of zeros."""
 
 
 def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
@@ -73,12 +73,13 @@ class ScaledLU:
 
     Attributes
     ----------
+    across, down : (n,) what rows and then columns are multiplied by
     sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
     """
 
     def __init__(self, matrix: Dense) -> None:
         (getrf,) = get_lapack_funcs(("getrf",), dtype=matrix.dtype)
-        self.across = 1.0 / np.abs(matrix).max(axis=1)
+        self.across = 1.0 / np.maximum(np.abs(matrix).max(axis=1), SMALLEST)
         matrix *= self.across[:, None]
         self.down = 1.0 / np.maximum(np.abs(matrix).max(axis=0), SMALLEST)
         matrix *= self.down

@@ -121,18 +121,19 @@ class Elimination:
         head = Arrowhead(self.theta, self.shaft, own, between, self.s, *border, tuple(guards), not self.refined, negligible, most)
         self.factor = factorised(self.loads, head, plan)
 
-    def at_fixed_prices(self, pushed: Floats) -> tuple[Floats, Floats]:
-        """What arcs gain, theta (pushed - v) (A,), and v (N,) with E v = its sum over the user's arcs, where p = 0.
+    def at_fixed_prices(self, pushed: Floats, users: Floats) -> tuple[Floats, Floats]:
+        """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`.
 
         Parameters
         ----------
         pushed : (A,)
+        users : (N,) the right-hand side
         """
         loads, pivot = self.loads, self.pivot
         wanted = self.theta * pushed
         own = wanted[pivot]
         wanted[pivot] = 0.0
-        others = loads.totals(wanted)
+        others = loads.totals(wanted) + users
         v = (others + own) / self.shaft
         flow = self.theta * (pushed - loads.of_users(v))
         flow[pivot] = self.theta[pivot] * (pushed[pivot] * self.others - others) / self.shaft

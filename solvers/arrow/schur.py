@@ -226,7 +226,9 @@ def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
     blocks = loads.blocks(head.own, head.twins)
     try:
         _check_finite(blocks, head.s)
-        factor = (_sparse_lu if plan == "sparse rows" else _dense_lu)(loads, head, _guarded(blocks, head, 0.0))
+        here = np.arange(loads.R)
+        blocks[:, here, here] += head.s.reshape(-1, loads.R)  # may be negative: a user's loads and charges need not rise together
+        factor = (_sparse_lu if plan == "sparse rows" else _dense_lu)(loads, head, blocks)
     except np.linalg.LinAlgError:
         return Factor(lambda right: np.full(len(right), np.nan), 0.0)
     return Factor(factor.solve, factor.sign)
@@ -292,7 +294,7 @@ def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
 
 def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
     own = diagonal * (1.0 + guard) + head.s
-    return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply
+    return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply, as the matrix is symmetric
 
 
 def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:

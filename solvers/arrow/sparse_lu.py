@@ -1,7 +1,7 @@
 r"""Elimination of a sparse matrix of blocks without symmetry, R x R for each pair of servers: most by blocks, the rest by LU.
 
-1. Choose servers of which no two have a block in common, and which have few blocks (independent.py); blocks are where their
-   transposes are.
+1. Choose servers of which no two have a block in common, on either side of the diagonal, and which have few (independent.py). The
+   blocks of two servers vanish one by one, where users want no resource of which the others pay.
 2. Eliminate them all at once. With the blocks M_EE of these servers on the diagonal the others C keep
 
        M_CC - M_CE M_EE^-1 M_EC,        one product of sparse matrices.
@@ -53,7 +53,7 @@ class SparseLU:
         self.passes: list[EliminatedServers] = []
         self.sign, self.R = 1.0, diagonal.shape[1]
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
-            chosen = independent(apart, FEWEST, TURNS)  # 1
+            chosen = independent(_joined(apart), FEWEST, TURNS)  # 1
             inverses, signs, sound = _inverted(diagonal[chosen])
             chosen[chosen] = sound
             if chosen.sum() < WORTHWHILE * len(chosen):
@@ -82,6 +82,13 @@ class SparseLU:
             both[one.here] = (half - one.inverse @ (one.right @ solution)).reshape(-1, self.R)
             solution = both.ravel()
         return solution
+
+
+def _joined(apart: sp.bsr_array) -> sp.csr_array:
+    """(servers, servers) positive where there is a block or its transpose."""
+    count = len(apart.indptr) - 1
+    there = sp.csr_array((np.ones(len(apart.indices)), apart.indices, apart.indptr), shape=(count, count))
+    return sp.csr_array(there + there.T)
 
 
 def _inverted(blocks: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:

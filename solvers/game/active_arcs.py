@@ -40,8 +40,8 @@ from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSes
 
 __all__ = ["newton_on_active_arcs", "newton_on_near_ties"]
 
-MOST = 12_000
-"""Arcs in use up to which steps are taken: C is dense, with a row for each of the prices in use."""
+MOST, LARGEST = 12_000, 5e7
+"""Arcs in use, and arcs times servers times resources, up to which steps are taken: A and C are dense."""
 
 ROUNDING = 1e-14
 """The residual up to which no step is taken."""
@@ -105,6 +105,12 @@ class Guess:
         return levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
 
 
+def _solvable(levels: LevelEquations, guess: Guess) -> bool:
+    """Whether every user has an arc in use, and the equations are not too many."""
+    arcs = int(guess.arcs.sum())
+    return bool(levels.of_all(guess.arcs).all()) and arcs <= MOST and (arcs - levels.N) * levels.K * levels.R <= LARGEST
+
+
 def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
     """(A,) E, -inf where it is no number."""
     with np.errstate(invalid="ignore"):
@@ -123,7 +129,7 @@ def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Bool
     levels, guess, near, little = session.levels, Guess(arcs, rows, held), NEAR, LITTLE
     for _ in range(STEPS):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not levels.of_all(guess.arcs).all() or guess.arcs.sum() > MOST:
+        if not _solvable(levels, guess):
             return
         step = ActiveStep(levels, y, k, guess)
         try:
@@ -154,7 +160,7 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
     levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
     for _ in range(8):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not levels.of_all(guess.arcs).all() or guess.arcs.sum() > MOST:
+        if not _solvable(levels, guess):
             return
         try:
             y, k = _least_step(levels, y, k, guess)

@@ -14,7 +14,7 @@ all positive. Newton's unknowns are relative changes: u of k, v of x_n, l of y, 
     e_ni l_ni = q_ni - pull_ni v_n - sum_r share_nir u_ir - h_n m_n    for every arc, q = what is left of N y e = tau, E + h = e
     x_n v_n = sum_i gamma_ni y_ni l_ni,    sum_n w_nir y_ni l_ni - s_ir u_ir = .. (slack),    t_n m_n - x_n v_n / M_n = .. (left)
 
-The last gives h m = h (left) / t + c v with c = h x / (M t), which is one more pull. Of the arrow the parts are
+The last gives m = ((left) + x v / M) / t, so h m is one more pull, c = h x / (M t), and a constant. Of the arrow the parts are
 
     theta = gamma y (pull + c) / e,    load = w / gamma,    charge = share / (pull + c),    E = x,    S = s,
 
@@ -22,6 +22,9 @@ and what an arc gains, gamma y l, is what it gains at the same prices less what 
 - l of the arrow. With one user's arc in use this costs neither digits nor a row (the pivot). Other arcs in use do cost digits: a
 user with two has terms of the size of y / e in the matrix, which differ by what matters. Refinement brings them back, because a
 correction is added to l and not computed with it.
+
+**Users at their limits** (h > t) have a large c and a large constant, of which m is the small difference. So their v is counted
+from where t does not change for m = 0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.
 """
 
 from dataclasses import dataclass
@@ -221,19 +224,18 @@ class CentralPathNewton:
         of_e, of_s, of_t = changes
         supply = np.where(levels.row, of_s - row_products / point.k, 0.0)
         kept = np.where(levels.limited, limit_products / np.where(levels.limited, point.h, 1.0) - of_t, 0.0)
-        l, u, v = self._changes(products / point.y - of_e, supply, kept)  # 4  # noqa: E741 (the letter above)
-        m = (kept + self._used * v) / point.t
+        l, u, m = self._changes(products / point.y - of_e, supply, kept)  # 4  # noqa: E741 (the letter above)
         return Change(
             l,
             u,
             products / (point.y * point.e) - l,
             np.where(levels.row, row_products / (point.k * point.s) - u, 0.0),
             m,
-            np.where(levels.limited, (of_t - self._used * v) / point.t, 0.0),
+            np.where(levels.limited, limit_products / (np.where(levels.limited, point.h, 1.0) * point.t) - m, 0.0),
         )
 
     def _changes(self, q: Floats, supply: Floats, kept: Floats) -> tuple[Floats, Floats, Floats]:
-        """The changes l (A,), u (K, R) and v (N,), refined while the rows lack something.
+        """The changes l (A,), u (K, R) and m (N,), refined while the rows lack something.
 
         Parameters
         ----------
@@ -242,10 +244,13 @@ class CentralPathNewton:
         kept : (N,) those of the limits
         """
         levels, point, arrow = self.levels, self.point, self._arrow
-        q = q - levels.of_user(point.h * kept / point.t) if levels.limited.any() else q
-        gained, v = arrow.at_fixed_prices(q / self._pull)
+        at_limit = levels.limited & (point.h > point.t)
+        shift, kept = np.where(at_limit, kept / np.where(at_limit, self._used, 1.0), 0.0), np.where(at_limit, 0.0, kept)
+        if levels.limited.any():
+            q = q + self.at.pull * levels.of_user(shift) - levels.of_user(point.h * kept / point.t)
+        gained, v = arrow.at_fixed_prices(q / self._pull, self.at.tasks * shift)
         supply, u = supply.ravel(), np.zeros(supply.size)
-        lack, size = arrow.loads.rows(gained) - supply, np.inf
+        lack, size = arrow.loads.rows(gained) - supply, np.inf  # u = 0, and supply is 0 in rows nobody wants
         for _ in range(1 + self.options.refinements):
             p = arrow.factor.solve(lack)
             priced = arrow.loads.priced(p)
@@ -255,4 +260,5 @@ class CentralPathNewton:
             before, size = size, float(np.abs(lack).max())
             if not self.options.precise * min(1.0, point.tau) < size < before:
                 break
-        return gained / (levels.gamma * point.y), np.where(levels.row, u.reshape(levels.K, levels.R), 0.0), v
+        l = gained / (levels.gamma * point.y)  # noqa: E741 (the letter above)
+        return l, np.where(levels.row, u.reshape(levels.K, levels.R), 0.0), (kept + self._used * v) / point.t

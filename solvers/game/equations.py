@@ -86,12 +86,15 @@ class LevelEquations:
     Attributes
     ----------
     user, server : (A,) int
-    loads : of tasks in units of the user's best server, `best` (N,): rows, sums over users, and the arrow of a Newton step
+    best : (N,) gamma of the user's best server, in the units of the game
+    loads : of tasks in units of that server: rows, sums over users, and the arrow of a Newton step
+    plan : how that is eliminated
     w, gamma : (A, R), (A,); gamma in units of the user's best server
     several : whether a user has several arcs at one server
     row, place : (K, R) bool, whether anybody wants the resource there, and int, its number among those
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
+    alpha, beta, sharp : (K,) as `cap` bounds them: alpha, max(alpha, 1), and bool, whether E has the maximum of the levels
     log_w, least_log_w : log w, and the least that is finite
     """
 

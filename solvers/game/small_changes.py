@@ -184,13 +184,13 @@ class SmallChanges:
         levels, at, arcs, n = self.levels, self.at, self.arcs, self.user
         A, N, Q, each = len(arcs), levels.N, len(self.row), np.arange(len(arcs))
         w, share = levels.w[arcs], at.share[arcs]
-        a, r = np.nonzero(w)
-        place = levels.place[levels.server[arcs[a]], r]
+        which, r = np.nonzero(w)
+        place = levels.place[levels.server[arcs[which]], r]
         pull = coo_array((at.pull[arcs], (each, n)), shape=(A, N))
-        paid = coo_array((share[a, r], (a, place)), shape=(A, Q))
+        paid = coo_array((share[which, r], (which, place)), shape=(A, Q))
         own = coo_array((np.ones(A), (each, n)), shape=(A, N)).tocsc()[:, np.flatnonzero(levels.limited)]
         tasks = coo_array((levels.gamma[arcs] / at.tasks[n] / N, (n, each)), shape=(N, A))
-        loads = coo_array((w[a, r] / N, (place, a)), shape=(Q, A))
+        loads = coo_array((w[which, r] / N, (place, which)), shape=(Q, A))
         return hstack([pull, paid, own], format="csr"), tasks.tocsr(), loads.tocsr()
 
     def _moved(self, solution: Floats) -> tuple[Floats, Floats]:

@@ -30,12 +30,13 @@ class WorkingArcs(LevelEquations):
     Attributes
     ----------
     kept : (A,) bool, the arcs in the list
-    aside : (A,) what others have, in units of tau
+    aside, tasks_aside, load_aside : (A,), (N,), (K, R) what others have, their tasks and their loads, in units of tau
     tau : of the point that is looked at
+    looked : k, x and the least E of the others above `NEAR` sqrt(tau) when all were looked at last
     """
 
     def __init__(self, levels: LevelEquations, kept: Booleans, y: Floats, tau: float) -> None:
-        vars(self).update(vars(levels))
+        vars(self).update(vars(levels))  # what belongs to arcs is replaced below; `cap` of the one does not cap the other
         self.kept, self.tau = kept, tau
         self.looked: tuple[Floats, Floats, float] | None = None
         self.aside = np.where(kept, 0.0, y / tau)

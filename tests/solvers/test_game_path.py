@@ -1,5 +1,7 @@
 """The path of `continuation`: its linear algebra against dense systems, its orientation, and what it does at both ends."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
@@ -162,6 +164,36 @@ def test_a_resource_that_is_full_at_no_price_on_one_server_is_told_from_the_othe
     answer = solve(instance, GAME, "continuation", alpha=1, accuracy="high")
     assert answer.residual <= ROUNDING
     np.testing.assert_allclose(answer.tasks, [1 / 3, 2 / 9, 4 / 9], rtol=EXACT)
+
+
+def test_users_at_their_limits_cost_no_digits():
+    """H and the pull of a limit are each 1e8 times their difference: computed as one, the path stalled for 9,000 systems."""
+    instance = Instance(
+        [[2, 3], [3, 2], [4, 2], [2, 1], [3, 2], [3, 4]],
+        [[2, 1], [2, 3], [5, 2], [5, 1]],
+        max_tasks=[None, 0.005, 0.02, 0.009, 0.8, 0.01],
+        weights=[1e-4, 30, 3000, 6000, 0.04, 0.002],
+        eligible=[[0, 1, 1, 0], [0, 0, 0, 1], [1, 0, 1, 1], [1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]],
+    )
+    answer = solve(instance, GAME, "continuation", alpha=1000, merge=False)
+    assert answer.claims_success
+    assert answer.iterations < 400
+
+
+@pytest.mark.parametrize("tau", [1e-4, 1e-8, 1e-12])
+def test_equations_of_limits_hold_after_a_step_however_small_tau_is(tau):
+    """T m + m t = tau to first order: what is left of the limit after the step, with the tasks of the changed arcs."""
+    instance = generators.generic(8, 3, 2, 1)
+    limits = 0.5 * solve(instance, GAME, "continuation", alpha=3.0).tasks
+    levels = levels_of(instance.replace(max_tasks=[*limits[:5], None, None, None]), 3.0)
+    point = near_the_end(levels, tau)
+    h = np.where(levels.limited, 0.5, 0.0)
+    point = dataclasses.replace(point, h=h, t=np.where(levels.limited, tau / 0.5, 1.0))
+    newton = CentralPathNewton(levels, point)
+    change = newton.correction()
+    moved = levels.loads.totals(levels.gamma * point.y * change.y) / levels.limits
+    lack = newton.change_of_t() - moved - point.t * change.t
+    assert np.abs(lack[levels.limited]).max() <= 1e-3 * max(tau, np.abs(newton.change_of_t()).max())
 
 
 def test_users_who_are_tied_everywhere_end_too():

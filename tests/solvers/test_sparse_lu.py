@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import NotApplicable, generators
+from fairalloc.models import Instance, NotApplicable, generators
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.arrow.block_matrix import separated
 from fairalloc.solvers.arrow.dense_factor import ScaledLU
@@ -22,11 +22,11 @@ GAME = "alpha-pf-vds"
 
 
 def unsymmetric(servers, R, pairs, seed):
-    """A well-conditioned matrix of blocks that are where their transposes are, in rows and columns of any scale."""
+    """A well-conditioned matrix of blocks, a third of which have no transpose, in rows of any scale."""
     rng = np.random.default_rng(seed)
     matrix = np.kron(np.eye(servers), rng.normal(size=(R, R))) + np.diag(rng.uniform(-3.0, 3.0, servers * R))
     for one, two in rng.integers(servers, size=(pairs, 2)):
-        for i, j in ((one, two), (two, one)):
+        for i, j in ((one, two), (two, one))[: 1 + bool(rng.random() < 2 / 3)]:
             matrix[i * R : (i + 1) * R, j * R : (j + 1) * R] += rng.normal(size=(R, R))
     matrix += 4.0 * servers * np.sign(rng.normal(size=servers * R)) * np.eye(servers * R)
     return matrix * 10.0 ** rng.integers(-3, 4, servers * R)[:, None], rng.normal(size=servers * R)
@@ -75,7 +75,7 @@ def arrow(family, plan, seed, n=20, k=9):
         own = loads.demand[loads.user] * loads.inverse[loads.server]
         loads = ArcLoads(own, loads.user, loads.server, loads.N, loads.K)
     A, N, rows = len(loads), loads.N, loads.K * loads.R
-    charges = np.asfortranarray(loads.loads * rng.uniform(0.5, 2.0, loads.loads.shape))
+    charges = np.asfortranarray(np.where(loads.loads > 0, rng.uniform(0.1, 2.0, loads.loads.shape), 0.0))
     theta, ends, s = 10.0 ** rng.uniform(-8, 4, A), rng.uniform(0.5, 2.0, N), rng.uniform(0.5, 2.0, rows)
     found = Elimination(loads.charged(charges), theta, ends, s)
     found.factorise(plan, rows, NEGLIGIBLE)
@@ -93,7 +93,7 @@ def arrow(family, plan, seed, n=20, k=9):
 @pytest.mark.parametrize("family", ["generic", "placement", "racks", "variants"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_arrow_with_charges_is_the_dense_system(family, plan, seed):
-    """With several arcs of a user at one server, and theta over twelve orders of magnitude."""
+    """With several arcs of a user at one server, where diagonals may be negative, and theta over twelve orders of magnitude."""
     found, whole, rng = arrow(family, plan, seed)
     assert found.factor.sign == np.linalg.slogdet(whole)[0]
     right = rng.normal(size=len(found.s))
@@ -107,14 +107,14 @@ def test_the_arrow_with_charges_is_the_dense_system(family, plan, seed):
 
 
 def test_gains_at_fixed_prices_are_what_users_share():
-    """E v is the sum of theta (pushed - v), also where one theta is 1e14 times the others."""
+    """E v is the sum of theta (pushed - v) and the right-hand side, also where one theta is 1e14 times the others."""
     found, _, rng = arrow("generic", "rows", 1)
     theta = found.theta.copy()
     theta[found.pivot] = 1e12
     found = Elimination(found.loads, theta, found.ends, found.s)
-    pushed = rng.normal(size=len(theta))
-    flow, v = found.at_fixed_prices(pushed)
-    np.testing.assert_allclose(found.loads.totals(flow), found.ends * v, atol=SHARES)
+    pushed, users = rng.normal(size=len(theta)), rng.normal(size=len(found.ends))
+    flow, v = found.at_fixed_prices(pushed, users)
+    np.testing.assert_allclose(found.loads.totals(flow), found.ends * v - users, atol=SHARES)
     exact = theta * (pushed - np.repeat(v, found.loads.counts))
     others = np.setdiff1d(np.arange(len(theta)), found.pivot)
     np.testing.assert_allclose(flow[others], exact[others], rtol=EXACT)
@@ -154,6 +154,25 @@ def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeyp
         assert answers[-1].claims_success
         assert answers[-1].residual <= RESIDUAL
     np.testing.assert_allclose(answers[0].tasks, answers[1].tasks, rtol=SHARES)
+
+
+@pytest.mark.parametrize("seed", [19, 24, 31, 53])
+def test_blocks_that_are_0_on_one_side_alone_are_told_from_none(seed):
+    """Few arcs a user and many zero demands: coupled servers were taken for independent, which ended in an error or a crash."""
+    rng = np.random.default_rng([8, seed])
+    R = int(rng.choice([3, 4, 6]))
+    K = 540 // R + int(rng.integers(1, 200))
+    N = int(K * rng.choice([0.5, 1, 1.5]))
+    demands = np.exp(rng.normal(0, 1, (N, R)))
+    demands[rng.random((N, R)) < rng.choice([0.4, 0.6, 0.8])] = 0
+    demands[~(demands > 0).any(1), 0] = 1
+    capacities = np.exp(rng.normal(0, 0.7, (K, R)))
+    pairs = {(i, int(rng.integers(K))) for i in range(N)}
+    pairs |= {(int(rng.integers(N)), int(rng.integers(K))) for _ in range(int(N * rng.choice([0.2, 0.4, 0.7, 1])))}
+    instance = Instance(demands, capacities, eligible=sorted(pairs))
+    answer = solve(instance, GAME, "continuation", alpha=[0.5, 3.0, 30.0, 1e3][seed % 4], merge=False)
+    assert answer.claims_success
+    assert answer.residual <= RESIDUAL
 
 
 def test_a_game_with_too_many_rows_is_refused_in_a_sentence():
