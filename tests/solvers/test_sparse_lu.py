@@ -106,6 +106,22 @@ def test_the_arrow_with_charges_is_the_dense_system(family, plan, seed):
     np.testing.assert_allclose(found.loads.totals(followed.flow), found.ends * followed.l, atol=SHARES)
 
 
+def test_negative_diagonals_stay_what_they_are():
+    """A user's two variants on one server, of which each is charged for what the other loads."""
+    zero = np.zeros(2, np.intp)
+    loads = ArcLoads(np.array([[1.0, 0.1], [0.1, 1.0]]), zero, zero, 1, 1)
+    charges = np.asfortranarray(loads.loads[::-1])
+    theta, ends, s = np.array([10.0, 10.0]), np.array([0.01]), np.array([0.1, 0.1])
+    B, C = (loads.loads * theta[:, None]).sum(axis=0), (charges * theta[:, None]).sum(axis=0)
+    whole = np.diag(s) + (loads.loads.T * theta) @ charges - np.outer(B, C) / (theta.sum() + ends)
+    assert whole[0, 0] < 0
+    for plan in ("rows", "sparse rows"):
+        found = Elimination(loads.charged(charges), theta, ends, s)
+        found.factorise(plan, 2, NEGLIGIBLE)
+        assert found.factor.sign == np.sign(np.linalg.det(whole))
+        np.testing.assert_allclose(whole @ found.factor.solve(np.array([1.0, 2.0])), [1.0, 2.0], atol=EXACT)
+
+
 def test_gains_at_fixed_prices_are_what_users_share():
     """E v is the sum of theta (pushed - v) and the right-hand side, also where one theta is 1e14 times the others."""
     found, _, rng = arrow("generic", "rows", 1)
