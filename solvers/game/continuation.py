@@ -578,10 +578,9 @@ class Continuation(Method):
         """Every game, without a choice among its answers."""
         return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (a game's domain is the instance)
         """Not where every dense matrix is too large."""
-        domain = mechanism.domain(instance)
-        rows, most = domain.K * domain.R, most_rows(domain, self.options.max_dense_rows)
+        rows, most = instance.K * instance.R, most_rows(instance, self.options.max_dense_rows)
         if rows <= most:
             return ""
         return f"{self.id} forms a dense matrix of at most {most} rows, but there are {rows} servers times resources"
