@@ -5,7 +5,7 @@ r"""The arrow of elimination.py with one side eliminated and the other factorise
 
 What is wanted is the solution p. Three ways, of which `plan_for` chooses by sizes:
 
-1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 B^T, dense with K R rows, formed by one symmetric product (BLAS-3).
+1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows, formed by one symmetric product (BLAS-3).
 2. "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
