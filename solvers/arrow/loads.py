@@ -51,7 +51,7 @@ class ArcsOfUsers:
         self.counts = np.bincount(user, minlength=users)
         self.first = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
 
-    def of_users(self, values: Floats) -> Floats:
+    def of_users(self, values: NDArray[Any]) -> NDArray[Any]:
         """(A,) what each arc's user has of (N,)."""
         return np.repeat(values, self.counts)
 

@@ -140,16 +140,12 @@ class LevelEquations:
     def scale(self, y: Floats) -> None:
         """Count kappa in what a level is worth at y on each server."""
         log_g = self._marginal(self.tasks(y))[0]
-        self.unit = np.exp(self.by_server(log_g) / np.maximum(self.by_server(np.ones(len(self))), 1))
-
-    def by_server(self, values: Floats) -> Floats:
-        """(K,) sums over the arcs of each server of values (A,)."""
-        result: Floats = self.loads.by_server @ values
-        return result
+        arcs = np.bincount(self.server, minlength=self.K)
+        self.unit = np.exp(self.loads.by_server @ log_g / np.maximum(arcs, 1))
 
     def of_user(self, values: NDArray[Any]) -> NDArray[Any]:
         """(A,) what users have (N,), for each of their arcs."""
-        return np.repeat(values, self.loads.counts)
+        return self.loads.of_users(values)
 
     def of_server(self, values: Floats) -> Floats:
         """(A,) or (A, R) what servers have, (K,) or (K, R), for each of their arcs."""
