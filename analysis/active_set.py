@@ -1,4 +1,26 @@
-r"""What stays true near an allocation, as linear equations for the derivatives (sensitivity.py), and that of the game.
+r"""What stays true near an allocation of nb, fds or the game, and the derivatives that follow from it.
+
+1. Find the resources that stay full, the arcs that may be used, and what the users keep in common: for nb and fds by the prices,
+   for the game by its levels. Each number counts relative to its own unit: tasks to those of their user and to what could run
+   alone, a slack to its capacity, a price to what a task costs.
+2. Where this active set is *regular*, its equations give the derivatives: for all capacities at once, one linear system.
+
+**The equations.** With the loads l_ra = d_ra / c_r, changes dx_a on the arcs in use and a change dc_s of one capacity,
+
+    sum_a l_ra dx_a = dc_s / c_s if r = s, else 0                     for every full resource r with a price
+    sum_{a of n} dx_a = 0                                             for users whose tasks all run
+
+    nb, fds:         alpha du_n / u_n + sum_r l_ra dp_r / m_n = (1 - alpha) d sigma_n / sigma_n      for every arc a in use
+
+m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. Shares of fds are parts of the totals, with a
+kink where two resources are equally dominant: then the two sides differ, and so do their right-hand sides here. On servers that
+share time (ps-dsf-tdm) a task takes the part 1 / gamma_na of a server's time, which is the one resource: the right side of its
+row is the time saved, sum_a (x_a / gamma_a) d log gamma_a.
+
+**Regular** means: the equations have a solution for the change, du is unique in it, and some allocation of the active set has
+tasks on all of its arcs, room on all other resources and tasks left for all other users (a linear program). Then x + dc dx
+fulfils the conditions of optimality for small dc > 0 with the same signs: raw prices p_r / c_r change by a little, and everything
+strict stays strict.
 
 **The game** (formulations/game/game.py), with tasks x_n = u_n, levels kappa_ir of priced resources, theta_ni = d log gamma_ni:
 
@@ -12,24 +34,38 @@ multiplier h_n in common, E_ni + h_n = 0, as long as they are on one server. On 
 (game.py, "Whose multiplier"), so the tasks of others are not unique: there is no derivative.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.analysis.differences import slopes
+from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import monopolies
-from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf_tdm import TimeShared, time_shared
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
-__all__ = ["ActiveSet", "NotUnique", "active_set_of_game"]
+__all__ = ["NotUnique", "derivatives_by_active_set"]
 
 UNUSED = 1e-7
-"""Tasks on an arc, as a part of what its user could run there alone, up to which they are taken for rounding."""
+"""Tasks on an arc, as a part of its unit, up to which they are taken for rounding."""
+
+STRICT = 1e-4
+"""What is above 0 by less is not taken for positive: tasks are known to 1e-6 where a capacity is full at price 0."""
+
+FULL = 1e-5
+"""The slack up to which a resource with a price is full: tasks are answers in floating point."""
+
+SOLVED = 1e-8
+"""The relative residual up to which a linear system counts as solved, and a change of tasks in its null space as none."""
 
 
 class NotUnique(Exception):  # noqa: N818 (a finding, not an error)
@@ -56,49 +92,167 @@ class ActiveSet:
     changes: Floats
 
 
-def active_set_of_game(
-    allocation: Allocation,
-    item: Equilibrium,
-    slopes: Callable[[Callable[[Instance], Floats]], Floats],
-    strict: float,
-) -> ActiveSet | None:
-    """The active set of an equilibrium.
+def derivatives_by_active_set(allocation: Allocation, item: Mechanism) -> Floats | None:
+    """(2, N, K R) derivatives of tasks by each capacity, to the right and to the left, nan where the active set has none.
 
     Parameters
     ----------
-    allocation : the equilibrium, on the mechanism's domain
-    item : the game's mechanism, with its parameters
-    slopes : gives (2, A, K R) one-sided derivatives of a function of the instance by every capacity
-    strict : what counts as 0, dimensionless
+    allocation : an answer of nb, of fds or of a game, on the mechanism's home
+    item : the mechanism, with its parameters
 
     Returns
     -------
-    The active set; None where a user is at a limit that costs nothing, or the levels do not prove an equilibrium
+    None where the active set is not regular, or is not known
 
     Raises
     ------
-    NotUnique : a user at its limit could run its tasks on several servers
+    NotUnique : there are other equilibria of the game next to this one
+    """
+    where = time_shared(allocation.instance) if isinstance(item, TimeShared) else allocation.instance
+    units = _units(replace(allocation, instance=where, prices=None))
+    if isinstance(item, Equilibrium):
+        active = _of_game(replace(allocation, instance=where, prices=None), allocation.instance, item, units)
+    else:
+        active = _of_prices(allocation, item)
+    if active is None or not _is_regular(active, allocation, where, units):
+        return None
+    return _solved(active, allocation, where, units, item)
+
+
+def _units(allocation: Allocation) -> Floats:
+    """(A,) what tasks on an arc are measured in: the tasks of the user, or what it could run there alone, where that is less."""
+    arcs = allocation.instance.arcs
+    units: Floats = np.minimum(arcs.gamma, np.maximum(allocation.tasks, 0.0)[arcs.user])
+    return units
+
+
+def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats, item: Mechanism) -> Floats | None:
+    """The linear system; where tasks are not unique in it NotUnique for a game, and None for nb and fds."""
+    from scipy.linalg import lstsq, null_space
+
+    arcs, rows = where.arcs, np.flatnonzero(active.rows)
+    count = int(active.arcs.sum())
+    size = np.concatenate([units[active.arcs], 1.0 / _largest(active.equations[:, count:], 0)])
+    owner = arcs.owner[:, active.arcs].toarray() * size[:count]
+    loads = arcs.load[rows][:, active.arcs].toarray() * size[:count]
+    upper = np.vstack([loads, owner[active.held]])
+    matrix = np.vstack([np.pad(upper, ((0, 0), (0, len(size) - count))), active.equations * size])
+    across = _largest(matrix, 1)[:, None]
+    free = null_space(matrix / across, rcond=1e-11)[:count]
+    if np.abs(owner @ free / allocation.tasks[:, None]).max(initial=0.0) > SOLVED:
+        if isinstance(item, Equilibrium):
+            raise NotUnique(f"there are other answers of {item.id!r} next to this one, so its tasks have no derivatives")
+        return None
+    capacities = allocation.instance.capacities.ravel()
+    own = _inverse(capacities)
+    result = np.full((2, where.N, len(own)), np.nan)
+    for side, change in enumerate(active.changes):
+        right = np.vstack([_supply(allocation, where, side)[rows], np.zeros((int(active.held.sum()), len(own))), change]) / across
+        step = lstsq(matrix / across, right, cond=1e-12, lapack_driver="gelsy")[0]
+        lack = np.abs(matrix / across @ step - right).max(axis=0, initial=0.0)
+        good = (lack <= SOLVED * np.maximum(np.abs(right).max(axis=0, initial=0.0), own)) & (capacities > 0)
+        result[side] = np.where(good, owner @ step[:count], np.nan)
+    return result
+
+
+def _largest(matrix: Floats, axis: int) -> Floats:
+    """The largest absolute value along an axis, 1 where all are 0."""
+    most: Floats = np.abs(matrix).max(axis=axis, initial=0.0)
+    return np.where(most > 0, most, 1.0)
+
+
+def _inverse(capacities: Floats) -> Floats:
+    return np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0)
+
+
+def _supply(allocation: Allocation, where: Instance, side: int) -> Floats:
+    """(rows of `where`, K R) what each capacity adds to a row, in parts; where time is shared, what tasks save of it."""
+    if where is allocation.instance:
+        return np.diag(_inverse(where.capacities.ravel()))
+    arcs = where.arcs
+    faster = slopes(allocation.instance, monopolies)[side] / arcs.gamma[:, None]
+    return np.asarray(arcs.load @ (np.maximum(allocation.x, 0.0)[:, None] * faster))
+
+
+def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats) -> bool:
+    """Whether some allocation of the active set with these tasks has everything strict."""
+    from scipy.optimize import linprog
+
+    arcs, here, tasks = where.arcs, np.flatnonzero(active.arcs), allocation.tasks
+    if np.any(~active.held & (tasks >= allocation.instance.max_tasks * (1.0 - STRICT))):
+        return False
+    load = arcs.load[:, here] @ sp.diags_array(units[here])
+    owner = sp.diags_array(1.0 / tasks) @ arcs.owner[:, here] @ sp.diags_array(units[here])
+    spare = np.flatnonzero(~active.rows & (np.diff(arcs.load.tocsr().indptr) > 0))
+    full = load[np.flatnonzero(active.rows)]
+    one, none = (np.full((size, 1), value) for size, value in ((len(spare), 1.0), (full.shape[0], 0.0)))
+    room = sp.hstack([load[spare], sp.csr_array(one)])
+    positive = sp.hstack([-sp.eye_array(len(here)), sp.csr_array(np.ones((len(here), 1)))])
+    loose = linprog(
+        np.append(np.zeros(len(here)), -1.0),
+        A_ub=sp.vstack([room, positive, sp.hstack([full, sp.csr_array(none)]), sp.hstack([-full, sp.csr_array(none)])], format="csr"),
+        b_ub=np.concatenate([one[:, 0], np.zeros(len(here)), none[:, 0] + 1.0 + STRICT / 10.0, none[:, 0] + FULL - 1.0]),
+        A_eq=sp.csr_array(sp.hstack([owner, sp.csr_array((where.N, 1))])),
+        b_eq=np.ones(where.N),
+        bounds=[(0, None)] * len(here) + [(None, 1.0)],
+        options={"primal_feasibility_tolerance": 1e-9},
+    )
+    return bool(loose.success and loose.x[-1] > STRICT)
+
+
+def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
+    """Of nb or fds, whose prices are those that prove most; None where a user has no tasks, or is at a limit that costs nothing."""
+    instance, arcs, tasks = allocation.instance, allocation.instance.arcs, allocation.tasks
+    marginal = item.marginal(allocation)
+    if marginal is None or np.any(marginal <= 0):
+        return None
+    prices = reference_prices(allocation, marginal).ravel()
+    reduced = (arcs.load.T @ prices) / marginal[arcs.user] - 1.0
+    held = np.isclose(tasks, instance.max_tasks, rtol=STRICT, atol=0.0)
+    least = np.full(instance.N, np.inf)
+    np.minimum.at(least, arcs.user, reduced)
+    if np.any(held & (least >= -STRICT)):
+        return None
+    open_ = reduced - np.where(held, least, 0.0)[arcs.user] <= STRICT
+    part = (sp.diags_array(prices) @ arcs.load @ sp.diags_array(1.0 / marginal[arcs.user]))[:, open_]  # of what a task costs
+    rows = part.max(axis=1).toarray().ravel() > STRICT
+    used = np.flatnonzero(open_ & ~held[arcs.user])
+    n, priced, count = arcs.user[used], np.flatnonzero(rows), int(open_.sum())
+    alpha = item.alpha if isinstance(item, FairDominantShares) else 1.0
+    equations = np.zeros((len(used), count + len(priced)))
+    equations[:, :count] = (alpha / tasks[n])[:, None] * arcs.owner[:, open_].toarray()[n]
+    equations[:, count:] = arcs.load[priced][:, used].toarray().T / marginal[n][:, None]
+    changes = np.zeros((2, len(used), len(rows)))
+    if alpha != 1.0:
+        sigma = global_dominant_share(instance)
+        changes = (1.0 - alpha) * (slopes(instance, global_dominant_share) / sigma[:, None])[:, n]
+    return ActiveSet(rows, open_, held, equations, changes)
+
+
+def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: Floats) -> ActiveSet | None:
+    """Of an equilibrium on the mechanism's domain; None where a limit costs nothing, or no levels prove it.
+
+    NotUnique where a user at its limit could run its tasks on several servers.
     """
     instance, arcs = allocation.instance, allocation.instance.arcs
     levels = LevelEquations(item.game(instance))
-    fractions = allocation.x / levels.game.gamma
-    y = np.where(fractions > UNUSED, fractions, 0.0)
+    y = np.where(allocation.x > UNUSED * units, allocation.x, 0.0) / levels.game.gamma
     if np.any(levels.tasks(y) <= 0):
         return None
     levels.scale(y)
     here = levels.derivatives(y, levels_at(levels, y))
     excess, pull, share = here.excess, here.pull, here.share
-    held = np.isclose(allocation.tasks, instance.max_tasks, rtol=strict, atol=0.0)
+    held = np.isclose(allocation.tasks, instance.max_tasks, rtol=STRICT, atol=0.0)
     least = np.full(instance.N, np.inf)
     np.minimum.at(least, arcs.user, excess)
-    if np.any(held[arcs.user] & (np.abs(excess) <= strict)) or np.any(held & (least >= 0)) or np.any(~held & (least < -strict)):
+    if np.any(held[arcs.user] & (np.abs(excess) <= STRICT)) or np.any(held & (least >= 0)) or np.any(~held & (least < -STRICT)):
         return None
-    _refuse_free_splits(allocation, held, excess, strict)
+    _refuse_free_splits(allocation, held, excess)
     floor = np.where(held, least, 0.0)[arcs.user]
-    open_ = (excess <= strict) & ((excess <= floor + strict) | np.isneginf(floor))
+    open_ = (excess <= STRICT) & ((excess <= floor + STRICT) | np.isneginf(floor))
     priced = np.flatnonzero(open_ & np.isfinite(excess))
     rows = np.zeros((instance.K, instance.R), bool)
-    np.logical_or.at(rows, arcs.server[priced], share[priced] > strict)
+    np.logical_or.at(rows, arcs.server[priced], share[priced] > STRICT)
 
     own, full = np.cumsum(open_) - 1, np.cumsum(rows.ravel()) - 1
     count, bound = int(open_.sum()), np.flatnonzero(held)
@@ -113,15 +267,15 @@ def active_set_of_game(
             equations[k, count + int(rows.sum()) + np.searchsorted(bound, user)] = 1.0
     timed = isinstance(item, TimeShared)
     inverse = np.where(levels.sharp | timed, 0.0, 1.0 / levels.beta)[i]
-    theta = slopes(monopolies)[:, priced] / levels.game.gamma[priced][:, None]
+    theta = slopes(home, monopolies)[:, priced] / levels.game.gamma[priced][:, None]
     return ActiveSet(rows.ravel(), open_, held, equations, (pull[priced] - inverse)[:, None] * theta)
 
 
-def _refuse_free_splits(allocation: Allocation, held: NDArray[np.bool_], excess: Floats, strict: float) -> None:
+def _refuse_free_splits(allocation: Allocation, held: NDArray[np.bool_], excess: Floats) -> None:
     """NotUnique where a user at its limit could run its tasks on several servers, one of which has a price."""
     instance, arcs = allocation.instance, allocation.instance.arcs
     for n in np.flatnonzero(held):
-        mine = np.flatnonzero((arcs.user == n) & (excess < -strict))
+        mine = np.flatnonzero((arcs.user == n) & (excess < -STRICT))
         if len(set(arcs.server[mine].tolist())) > 1 and np.isfinite(excess[mine]).any():
             user = instance.users[n]
             raise NotUnique(f"user {user!r} is at its limit and could run its tasks on several servers, so tasks are not unique")

@@ -41,7 +41,7 @@ class FairDominantShares(Mechanism):
     title = "alpha-fair dominant shares, all servers as one pool; parameter alpha, default 2"
     source = "K 3.3, [2]"
     linear, integer, convex = False, False, True
-    merges_users = merges_servers = True
+    unique = merges_users = merges_servers = True
 
     def __init__(self, alpha: float = 2.0) -> None:
         self.alpha = alpha

@@ -43,6 +43,7 @@ class Mechanism:
     convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
+    unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/merging.py has the proofs)
 
     Examples
@@ -67,6 +68,7 @@ class Mechanism:
     convex: bool | None = None
     takes_rounds: bool = False
     several_rounds: bool = False
+    unique: bool = False
     merges_users: bool = False
     merges_servers: bool = False
 

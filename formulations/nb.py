@@ -39,7 +39,7 @@ class NashBargaining(Mechanism):
     title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
     source = "Z (3), Prop 5"
     linear, integer, convex = False, False, True
-    merges_users = merges_servers = True
+    unique = merges_users = merges_servers = True
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Other units of tasks add a constant to the objective."""

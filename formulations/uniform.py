@@ -27,6 +27,7 @@ class Uniform(Utilitarian):
     id = "uniform"
     title = "equal partition of every server by weight"
     source = "K 2.1, 3.3; W Def 2"
+    unique = True
     merges_servers = False  # its models are on a server for each user
 
     def domain(self, instance: Instance) -> Instance:

@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Number, Sentence, joined, said, tasks_of
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import ExactArcs, exact_arcs
@@ -90,10 +92,19 @@ class Costs:
         """
         R, names = self.instance.R, self.instance
         values = np.array([float(p) for p in prices])
-        least = 0.0 if self.exact else NOISE * float(values.max(initial=0.0))
-        chosen = np.flatnonzero(values > least) if rows is None else np.array([j for j in rows if values[j] > least], dtype=int)
+        felt = values > 0.0 if self.exact else self._felt(values)
+        chosen = np.array([j for j in (range(len(values)) if rows is None else rows) if felt[j]], dtype=int)
         order = chosen[np.argsort(-values[chosen], kind="stable")].tolist()
         return [Priced(names.servers[j // R], names.resources[j % R], prices[j]) for j in order]
+
+    def _felt(self, prices: Floats) -> NDArray[np.bool_]:
+        """(K R,) where a price is more than NOISE of what somebody's cheapest task costs, and its resource is full."""
+        load, user = self.instance.arcs.load.tocoo(), self.instance.arcs.user
+        paid = load.data * prices[load.row] > NOISE * cheapest(self.instance, prices)[user[load.col]]
+        felt = np.zeros(len(prices), bool)
+        felt[load.row[paid]] = True
+        felt &= self.instance.arcs.load @ np.array(self.x, dtype=float) >= 1.0 - FULL
+        return felt
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
         """Sentences on a user whom prices hold back: on each of its servers the priced resources that its tasks need.
@@ -147,12 +158,18 @@ class Costs:
 
 def cleaned(instance: Instance, x: Floats) -> list[float]:
     """(A,) the tasks without what solvers leave of 0."""
-    result: list[float] = np.where(x > NOISE * instance.arcs.gamma, x, 0.0).tolist()
+    arcs = instance.arcs
+    tasks = (arcs.owner @ x)[arcs.user]
+    result: list[float] = np.where(x > NOISE * np.minimum(arcs.gamma, tasks), x, 0.0).tolist()
     return result
 
 
 NOISE = 1e-9
-"""A price below this part of the largest, or tasks below this part of what could run alone, are what solvers leave of 0."""
+"""A price below this part of the cost of a task, or tasks below this part of the user's own and of what could run alone, are
+what solvers leave of 0."""
+
+FULL = 1e-6
+"""A resource is full where no more than this part of it is left."""
 
 SAME = 1e-6
 """Costs that differ by less, relative, are equal in floating point."""

@@ -14,16 +14,6 @@ __all__ = ["explain_effects"]
 ARCS, CAPACITIES = 200, 40
 """Derivatives are computed for at most so many arcs and capacities: beyond, they take longer than solving."""
 
-ZERO = 1e-7
-"""A change by less, in tasks for a whole capacity and relative to the user's tasks, is none."""
-
-FROM_0 = 1e-4
-"""The same where a capacity is 0, whose derivatives are extrapolated."""
-
-SAME = 1e-5
-"""Derivatives to both sides that differ by less, relative, are equal."""
-
-
 def explain_effects(subject: Subject) -> list[Sentence]:
     """Sentences on the capacities, those that change nothing together in one."""
     instance = subject.instance
@@ -32,32 +22,25 @@ def explain_effects(subject: Subject) -> list[Sentence]:
         return [Sentence(text, "note", "instance", {"arcs": len(instance.arcs), "capacities": instance.K * instance.R})]
     found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
     idle: list[tuple[int, int]] = []
+    unknown: list[tuple[int, int]] = []
     result: list[Sentence] = []
     for i, r in np.ndindex(*instance.capacities.shape):
-        more, less = (_cleaned(subject, side[list(subject.users), i, r], i, r) for side in (found.up, found.down))
+        more, less = (side[list(subject.users), i, r] for side in (found.up, found.down))
         if instance.capacities[i, r] == 0:  # there is nothing less
             less = np.zeros_like(more)
         if not (np.isfinite(more).all() and np.isfinite(less).all()):
-            continue
-        if not (more.any() or less.any()):
+            unknown.append((i, r))
+        elif not (more.any() or less.any()):
             idle.append((i, r))
         else:
-            result.append(_of_capacity(subject, i, r, more, less))
-    return [*result, *_idle(subject, idle), *_unknown(found)]
+            result.append(_of_capacity(subject, found, i, r))
+    return [*result, *_idle(subject, idle), *_unknown(subject, found, unknown)]
 
 
-def _cleaned(subject: Subject, side: Floats, i: int, r: int) -> Floats:
-    """The derivatives without what rounding leaves of 0; those of a capacity of 0 are measured by the largest of its resource."""
-    tasks, capacities = subject.allocation.tasks, subject.instance.capacities
-    capacity = float(capacities[i, r] or capacities[:, r].max())
-    size = np.maximum(tasks[list(subject.users)], 1e-3 * tasks.max())
-    allowed = ZERO if capacities[i, r] else FROM_0
-    result: Floats = np.where(np.abs(side) * capacity <= allowed * size, 0.0, side)
-    return result
-
-
-def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -> Sentence:
-    instance, names = subject.instance, [subject.instance.users[n] for n in subject.users]
+def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int) -> Sentence:
+    instance, users = subject.instance, list(subject.users)
+    names, more = [instance.users[n] for n in users], found.up[users, i, r]
+    less = np.nan_to_num(found.down[users, i, r])
     load = float(subject.allocation.load[i, r])
     what = f"{instance.resources[r]} on {instance.servers[i]}"
     each = " on each of its servers" if instance.counts[i] > 1 else ""
@@ -72,14 +55,9 @@ def _of_capacity(subject: Subject, i: int, r: int, more: Floats, less: Floats) -
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {_helps_none(subject)}"
     nothing = "nobody's tasks" if _all(subject) else f"none of {_whose(subject)}"
     right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
-    same = np.allclose(more, less, rtol=SAME, atol=0.0)
-    back = "" if none else ", a unit less the opposite" if same else f"; a unit less {left}"
+    back = "" if none else ", a unit less the opposite" if np.isfinite(found.two_sided[users, i, r]).all() else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
-    changes = {
-        name: {"more": up, "less": None if none else down}
-        for name, up, down in zip(names, more.tolist(), less.tolist(), strict=True)
-    }
-    facts = {"server": instance.servers[i], "resource": instance.resources[r], "load": load, "changes": changes}
+    facts = {**_facts(subject, found, i, r), "load": load}
     return Sentence(text, "effect", "derivatives", facts)
 
 
@@ -130,8 +108,17 @@ def _all(subject: Subject) -> bool:
     return len(subject.users) == subject.instance.N
 
 
-def _unknown(found: Sensitivity) -> list[Sentence]:
-    """What could not be told, and why."""
-    if not found.reason:
+def _facts(subject: Subject, found: Sensitivity, i: int, r: int) -> dict[str, Any]:
+    """The capacity, and what is known of each user; nan, in JSON null, is not."""
+    sides = {subject.instance.users[n]: {"more": found.up[n, i, r], "less": found.down[n, i, r]} for n in subject.users}
+    return {"server": subject.instance.servers[i], "resource": subject.instance.resources[r], "changes": sides}
+
+
+def _unknown(subject: Subject, found: Sensitivity, places: list[tuple[int, int]]) -> list[Sentence]:
+    """What is not known, and why."""
+    if not places:
         return []
-    return [Sentence(f"Not all derivatives are known: {found.reason}.", "note", "derivatives", {"reason": found.reason})]
+    names = [f"{subject.instance.resources[r]} on {subject.instance.servers[i]}" for i, r in places]
+    text = f"What a little more or less of {joined(names)} changes is not known: {found.reason}."
+    facts = {"reason": found.reason, "capacities": [_facts(subject, found, i, r) for i, r in places]}
+    return [Sentence(text, "note", "derivatives", facts)]

@@ -39,9 +39,6 @@ KINDS = (
 )
 """Classes of mechanisms and what explains them; the first that fits counts."""
 
-UNIQUE = Leximin | Utilitarian | NashBargaining | FairDominantShares
-"""Mechanisms whose tasks have derivatives by capacities, where they are unique."""
-
 
 def explain(
     allocation: Allocation,
@@ -90,5 +87,5 @@ def explain(
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")
     explained = next(explained for kind, explained in KINDS if isinstance(item, kind))
     proof, sentences = explained(subject)  # 2
-    effects = explain_effects(subject) if isinstance(item, UNIQUE) else []  # 3
+    effects = explain_effects(subject) if item.unique or isinstance(item, Leximin | Utilitarian) else []  # 3
     return Explanation(allocation, item.id, proof, (*sentences, *subject.rest(), *effects))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.certificates import Failure, LevelsCertificate, certify
-from fairalloc.analysis.explanations.costs import MOST_SERVERS
+from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -30,12 +30,6 @@ from fairalloc.solvers.exact.ps_dsf import unit
 
 __all__ = ["explain_servers"]
 
-FULL = 1e-6
-"""A resource is full where no more than this part of it is left."""
-
-SERVED = 1e-9
-"""A user has tasks at a server where these are more than this part of what it could run alone."""
-
 
 @dataclass(frozen=True)
 class Levels:
@@ -44,7 +38,7 @@ class Levels:
     Attributes
     ----------
     game : the game on the domain
-    x : (A,) tasks
+    x : (A,) tasks, 0 where only rounding leaves some
     z : (A,) shares
     kappa : (K, R) 1 / level of each full resource, 0 of the others
     full : (K R,) bool
@@ -98,7 +92,7 @@ def _certified(game: Game, made: LevelsCertificate) -> Levels:
 
 
 def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
-    x = game.shrunk(np.maximum(subject.allocation.x, 0.0))
+    x = np.array(cleaned(game.instance, game.shrunk(np.maximum(subject.allocation.x, 0.0))))
     z = game.shares(game.tasks(x))
     full = game.load(game.fractions(x)) >= 1.0 - FULL
     kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), _largest_served(game, x, z, full))
@@ -122,8 +116,7 @@ def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
 def _largest_served(game: Game, x: Floats, z: Floats, full: NDArray[np.bool_]) -> Floats:
     """(K, R) 1 / level: the level of a full resource is the largest share that it serves."""
     level = np.zeros((game.instance.K, game.instance.R))
-    served = game.fractions(x) > SERVED
-    np.maximum.at(level, game.server, np.where((game.w > 0) & served[:, None], z[:, None], 0.0))
+    np.maximum.at(level, game.server, np.where((game.w > 0) & (x > 0)[:, None], z[:, None], 0.0))
     result: Floats = np.divide(1.0, level, out=np.zeros_like(level), where=full & (level > 0))
     return result
 
@@ -156,14 +149,13 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
 def _of_arc(known: Levels, a: int) -> Sentence:
     game, domain = known.game, known.game.instance
     i, R = int(game.server[a]), domain.R
-    served = float(known.x[a]) > SERVED * float(game.gamma[a])
+    served = known.x[a] > 0
     needed = [r for r in range(R) if game.w[a, r] > 0]
     held = [r for r in needed if known.kappa[i * R + r]]
     finite = bool(game.finite[i])
     level = _level(known, a)
     facts = {"user": domain.users[game.user[a]], "server": domain.servers[i], "tasks": known.x[a], "share": known.z[a]}
-    run = tasks_of(known.x[a] if served else 0)
-    start = f"on {domain.servers[i]}, {run}, the virtual dominant share {said(known.z[a])}"
+    start = f"on {domain.servers[i]}, {tasks_of(known.x[a])}, the virtual dominant share {said(known.z[a])}"
     if finite:
         parts = _parts(known, a)
         facts |= {"level": level, "held_by": [{"resource": domain.resources[r], "part": part} for r, part in parts]}
@@ -176,9 +168,7 @@ def _of_arc(known: Levels, a: int) -> Sentence:
             {**facts, "full": [domain.resources[r] for r, _ in parts]},
         )
     r = max(held, key=lambda r: float(known.kappa[i * R + r])) if held else needed[0]
-    others = [
-        b for b in np.flatnonzero(game.server == i).tolist() if float(known.x[b]) > SERVED * game.gamma[b] and game.w[b, r] > 0
-    ]
+    others = [b for b in np.flatnonzero(game.server == i).tolist() if known.x[b] > 0 and game.w[b, r] > 0]
     serves = [domain.users[game.user[b]] for b in others]
     resource = domain.resources[r]
     facts |= {"level": level, "held_by": [{"resource": resource, "level": level}], "serves": serves, "full": [resource]}

@@ -63,7 +63,7 @@ class Leximin(Mechanism):
     linear, integer, convex = True, False, True
     takes_rounds = True
     several_rounds = True
-    merges_users = merges_servers = True
+    unique = merges_users = merges_servers = True
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Leximin(Mechanism):
 class MaxMin(Leximin):
     """Max-min only: the first round alone, max g with sigma_n u_n / phi_n >= g. Any allocation that reaches g will do."""
 
-    several_rounds = False
+    several_rounds = unique = False
 
     def residual(self, allocation: Allocation) -> float:
         """1 - g / bound, with g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""

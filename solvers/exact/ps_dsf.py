@@ -203,6 +203,8 @@ def exact_levels(
     """
     arcs = exact_arcs(instance)
     units, game = unit(instance, arcs), Game(instance, np.inf)
+    if not np.all(game.tasks(x) > 0):
+        return None
     for read in patterns(game, x, options.tolerances):  # 1
         found = _solved(arcs, units, read, x, options.largest_denominator)  # 2
         if found is not None and _holds(instance, found):  # 3

@@ -57,11 +57,11 @@ def pattern(game: Game, x: Floats, tolerance: float, ties: bool) -> Pattern:
     ----------
     game : with A arcs
     x : (A,) tasks, some for every user
-    tolerance : relative, for served, full, equal and at its limit
+    tolerance : relative, for served (to a monopoly and to the user's tasks), full, equal and at its limit
     ties : whether users without tasks join the layer of their share
     """
     tasks = game.tasks(x)
-    served = x > tolerance * game.gamma
+    served = x > tolerance * np.minimum(game.gamma, tasks[game.user])  # so that every user is served somewhere
     load = game.load(np.where(served, x, 0.0) / game.gamma)
     rows = np.flatnonzero(load.ravel() >= 1.0 - max(10.0, float(len(x))) * tolerance)
     held = tasks >= game.limits * (1.0 - tolerance)

@@ -1,0 +1,245 @@
+r"""Derivatives of tasks by one capacity from answers of the mechanism at capacities next to it.
+
+**In rationals** (`exact_sides`), for linear programs and sequences of them: the quotients at c (1 + h) and c (1 - h), h = STEP,
+where nothing is rounded. The best answers of one linear program over all users need not be unique: two more linear programs tell,
+over all its best answers, the most and the least of a sum of tasks with random weights.
+
+**In floating point** (`checked_sides`), with h one of STEPS and q(h) = (u(c + h c) - u(c)) / (h c):
+
+1. A derivative that is known is confirmed where it is both that from c - h c to c + h c and nearly that of each half.
+2. Elsewhere each side by itself: a parabola through q(h), q(h / 2) and q(h / 4) gives the limit for h to 0, and the line through
+   the last two gives another. An error of u(c), or a kink next to c, is at most 7 times as large as what they are apart.
+   The limit is taken where that is within the tolerance, and, where a derivative is known, confirms that.
+
+**The tolerance** of a derivative is CHECK times its size, or times what one unit of the capacity can mean for its user, where that
+is more: u_n e / c, with e the least part of its tasks that a user of this capacity could run on this server alone, at most 1.
+So neither the units of resources and tasks count, nor how large the other servers are.
+
+A capacity of 0 can only grow, by parts of the largest capacity of its resource.
+"""
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.analysis.linear import maximum
+from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.rationals import exact_arcs
+from fairalloc.solvers import solve
+from fairalloc.solvers.method import Stopped
+
+__all__ = ["CHECK", "Neighbours", "slopes"]
+
+STEP = Fraction(1, 10**9)
+"""The relative step of a re-solve in rationals: what it misses is of this order."""
+
+FROM_0 = Fraction(1, 10**4)
+"""The same where a capacity is 0, with half of it beside it."""
+
+STEPS = (1e-3, 1e-2, 1e-1)
+"""The relative steps in floating point, tried one after the other."""
+
+VISIBLE = 1e-9
+"""A step is long enough where what it can mean for a user is this part of its tasks: answers are known to about 1e-13."""
+
+CHECK = 1e-3
+"""The tolerance of a stated derivative, as above."""
+
+BENT = 30.0
+"""The quotient of each half may miss the derivative by so many tolerances, for the tasks may be curved; at a kink it misses more."""
+
+FOLLOWED = 1e-2
+"""How far tasks solved again may be from the given ones, relative to each user's: more is another answer."""
+
+
+class Neighbours:
+    """Answers of a mechanism next to an allocation.
+
+    Parameters
+    ----------
+    allocation : whose capacities move
+    item : its mechanism
+    deadline : of the clock `time.perf_counter`; Stopped after it
+    exact : whether to compute in rationals
+    """
+
+    def __init__(self, allocation: Allocation, item: Mechanism, deadline: float, exact: bool) -> None:
+        self.allocation, self.item, self.deadline, self.exact = allocation, item, deadline, exact
+        self.instance = allocation.instance
+        here: Any = self._answer(self.instance)
+        self.here = here.tasks_exact if exact else here.tasks
+        alone = np.bincount(self.instance.arcs.user, self.instance.arcs.gamma)
+        self.tasks = np.where(allocation.tasks > 0, allocation.tasks, alone)  # of who runs none what it could run
+        far = np.abs(here.tasks - allocation.tasks)
+        for n in np.flatnonzero(~(far <= FOLLOWED * np.maximum(here.tasks, allocation.tasks)))[:1]:
+            user, own = self.instance.users[n], allocation.tasks[n]
+            raise NotApplicable(f"solved again, {item.id!r} gives user {user!r} {here.tasks[n]:g} tasks instead of {own:g}")
+
+    def _answer(self, instance: Instance) -> Allocation:
+        """The mechanism's answer; for a game the one that is reached from the allocation."""
+        left = self.deadline - time.perf_counter()
+        if left <= 0:
+            raise Stopped("time_limit", "there was no time left")
+        time_limit = None if np.isinf(left) else left
+        follow = isinstance(self.item, Equilibrium) and len(instance.arcs) == len(self.instance.arcs)
+        start = self.allocation if follow else None
+        if not self.exact:
+            found = solve(instance, self.item, accuracy="high", time_limit=time_limit, warm_start=start)
+        else:
+            found = solve(instance, self.item, "exact", time_limit=time_limit)
+        if found.termination == "time_limit":
+            raise Stopped("time_limit", "there was no time left")
+        if not found.claims_success or (self.exact and found.tasks_exact is None):
+            raise NotApplicable("the mechanism could not be solved again at or next to the allocation")
+        if self.exact and isinstance(self.item, Utilitarian | MaxMin) and not self.item.unique:
+            self._require_unique(instance, found)
+        return found
+
+    def _require_unique(self, instance: Instance, found: Allocation) -> None:
+        """NotApplicable where other best answers of the linear program have other tasks."""
+        arcs, x, (value, rate) = exact_arcs(instance), found.x_exact, self._value(instance, found)
+        assert x is not None
+        owner = [[Fraction(n == m) for m in arcs.user] for n in range(instance.N)]
+        load = [[dict(part).get(row, Fraction(0)) for part in arcs.load] for row in range(arcs.rows)]
+        limited = [(owner[n], limit) for n, limit in enumerate(arcs.limits) if limit is not None]
+        rows = [*zip(load, [Fraction(1)] * arcs.rows, strict=True), *limited]
+        if isinstance(self.item, MaxMin):
+            rows += [([-rate[n] * v for v in own], -value) for n, own in enumerate(owner)]
+        else:
+            rows.append(([-rate[n] for n in arcs.user], -value))
+        matrix, sides = (np.array(part, dtype=object) for part in zip(*rows, strict=True))
+        weight = [Fraction(int(w)) for w in np.random.default_rng(0).integers(10**5, 10**6, instance.N)]
+        cost = np.array([weight[n] for n in arcs.user], dtype=object)
+        best = [maximum(sign * cost, matrix, sides, exact=True) for sign in (1, -1)]
+        if any(one is None for one in best) or best[0].value + best[1].value != 0:  # type: ignore[union-attr]
+            raise NotApplicable(f"the tasks of {self.item.id!r} are not unique here, so they have no derivatives")
+
+    def _value(self, instance: Instance, found: Allocation) -> tuple[Fraction, tuple[Fraction, ...]]:
+        """The value of the linear program, and what a task of each user counts in it."""
+        tasks = found.tasks_exact
+        assert tasks is not None
+        if isinstance(self.item, Leximin):
+            rate = self.item.exact_rate(instance)
+            return min(r * u for r, u in zip(rate, tasks, strict=True)), rate
+        rate = instance.exact.weights
+        return sum((r * u for r, u in zip(rate, tasks, strict=True)), Fraction(0)), rate
+
+    # ---- units ------------------------------------------------------------------------------------------------------------
+
+    def scale(self, j: int) -> float:
+        """What a part of the j-th capacity is a part of."""
+        return float(_scale(self.instance, j))
+
+    def tolerance(self, j: int, derivative: Floats) -> Floats:
+        """(N,) that of a derivative by the j-th capacity."""
+        unit = self.tasks * self._meaning(j) / self.scale(j)
+        size: Floats = CHECK * np.maximum(np.abs(derivative), unit)
+        return size
+
+    def _meaning(self, j: int) -> float:
+        """The least part of its tasks that a user of the j-th capacity could run on this server alone, at most 1."""
+        instance = self.instance if self.instance.capacities.flat[j] else moved(self.instance, j, 1.0)
+        rows, columns = instance.arcs.load.tocoo().coords
+        used = columns[rows == j]
+        part = instance.arcs.gamma[used] / self.tasks[instance.arcs.user[used]]
+        return float(part.min(initial=1.0))
+
+    # ---- in rationals -----------------------------------------------------------------------------------------------------
+
+    def exact_sides(self, j: int) -> Floats:
+        """(2, N) quotients to the right and to the left; NotApplicable where the tasks jump at a capacity of 0."""
+        result = np.full((2, self.instance.N), np.nan)
+        if self.instance.capacities.flat[j]:
+            result[:] = self._quotient(j, STEP), self._quotient(j, -STEP)
+            return result
+        far, near = (self._quotient(j, part) for part in (FROM_0, FROM_0 / 2))
+        if np.any(np.abs(near - far) > self.tolerance(j, near)):
+            raise NotApplicable("the tasks jump, or have no finite derivative, where a capacity of 0 grows")
+        result[0] = 2.0 * near - far
+        return result
+
+    def _quotient(self, j: int, part: Any) -> Floats:
+        """(N,) changes of tasks over the change of the j-th capacity by a part."""
+        there: Any = self._answer(moved(self.instance, j, part))
+        by = part * (_scale(self.instance, j) if self.exact else self.scale(j))
+        if not self.exact:
+            return np.asarray((there.tasks - self.here) / by)
+        return np.array([float((b - a) / by) for a, b in zip(self.here, there.tasks_exact, strict=True)])
+
+    # ---- in floating point ------------------------------------------------------------------------------------------------
+
+    def checked_sides(self, j: int, known: Floats) -> Floats:
+        """(2, N) derivatives to the right and to the left that answers next to the allocation confirm, nan elsewhere.
+
+        Parameters
+        ----------
+        j : i R + r of the capacity
+        known : (2, N) derivatives to be confirmed, nan where none is known
+        """
+        steps = [h for h in STEPS if h * self._meaning(j) >= VISIBLE] or [STEPS[-1]]
+        if not self.instance.capacities.flat[j]:
+            return np.array([self._side(j, steps, known[0]), np.full(self.instance.N, np.nan)])
+        for h in steps if np.isfinite(known).all() else ():
+            if self._confirmed(j, h, known):
+                return known
+        return np.array([self._side(j, [sign * h for h in steps], side) for sign, side in ((1.0, known[0]), (-1.0, known[1]))])
+
+    def _confirmed(self, j: int, h: float, known: Floats) -> bool:
+        """Step 1."""
+        halves = np.array([self._quotient(j, h), self._quotient(j, -h)])
+        allowed = self.tolerance(j, known.mean(axis=0))
+        across = np.abs(halves.mean(axis=0) - known).max(axis=0) <= allowed
+        return bool(np.all(across & (np.abs(halves - known).max(axis=0) <= BENT * allowed)))
+
+    def _side(self, j: int, steps: list[float], known: Floats) -> Floats:
+        """Step 2, (N,)."""
+        result = np.full(self.instance.N, np.nan)
+        for h in steps:
+            one, two, four = (self._quotient(j, h / part) for part in (1, 2, 4))
+            limit = (8.0 * four - 6.0 * two + one) / 3.0
+            allowed = self.tolerance(j, limit)
+            sure = 7.0 * np.abs(limit - (2.0 * four - two)) <= allowed
+            sure &= np.isnan(known) | (np.abs(limit - known) <= 2.0 * allowed)
+            result = np.where(np.isnan(result) & sure, np.where(np.isnan(known), limit, known), result)
+            if np.isfinite(result).all():
+                break
+        return result
+
+
+def moved(instance: Instance, j: int, part: Any) -> Instance:
+    """The instance with the j-th capacity changed by a part of `_scale`; with a Fraction everything stays rational."""
+    exact = isinstance(part, Fraction)
+    rows: list[list[Any]] = [list(row) for row in (instance.exact if exact else instance).capacities]
+    scale = _scale(instance, j)
+    rows[j // instance.R][j % instance.R] += part * (scale if exact else float(scale))
+    return instance.replace(capacities=rows)
+
+
+def _scale(instance: Instance, j: int) -> Fraction:
+    """The j-th capacity; where it is 0 the largest one of its resource, or 1."""
+    i, r = divmod(j, instance.R)
+    exact = instance.exact.capacities
+    return exact[i][r] or max(row[r] for row in exact) or Fraction(1)
+
+
+def slopes(instance: Instance, function: Callable[[Instance], Floats]) -> Floats:
+    """(2, N, K R) derivatives of numbers of users or arcs by each capacity, to the right and to the left, by differences."""
+    here, size = function(instance), instance.K * instance.R
+    result = np.zeros((2, len(here), size))
+    for j, capacity in enumerate(instance.capacities.ravel()):
+        for side, sign in enumerate((1.0, -1.0) if capacity > 0 else ()):
+            first, second = (function(moved(instance, j, sign * h)) for h in (1e-6, 5e-7))
+            slope = 2.0 * (second - here) / (sign * 5e-7) - (first - here) / (sign * 1e-6)
+            result[side, :, j] = slope / capacity
+    return result
