@@ -183,16 +183,15 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
         return False
     load = arcs.load[:, here] @ sp.diags_array(units[here])
     owner = sp.diags_array(1.0 / tasks) @ arcs.owner[:, here] @ sp.diags_array(units[here])
-    spare = np.flatnonzero(~active.rows & (np.diff(arcs.load.tocsr().indptr) > 0))
-    full = load[np.flatnonzero(active.rows)]
-    one, none = (np.full((size, 1), value) for size, value in ((len(spare), 1.0), (full.shape[0], 0.0)))
-    room = sp.hstack([load[spare], sp.csr_array(one)])
-    positive = sp.hstack([-sp.eye_array(len(here)), sp.csr_array(np.ones((len(here), 1)))])
+    spare, full = np.flatnonzero(~active.rows & (np.diff(arcs.load.tocsr().indptr) > 0)), np.flatnonzero(active.rows)
+    above = [load[spare], -sp.eye_array(len(here)), load[full], -load[full]]
+    loosened = [np.ones(len(spare) + len(here)), np.zeros(2 * len(full))]  # by the largest slack that everything strict has
+    sides = [np.ones(len(spare)), np.zeros(len(here)), np.full(len(full), 1.0 + STRICT / 10.0), np.full(len(full), FULL - 1.0)]
     loose = linprog(
         np.append(np.zeros(len(here)), -1.0),
-        A_ub=sp.vstack([room, positive, sp.hstack([full, sp.csr_array(none)]), sp.hstack([-full, sp.csr_array(none)])], format="csr"),
-        b_ub=np.concatenate([one[:, 0], np.zeros(len(here)), none[:, 0] + 1.0 + STRICT / 10.0, none[:, 0] + FULL - 1.0]),
-        A_eq=sp.csr_array(sp.hstack([owner, sp.csr_array((where.N, 1))])),
+        A_ub=sp.hstack([sp.vstack(above), sp.csr_array(np.concatenate(loosened)[:, None])], format="csr"),
+        b_ub=np.concatenate(sides),
+        A_eq=sp.hstack([owner, sp.csr_array((where.N, 1))], format="csr"),
         b_eq=np.ones(where.N),
         bounds=[(0, None)] * len(here) + [(None, 1.0)],
         options={"primal_feasibility_tolerance": 1e-9},
@@ -201,7 +200,7 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
 
 
 def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
-    """Of nb or fds, whose prices are those that prove most; None where a user has no tasks, or is at a limit that costs nothing."""
+    """Of nb or fds, by the prices that prove most; None where a user has no tasks, or is at a limit that costs nothing."""
     instance, arcs, tasks = allocation.instance, allocation.instance.arcs, allocation.tasks
     marginal = item.marginal(allocation)
     if marginal is None or np.any(marginal <= 0):

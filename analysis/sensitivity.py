@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.active_set import NotUnique, derivatives_by_active_set
-from fairalloc.analysis.differences import Neighbours
+from fairalloc.analysis.differences import STEPS, Neighbours
 from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -113,7 +113,9 @@ class Sensitivity:
     def to_dict(self) -> dict[str, Any]:
         """The derivatives as a JSON document; null where one is not known."""
         instance = self.allocation.instance
-        sides = {key: np.where(np.isfinite(value), value, None) for key, value in (("more", self.up), ("less", self.down))}
+        sides = {"more": self.up.astype(object), "less": self.down.astype(object)}
+        for side in sides.values():
+            side[~np.isfinite(side.astype(float))] = None
         return {
             "schema": "fairalloc-sensitivity/1",
             "instance": instance.name,
@@ -206,8 +208,10 @@ class _Work:
         if not self.reason:
             try:
                 self._derive()
-            except (NotUnique, Stopped, FairallocError) as found:
-                self.reason = str(found) or "there was no time left"
+            except NotUnique as found:
+                self.sides[:], self.how[:], self.reason = np.nan, "", str(found)
+            except (Stopped, FairallocError) as error:
+                self.reason = str(error)
         (up, down), tolerance = self.sides, np.fmax(*self.tolerance)
         return Sensitivity(self.allocation, frozen(up), frozen(down), frozen(tolerance), self.how, self.reason)
 
@@ -225,7 +229,7 @@ class _Work:
         """Steps 1 and 2."""
         exact = isinstance(self.item, Leximin | Utilitarian)
         size = self.instance.K * self.instance.R
-        known = np.full((2, self.instance.N, size), np.nan)
+        known, found = np.full((2, self.instance.N, size), np.nan), None
         if isinstance(self.item, NashBargaining | FairDominantShares | Equilibrium):
             found = derivatives_by_active_set(self.allocation, self.item)
             known = known if found is None else found
@@ -233,8 +237,10 @@ class _Work:
         for j in range(size):
             i, r = divmod(j, self.instance.R)
             try:
+                if isinstance(self.item, Equilibrium) and found is None:
+                    self._require_unique(near, j)
                 sides = near.exact_sides(j) if exact else near.checked_sides(j, known[:, :, j])
-            except (ArithmeticError, NotApplicable) as error:
+            except FairallocError as error:
                 self._note(i, r, str(error))
                 continue
             tolerance = near.tolerance(j, sides)
@@ -244,6 +250,12 @@ class _Work:
             self.how[i, r] = "rationals" if exact else "active set" if same else "differences"
             if not np.isfinite(sides[: 2 if self.instance.capacities[i, r] else 1]).all():
                 self._note(i, r, "answers next to the allocation do not confirm one")
+
+    def _require_unique(self, near: Neighbours, j: int) -> None:
+        """NotApplicable where nothing tells whether equilibria next to this one are alone."""
+        for part in (STEPS[0], -STEPS[0]) if self.instance.capacities.flat[j] else (STEPS[0],):
+            if derivatives_by_active_set(near.at(j, part), self.item) is None:
+                raise NotApplicable("the active set is regular neither at the allocation nor next to it")
 
     def _note(self, i: int, r: int, reason: str) -> None:
         """Keep the first reason why something is not known."""

@@ -103,7 +103,7 @@ class Costs:
         paid = load.data * prices[load.row] > NOISE * cheapest(self.instance, prices)[user[load.col]]
         felt = np.zeros(len(prices), bool)
         felt[load.row[paid]] = True
-        felt &= self.instance.arcs.load @ np.array(self.x, dtype=float) >= 1.0 - FULL
+        felt &= self.instance.arcs.load @ np.array(self.x, dtype=float) >= 1.0 - LEFT
         return felt
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
@@ -170,6 +170,9 @@ what solvers leave of 0."""
 
 FULL = 1e-6
 """A resource is full where no more than this part of it is left."""
+
+LEFT = 1e-3
+"""With a price a resource is full where no more than this part is left: what is left is worth next to nothing."""
 
 SAME = 1e-6
 """Costs that differ by less, relative, are equal in floating point."""

@@ -14,6 +14,7 @@ __all__ = ["explain_effects"]
 ARCS, CAPACITIES = 200, 40
 """Derivatives are computed for at most so many arcs and capacities: beyond, they take longer than solving."""
 
+
 def explain_effects(subject: Subject) -> list[Sentence]:
     """Sentences on the capacities, those that change nothing together in one."""
     instance = subject.instance
@@ -55,7 +56,13 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int) -> Senten
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {_helps_none(subject)}"
     nothing = "nobody's tasks" if _all(subject) else f"none of {_whose(subject)}"
     right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
-    back = "" if none else ", a unit less the opposite" if np.isfinite(found.two_sided[users, i, r]).all() else f"; a unit less {left}"
+    back = (
+        ""
+        if none
+        else ", a unit less the opposite"
+        if np.isfinite(found.two_sided[users, i, r]).all()
+        else f"; a unit less {left}"
+    )
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
     facts = {**_facts(subject, found, i, r), "load": load}
     return Sentence(text, "effect", "derivatives", facts)

@@ -39,29 +39,36 @@ class Pattern:
 
 
 def patterns(game: Game, x: Floats, tolerances: tuple[float, ...]) -> Iterator[Pattern]:
-    """Step 1 for one tolerance after the other, without and with ties.
+    """Step 1 for one tolerance after the other, without and with ties, for every user served somewhere.
+
+    What is served counts relative to what could run alone, and to the user's own tasks where that is another pattern: a user
+    with little weight has little of both.
 
     Parameters
     ----------
     game, x : as for `pattern`
     tolerances : in this order
     """
+    own = np.minimum(game.gamma, game.tasks(x)[game.user])
     for tolerance in tolerances:
-        yield from (pattern(game, x, tolerance, ties) for ties in (False, True))
+        first, second = (x > tolerance * unit for unit in (game.gamma, own))
+        for served in (first,) if np.array_equal(first, second) else (first, second):
+            if np.all(game.tasks(served.astype(float)) > 0):
+                yield from (pattern(game, x, served, tolerance, ties) for ties in (False, True))
 
 
-def pattern(game: Game, x: Floats, tolerance: float, ties: bool) -> Pattern:
+def pattern(game: Game, x: Floats, served: NDArray[np.bool_], tolerance: float, ties: bool) -> Pattern:
     """Step 1.
 
     Parameters
     ----------
     game : with A arcs
     x : (A,) tasks, some for every user
-    tolerance : relative, for served (to a monopoly and to the user's tasks), full, equal and at its limit
+    served : (A,) which of them are more than rounding
+    tolerance : relative, for full, equal and at its limit
     ties : whether users without tasks join the layer of their share
     """
     tasks = game.tasks(x)
-    served = x > tolerance * np.minimum(game.gamma, tasks[game.user])  # so that every user is served somewhere
     load = game.load(np.where(served, x, 0.0) / game.gamma)
     rows = np.flatnonzero(load.ravel() >= 1.0 - max(10.0, float(len(x))) * tolerance)
     held = tasks >= game.limits * (1.0 - tolerance)

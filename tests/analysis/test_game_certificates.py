@@ -9,13 +9,13 @@ from changed_certificates import assert_that_no_number_can_be_changed
 from planted_games import planted_game
 from tolerances import RECOVERED, RESIDUAL, ROUNDING
 
-from fairalloc.analysis import Failure, certify
+from fairalloc.analysis import Failure, certify, explain
 from fairalloc.analysis.certificates.game import ResidualCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.solvers import residual
+from fairalloc.solvers import residual, solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
 
 K3 = example("khamse-fig3").instance
@@ -49,6 +49,52 @@ BY_SERVER = {
 
 def test_every_example_with_ps_dsf_is_here():
     assert set(BY_SERVER) == {e.name for e in EXAMPLES if "ps-dsf" in e.answers}
+
+
+def far_weights(seed):
+    """Small rational numbers with ties, and weights over 12 decades."""
+    rng = np.random.default_rng(seed)
+    N, K, R = (int(v) for v in rng.integers(1, [6, 4, 4]))
+    demands, capacities = (
+        [[Fraction(*map(int, rng.integers(1, 5, 2))) for _ in range(R)] for _ in range(size)] for size in (N, K)
+    )
+    weights = [float(f"{w:.1e}") for w in 10.0 ** rng.uniform(-6, 6, N)]
+    return Instance(demands, capacities, weights=weights, counts=rng.integers(1, 4, K).tolist())
+
+
+FAR_WEIGHTS = [
+    Instance([[1], [1]], [[1]], weights=[1, 10**9]),
+    Instance([[4], ["4/3"], ["1/5"]], [["1/4"]], counts=[2], weights=[1e-3, 1e6, 1e4]),
+    *(far_weights(seed) for seed in range(20)),
+]
+
+
+@pytest.mark.parametrize("item", ["ps-dsf", "ps-dsf-tdm"])
+def test_weights_over_twelve_decades_are_certified(item):
+    """A user with a billionth of what it could run alone is served: the pattern is read in units of each user's own tasks."""
+    certified = []
+    for instance in FAR_WEIGHTS:
+        certificate = certify(instance, item, solve(instance, item))
+        certified.append(bool(certificate))
+        if certificate:
+            assert certificate.verify(instance).holds
+            assert min(certificate.tasks) > 0
+        else:  # the answer gives a user with 1e-11 of all weights a share that is not its own
+            assert certificate.reason.startswith("not decided: no exact levels have the pattern of the allocation")
+    assert certified[:2] == [True, True]
+    assert sum(certified) >= len(certified) - 1
+
+
+def test_an_explanation_shows_the_tasks_of_small_users():
+    """A billionth of a task is not none, in rationals and in levels of floats."""
+    instance = FAR_WEIGHTS[0]
+    sentences = explain(solve(instance, "ps-dsf")).sentences
+    assert sentences[1].text.startswith("on s1, 1e-09 tasks, the virtual dominant share")
+    assert sentences[1].facts["serves"] == ["u1", "u2"]
+
+
+def test_no_exact_answer_has_the_pattern_of_a_user_without_tasks():
+    assert exact_levels(FAR_WEIGHTS[0], np.array([0.0, 1.0])) is None
 
 
 @pytest.mark.parametrize("name", BY_SERVER)

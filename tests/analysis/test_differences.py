@@ -1,0 +1,236 @@
+"""Derivatives where numbers are far apart, in other units, and where answers next to the allocation do not confirm them."""
+
+import numpy as np
+import pytest
+from tolerances import ROUNDING
+
+import fairalloc as fa
+from fairalloc.analysis.differences import Neighbours
+from fairalloc.formulations.common.tasks import cvxpy_tasks
+from fairalloc.models import Instance, NotApplicable
+from fairalloc.solvers import solve
+
+STATED = 1e-3
+"""What a derivative in floating point may be off, relative: CHECK of analysis/differences.py."""
+
+FAR = 1e-6
+"""What was seen of that where capacities differ 1e8-fold."""
+
+RULES = ["drfh", "lmmf", "tsf", "nb", "ps-dsf", "ps-dsf-tdm", ("alpha-pf-vds", 2), ("alpha-pf-vds", 0.5), "utilitarian"]
+ELIGIBLE = [[True, True], [False, True]]
+
+
+def asked(rule):
+    return (rule, {}) if isinstance(rule, str) else (rule[0], {"alpha": rule[1]})
+
+
+def answer(instance, rule):
+    item, parameters = asked(rule)
+    return solve(instance, item, accuracy="high", **parameters)
+
+
+# ---- numbers that are far apart ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [1e-8, 1e4, 1e8])
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "utilitarian"])
+def test_capacities_far_apart(rule, ratio):
+    """Two users share what the servers have, as long as the server that both may use is the larger one."""
+    found = fa.sensitivity(answer(Instance([[1], [1]], [[1], [ratio]], eligible=ELIGIBLE), rule))
+    right = [[0.5, 0.5], [0.5, 0.5]] if ratio > 1 else [[1, 0], [0, 1]]
+    for side in (found.up, found.down):
+        np.testing.assert_allclose(side[:, :, 0], right, atol=FAR)
+
+
+@pytest.mark.parametrize("rule", ["drfh", "lmmf", "nb", ("alpha-pf-vds", 2)])
+def test_counts_far_apart(rule):
+    """A unit on each of 10,000 identical servers is 10,000 units."""
+    instance = Instance([[1], [1]], [[1], [1]], counts=[1, 10_000], eligible=ELIGIBLE)
+    found = fa.sensitivity(answer(instance, rule))
+    np.testing.assert_allclose(found.up[:, :, 0], [[0.5, 5000], [0.5, 5000]], rtol=FAR)
+    np.testing.assert_allclose(found.down, found.up, rtol=FAR)
+    assert "5000" in str(found)
+
+
+@pytest.mark.parametrize("ratio", [1e-6, 1e6])
+@pytest.mark.parametrize("item", ["nb", "fds"])
+def test_weights_and_demands_far_apart(item, ratio):
+    """One resource: each user has its part of the money, or for alpha = 2 the part in proportion to the root of the weight."""
+    pool = Instance([[1], [ratio]], [[3]], weights=[1, ratio])
+    found = fa.sensitivity(answer(pool, ("fds", 2) if item == "fds" else "nb"))
+    part = np.array([1, ratio]) / (1 + ratio)
+    np.testing.assert_allclose(found.up[:, 0, 0], part / [1, ratio], rtol=STATED)
+    np.testing.assert_allclose(found.down, found.up, rtol=STATED)
+
+
+def test_limits_far_apart():
+    """User 1 runs all it asked for, a millionth of what user 2 does."""
+    found = fa.sensitivity(answer(Instance([[1], [1]], [[10]], max_tasks=["1/100000", None]), "nb"))
+    np.testing.assert_allclose(found.up[:, 0, 0], [0, 1], atol=ROUNDING)
+
+
+def apart(seed):
+    """Up to 5 users on up to 3 servers whose numbers differ up to 1e6-fold."""
+    rng = np.random.default_rng(seed)
+    N, K, R = int(rng.integers(2, 6)), int(rng.integers(1, 4)), int(rng.integers(1, 3))
+    far = float(rng.choice([1, 3, 6])) / 2
+    eligible = rng.random((N, K)) < 0.6
+    eligible[np.arange(N), rng.integers(0, K, N)] = True
+    demands, capacities, weights = (10.0 ** rng.uniform(-far, far, shape) for shape in ((N, R), (K, R), N))
+    return Instance(demands.tolist(), capacities.tolist(), weights=weights.tolist(), eligible=eligible.tolist())
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_what_a_capacity_adds_is_its_price(seed):
+    """nb: sum_n w_n du_n / u_n = p dc, and with all capacities t times as large so are all tasks."""
+    instance = apart(seed)
+    allocation = answer(instance, "nb")
+    found = fa.sensitivity(allocation)
+    prices = fa.market(instance, allocation).prices
+    for side in (found.up, found.down):
+        gain = np.einsum("n,nir->ir", instance.weights / allocation.tasks, side)
+        allowed = np.einsum("n,nir->ir", instance.weights / allocation.tasks, found.tolerance)
+        assert np.all(np.abs(gain - prices) <= allowed)
+        np.testing.assert_allclose(np.einsum("ir,nir->n", instance.capacities, side), allocation.tasks, rtol=STATED)
+
+
+@pytest.mark.parametrize("rule", [*RULES, ("fds", 2)])
+def test_other_units_change_nothing_else(rule):
+    """Resources and tasks in other units, and derivatives in these."""
+    rng = np.random.default_rng(1)
+    instance = apart(7)
+    assert (instance.K, instance.R) == (2, 2)
+    if rule == ("fds", 2):
+        instance = Instance([d[0] for d in instance.demands], instance.capacities[:1], weights=instance.weights)
+    resource = 10.0 ** rng.integers(-4, 5, instance.R)
+    task = np.ones(instance.N) if rule in ("lmmf", "utilitarian") else 10.0 ** rng.integers(-4, 5, instance.N)
+    demands = np.array([d[0] for d in instance.demands]) * resource / task[:, None]
+    other = instance.replace(demands=demands, capacities=instance.capacities * resource)
+    one, two = (fa.sensitivity(answer(each, rule)) for each in (instance, other))
+    assert np.isfinite(one.up).any()
+    for a, b in ((one.up, two.up), (one.down, two.down)):
+        unit = (task[:, None] / resource)[:, None]
+        np.testing.assert_allclose(b, a * unit, rtol=STATED, atol=0 if isinstance(rule, str) else ROUNDING)
+
+
+# ---- what answers next to it do not confirm ---------------------------------------------------------------------------
+
+
+class Capped(fa.Mechanism):
+    """As much as possible, but no task beyond a limit of its own: the tasks have a kink there."""
+
+    id = "capped"
+    unique = True
+
+    def __init__(self, most):
+        self.most = most
+
+    def write_cvxpy(self, instance):
+        import cvxpy as cp
+
+        x, constraints = cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(cp.log(x))), [*constraints, x <= self.most])
+
+
+def test_a_mechanism_of_ones_own_that_is_unique_has_derivatives():
+    found = fa.sensitivity(solve(Instance([[2]], [[1]]), Capped(10)))
+    assert found.how[0, 0] == "differences"
+    np.testing.assert_allclose([found.up[0, 0, 0], found.down[0, 0, 0]], 0.5, rtol=STATED)
+    explained = fa.explain(solve(Instance([[2]], [[1]]), Capped(10)))
+    assert explained.sentences[-1].kind == "effect"
+    assert "u1 by +0.5" in explained.sentences[-1].text
+
+
+def test_a_kink_is_one_sided():
+    found = fa.sensitivity(solve(Instance([[1]], [[1]]), Capped(1)))
+    np.testing.assert_allclose([found.up[0, 0, 0], found.down[0, 0, 0]], [0, 1], atol=STATED)
+    assert not np.isfinite(found.two_sided).any()
+    assert "more" in str(found)
+    assert "less" in str(found)
+
+
+def test_a_kink_that_is_too_near_is_not_known():
+    """It is between the capacity and all that is solved: a line through two answers would not see it, a parabola does."""
+    found = fa.sensitivity(solve(Instance([[1]], [[1]]), Capped(1 + 2e-5)))
+    assert np.isnan(found.up[0, 0, 0])
+    np.testing.assert_allclose(found.down[0, 0, 0], 1, atol=STATED)
+    assert found.reason == "r1 on s1: answers next to the allocation do not confirm one"
+    assert "not known" in str(found)
+    assert found.to_dict()["capacities"][0]["more"] == {"u1": None}
+
+
+def test_a_mechanism_that_does_not_say_it_is_unique_has_none():
+    class Any(Capped):
+        unique = False
+
+    found = fa.sensitivity(solve(Instance([[1]], [[1]]), Any(1)))
+    assert np.isnan(found.up).all()
+    assert found.reason == "the tasks of 'capped' are not unique in general (a mechanism of one's own may declare unique = True)"
+
+
+def test_tasks_that_are_not_the_answer_have_none():
+    pool = Instance([[1], [1]], [[4]])
+    for item in ("nb", "lmmf"):
+        found = fa.sensitivity(fa.Allocation(pool, [2, 1.9]), item)
+        assert np.isnan(found.up).all()
+        assert found.reason == f"solved again, {item!r} gives user 'u2' 2 tasks instead of 1.9"
+    assert not fa.sensitivity(fa.Allocation(pool, [2, 1.999]), "nb").reason
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1.01, -1.0])
+def test_a_wrong_derivative_is_not_confirmed(wrong):
+    allocation = answer(Instance([[1, 4], [3, 1]], [[9, 18]]), "nb")
+    right = fa.sensitivity(allocation)
+    near = Neighbours(allocation, fa.mechanism("nb"), np.inf, False)
+    known = np.array([right.up[:, 0, 0], right.down[:, 0, 0]])
+    np.testing.assert_array_equal(near.checked_sides(0, known), known)
+    assert np.isnan(near.checked_sides(0, wrong * known)).all()
+
+
+def test_the_mean_of_two_sides_is_not_confirmed():
+    allocation = solve(Instance([[1]], [[1]]), Capped(1))
+    near = Neighbours(allocation, Capped(1), np.inf, False)
+    assert np.isnan(near.checked_sides(0, np.full((2, 1), 0.5))).all()
+
+
+def test_a_jump_at_a_capacity_of_0_is_said():
+    """A share of one's own that counts the servers with memory changes at once."""
+    rule = fa.Leximin("by-servers", lambda instance: np.array([1.0, 1.0 + np.count_nonzero(instance.capacities[:, 1])]))
+    found = fa.sensitivity(solve(Instance([[1, 0], [1, 0]], [[4, 4], [3, 0]]), rule))
+    assert np.isnan(found.up[:, 1, 1]).all()
+    assert found.reason == "r2 on s2: the tasks jump, or have no finite derivative, where a capacity of 0 grows"
+    with pytest.raises(NotApplicable, match="jump"):
+        Neighbours(found.allocation, rule_in_rationals(rule), np.inf, True).exact_sides(3)
+
+
+def rule_in_rationals(rule):
+    from fractions import Fraction
+
+    return fa.Leximin("exact", rule.share, exact_share=lambda instance: tuple(map(Fraction, rule.share(instance).tolist())))
+
+
+# ---- in words ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_has_the_derivatives_of_far_capacities():
+    allocation = answer(Instance([[1], [1]], [[1], [10_000]], eligible=ELIGIBLE), "nb")
+    effects = [s for s in fa.explain(allocation).sentences if s.kind == "effect"]
+    assert [s.text for s in effects] == [
+        f"r1 on {server} is full: to first order, a unit more changes u1 by +0.5 and u2 by +0.5 tasks, a unit less the opposite."
+        for server in ("s1", "s2")
+    ]
+
+
+def test_prices_of_servers_far_apart_are_named():
+    explained = fa.explain(answer(Instance([[1], [1]], [[1], [10**10]], eligible=ELIGIBLE), "nb"))
+    assert [p["server"] for p in explained.sentences[0].facts["prices"]] == ["s2", "s1"]
+
+
+def test_an_explanation_says_what_is_not_known():
+    explained = fa.explain(solve(Instance([[1], [1]], [[10]]), "utilitarian"))
+    last = explained.to_dict()["sentences"][-1]
+    assert last["text"] == (
+        "What a little more or less of r1 on s1 changes is not known: "
+        "the tasks of 'utilitarian' are not unique here, so they have no derivatives."
+    )
+    assert last["facts"]["capacities"][0]["changes"] == {u: {"more": None, "less": None} for u in ("u1", "u2")}
