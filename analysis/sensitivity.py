@@ -247,7 +247,8 @@ class _Work:
             self.sides[:, :, i, r] = np.where(np.abs(sides) <= ROUNDED * tolerance, 0.0, sides)
             self.tolerance[:, :, i, r] = tolerance * (ROUNDED if exact else 1.0)
             same = np.array_equal(sides, known[:, :, j], equal_nan=True)
-            self.how[i, r] = "rationals" if exact else "active set" if same else "differences"
+            if np.isfinite(sides).any():
+                self.how[i, r] = "rationals" if exact else "active set" if same else "differences"
             if not np.isfinite(sides[: 2 if self.instance.capacities[i, r] else 1]).all():
                 self._note(i, r, "answers next to the allocation do not confirm one")
 

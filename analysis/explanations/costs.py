@@ -98,12 +98,15 @@ class Costs:
         return [Priced(names.servers[j // R], names.resources[j % R], prices[j]) for j in order]
 
     def _felt(self, prices: Floats) -> NDArray[np.bool_]:
-        """(K R,) where a price is more than NOISE of what somebody's cheapest task costs, and its resource is full."""
-        load, user = self.instance.arcs.load.tocoo(), self.instance.arcs.user
-        paid = load.data * prices[load.row] > NOISE * cheapest(self.instance, prices)[user[load.col]]
+        """(K R,) full resources whose price is more than NOISE of what a task costs some user who spends more than NOISE."""
+        arcs, x = self.instance.arcs, np.array(self.x, dtype=float)
+        load, least = arcs.load.tocoo(), cheapest(self.instance, prices)
+        spent = least * (arcs.owner @ x)
+        least = np.where(spent > NOISE * spent.max(), least, np.inf)
+        paid = load.data * prices[load.row] > NOISE * least[arcs.user[load.col]]
         felt = np.zeros(len(prices), bool)
         felt[load.row[paid]] = True
-        felt &= self.instance.arcs.load @ np.array(self.x, dtype=float) >= 1.0 - LEFT
+        felt &= arcs.load @ x >= 1.0 - LEFT
         return felt
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
@@ -165,8 +168,8 @@ def cleaned(instance: Instance, x: Floats) -> list[float]:
 
 
 NOISE = 1e-9
-"""A price below this part of the cost of a task, or tasks below this part of the user's own and of what could run alone, are
-what solvers leave of 0."""
+"""A price below this part of the cost of a task, what a user spends below this part of the most, or tasks below this part of its
+own and of what could run alone, are what solvers leave of 0."""
 
 FULL = 1e-6
 """A resource is full where no more than this part of it is left."""
