@@ -149,14 +149,21 @@ def test_a_kink_is_one_sided():
     assert "less" in str(found)
 
 
-def test_a_kink_that_is_too_near_is_not_known():
+@pytest.mark.parametrize("near", [2e-5, 5e-6])
+def test_a_kink_that_is_too_near_is_not_known(near):
     """It is between the capacity and all that is solved: a line through two answers would not see it, a parabola does."""
-    found = fa.sensitivity(solve(Instance([[1]], [[1]]), Capped(1 + 2e-5)))
+    found = fa.sensitivity(solve(Instance([[1]], [[1]]), Capped(1 + near)))
     assert np.isnan(found.up[0, 0, 0])
     np.testing.assert_allclose(found.down[0, 0, 0], 1, atol=STATED)
     assert found.reason == "r1 on s1: answers next to the allocation do not confirm one"
     assert "not known" in str(found)
     assert found.to_dict()["capacities"][0]["more"] == {"u1": None}
+
+
+def test_a_kink_nearer_than_answers_are_known_is_not_seen():
+    """The derivative beyond it is stated, within its tolerance."""
+    found = fa.sensitivity(solve(Instance([[1]], [[1]]), Capped(1 + 5e-7)))
+    np.testing.assert_allclose([found.up[0, 0, 0], found.down[0, 0, 0]], [0, 1], atol=STATED)
 
 
 def test_a_mechanism_that_does_not_say_it_is_unique_has_none():
