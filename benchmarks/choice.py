@@ -12,7 +12,7 @@ from typing import Any
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
-from fairalloc.benchmarks.suites.suite import BenchmarkError, SuiteCase
+from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, SuiteCase
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.solvers.choice import features_of
 
@@ -27,7 +27,7 @@ def choice_document(*summaries: Summary, table: Mapping[str, Any] | None = None)
 
     Raises
     ------
-    BenchmarkError : the suite of the runs is gone
+    BenchmarkError : the suite of the runs is none of this package
     """
     rows: dict[str, dict[str, list[Record]]] = defaultdict(dict)
     for summary in summaries:
@@ -36,9 +36,10 @@ def choice_document(*summaries: Summary, table: Mapping[str, Any] | None = None)
             found[record.case, record.method].append(record)
         for (case, method), records in found.items():
             rows[case][method] = records
-    suite = summaries[-1].suite
+    suite = SUITES.get(summaries[-1].run.details["place"])
     if suite is None:
-        raise BenchmarkError(f"the suite {summaries[-1].run.suite!r} of the records is gone, but its instances are needed")
+        asked = summaries[-1].run.suite
+        raise BenchmarkError(f"the suite {asked!r} of the records is none of this package, but its instances are needed")
     made = [*(table["made"] if table else ()), *map(_made, summaries)]
     kept = {case["case"]: case for case in (table["cases"] if table else ())}
     measured = {case.name: _case(case, rows[case.name], kept.get(case.name)) for case in suite.cases if case.name in rows}

@@ -74,8 +74,8 @@ def _decades(arcs: float) -> str:
 
 
 def growths(summary: Summary) -> list[Growth]:
-    """Every method in every family, by mechanism, family and method; [] where the suite has no families or is gone."""
-    families = {case.name: case.family for case in summary.suite.cases if case.family} if summary.suite else {}
+    """Every method in every family, by mechanism, family and method; [] where the suite has no families."""
+    families = {name: case["family"] for name, case in summary.cases.items() if case["family"]}
     found: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     for record in summary.records:
         if record.case in families:

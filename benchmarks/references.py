@@ -8,19 +8,19 @@
 3. The distance is the largest difference from it, relative to the largest number of the reference.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairalloc.benchmarks.records import Record
-from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
+from fairalloc.benchmarks.suites.suite import SuiteCase
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Reference", "distance_to", "references", "unique_quantities"]
+__all__ = ["Reference", "distance_to", "printed_quantities", "references", "unique_quantities"]
 
 EXACT = "the answer of a method in rationals"
 
@@ -69,12 +69,25 @@ def _of_tasks(item: Mechanism, home: Instance, tasks: Floats) -> list[float] | N
     return None
 
 
-def references(suite: Suite | None, records: Iterable[Record]) -> dict[str, Reference]:
+def printed_quantities(case: SuiteCase, item: Mechanism, instance: Instance) -> list[float]:
+    """What is unique of the answer that a paper prints; [] where it prints none.
+
+    Parameters
+    ----------
+    case : has the answer
+    item : its mechanism with its parameters
+    instance : of the case
+    """
+    answer = case.answer
+    return [] if answer is None else _of_tasks(item, item.home(instance), np.array([float(total) for total in answer])) or []
+
+
+def references(printed: Mapping[str, Sequence[float]], records: Iterable[Record]) -> dict[str, Reference]:
     """The reference of each case of which anything unique is known (step 2).
 
     Parameters
     ----------
-    suite : whose cases may have printed answers; None where it cannot be found any more
+    printed : the `printed_quantities` of the cases that have some
     records : of one run
     """
     found: dict[str, Reference] = {}
@@ -85,21 +98,8 @@ def references(suite: Suite | None, records: Iterable[Record]) -> dict[str, Refe
             how = f"best verified, residual {record.residual:.0e} by {record.method}"
             known = Reference(record.quantities, "the best verified answer", how)
         found.setdefault(record.case, known)
-    return found | (_printed(suite) if suite is not None else {})
-
-
-def _printed(suite: Suite) -> dict[str, Reference]:
-    """What is unique of the answers that the papers print."""
-    printed = {}
-    for case in suite.cases:
-        if case.answer is None:
-            continue
-        item, instance = mechanism(case.mechanism).configure(**case.parameters), case.build()
-        item = item.settled(instance)
-        found = _of_tasks(item, item.home(instance), np.array([float(total) for total in case.answer]))
-        if found is not None:
-            printed[case.name] = Reference(tuple(found), "the answer that a paper prints", "printed in the paper")
-    return printed
+    kind, provenance = "the answer that a paper prints", "printed in the paper"
+    return found | {case: Reference(tuple(quantities), kind, provenance) for case, quantities in printed.items()}
 
 
 def distance_to(reference: Reference, record: Record) -> float:

@@ -20,11 +20,9 @@ from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
 from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.references import Reference, distance_to, references
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
-from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid, width
-from fairalloc.runs.objects import is_packed, unpacked
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.installed import other_method
 
@@ -180,15 +178,14 @@ class Summary:
     @cached_property
     def references(self) -> dict[str, Reference]:
         """The reference answer of each case of which anything unique is known."""
-        return references(self.suite, self.records)
+        printed = {name: case["printed"] for name, case in self.cases.items() if case["printed"]}
+        return references(printed, self.records)
 
-    @cached_property
-    def suite(self) -> Suite | None:
-        """The suite; None where its file has gone since."""
-        try:
-            return find_suite(unpacked(self.run.details["place"]))
-        except FairallocError:
-            return None
+    @property
+    def cases(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the run says of each case of its suite: "family", "words" and "printed" (runner.py)."""
+        found: Mapping[str, Mapping[str, Any]] = self.run.details["cases"]
+        return found
 
     def distance(self, record: Record) -> float:
         """From the reference of its case, in what is unique; inf where either is not known."""
@@ -210,10 +207,9 @@ class Summary:
     def _where(self, record: Record) -> str | None:
         """The suite and the case as words of the command line."""
         place = self.run.details["place"]
-        if not is_packed(place):
+        if place:
             return f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}"
-        found = [case.words for case in self.suite.cases if case.name == record.case] if self.suite else []
-        return found[0] if found and found[0] else None
+        return self.cases[record.case]["words"] or None
 
     def _method(self, name: str) -> str | None:
         """A method as a word of the command line."""

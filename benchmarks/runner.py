@@ -83,12 +83,16 @@ class Setting:
 
 @dataclass(frozen=True)
 class Described:
-    """A case: the fingerprint of its instance, the methods that compute its mechanism there, and why none can where none can."""
+    """A case: the fingerprint of its instance, the methods that compute its mechanism there, and why none can where none can.
+
+    `printed` are the numbers of the paper's answer that are unique, () where it prints none.
+    """
 
     fingerprint: str
     methods: tuple[str, ...]
     undefined: str = ""
     cause: str = "undefined"
+    printed: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,8 @@ class Plan:
     suite: Suite
     methods: Mapping[str, Method]
     setting: Setting
-    place: str
-    packed: Mapping[str, str]
+    place: Any
+    packed: Mapping[str, Any]
     everything: bool
 
 
@@ -144,7 +148,7 @@ def measure(
         described = _described(pool, plan, progress)
         jobs = list(_jobs(plan, described, machine.machine_id(details)))
         _check_use(plan, described, named=bool(methods))
-        store.add_run(_now(), plan.name, _details(plan, details), [job.key for job in jobs])
+        store.add_run(_now(), plan.name, _details(plan, described, details), [job.key for job in jobs])
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
         progress.begin(len(left))
@@ -226,12 +230,12 @@ def selected(suite: Suite, wanted: Sequence[str]) -> Suite:
     return replace(suite, cases=tuple(case if case.after in names else replace(case, after="") for case in kept))
 
 
-def _place(asked: str | Suite) -> str:
-    """The suite as a text that means the same in another process, whatever its folder."""
+def _place(asked: str | Suite) -> Any:
+    """The suite as it is sent to another process, whatever its folder: a text, or itself packed."""
     if isinstance(asked, str) and is_in_file(asked):
         file, colon, name = asked.rpartition(":") if not asked.endswith(".py") else (asked, "", "")
         return f"{Path(file).resolve()}{colon}{name}"
-    return str(packed(asked))
+    return packed(asked)
 
 
 def _chosen(wanted: Sequence[Any]) -> list[Method]:
@@ -271,11 +275,15 @@ def _check_use(plan: Plan, described: Mapping[str, Described], named: bool) -> N
         raise NotApplicable(f"no mechanism of the suite {plan.name!r} is computed by {', '.join(idle)}")
 
 
-def _details(plan: Plan, here: Mapping[str, Any]) -> dict[str, Any]:
-    """What the report says of a run besides its rows."""
+def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, Any]) -> dict[str, Any]:
+    """What the report says of a run besides its rows; it never looks for the suite itself, which is code."""
     known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
     setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.setting.accuracies]}
-    about = {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": plan.place}
+    about = {"machine": dict(here), "setting": setting, "title": plan.suite.title}
+    about["place"] = plan.place if isinstance(plan.place, str) else ""
+    about["cases"] = {
+        case.name: {"family": case.family, "words": case.words, "printed": described[case.name].printed} for case in plan.suite.cases
+    }
     return about | machine.describe_run(known)
 
 
@@ -325,7 +333,7 @@ def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[
     return found
 
 
-def _asked(plan: Plan, case: SuiteCase) -> dict[str, str]:
+def _asked(plan: Plan, case: SuiteCase) -> dict[str, Any]:
     """The methods of a case, each as another process finds it."""
     return {key: plan.packed.get(key, key) for key in plan.methods if not case.methods or key in case.methods}
 
@@ -333,7 +341,7 @@ def _asked(plan: Plan, case: SuiteCase) -> dict[str, str]:
 def _read(answer: Document | NoAnswer) -> Described:
     if isinstance(answer, NoAnswer):
         return Described("", (), f"the instance cannot be built: {answer.sentence}", answer.cause)
-    return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"])
+    return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"], printed=tuple(answer["printed"]))
 
 
 def _task(plan: Plan, job: Job) -> Task:

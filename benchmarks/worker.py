@@ -11,6 +11,7 @@ the mechanism there. Solved:
 """
 
 import contextlib
+import json
 import math
 import resource
 import time
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.benchmarks.references import unique_quantities
+from fairalloc.benchmarks.references import printed_quantities, unique_quantities
 from fairalloc.benchmarks.suites.suite import SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
@@ -46,29 +47,33 @@ MERITS = ("residual", "merit", "change")
 def prepare(request: Document) -> None:
     """Build the instance of a case that is to be solved."""
     if "method" in request:
-        _instance(request["suite"], request["case"])
+        _instance(request)
 
 
 def answer(request: Document, restart: Callable[[], object]) -> Document:
     """Solve a case with "method", or describe it where the request names none."""
     be_watched()
-    instance = _instance(request["suite"], request["case"])
+    instance = _instance(request)
     return _solved(request, instance, restart) if "method" in request else _described(request, instance)
 
 
+def _instance(request: Document) -> Instance:
+    return _built(json.dumps(request["suite"]), request["case"])
+
+
 @lru_cache(maxsize=2)
-def _instance(suite: str, case: str) -> Instance:
-    return _case(suite, case).build()
+def _built(suite: str, case: str) -> Instance:
+    return _case({"suite": json.loads(suite), "case": case}).build()
 
 
-def _case(suite: str, case: str) -> SuiteCase:
-    return find_suite(unpacked(suite)).case(case)
+def _case(request: Document) -> SuiteCase:
+    return find_suite(unpacked(request["suite"])).case(request["case"])
 
 
 def _described(request: Document, instance: Instance) -> Document:
     """The fingerprint of the case's instance, the methods that compute its mechanism there, or why it is not defined there."""
-    case = _case(request["suite"], request["case"])
-    facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "undefined": ""}
+    case = _case(request)
+    facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "undefined": "", "printed": []}
     try:
         item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
         item.domain(instance)
@@ -76,11 +81,11 @@ def _described(request: Document, instance: Instance) -> Document:
         return facts | {"undefined": str(error)}
     asked = {key: method_of(unpacked(given)) for key, given in request["methods"].items()}
     fit = [key for key, method in asked.items() if method.computes(item) and not method.applies(item, instance)]
-    return facts | {"methods": fit}
+    return facts | {"methods": fit, "printed": printed_quantities(case, item, instance)}
 
 
 def _solved(job: Document, instance: Instance, restart: Callable[[], object]) -> Document:
-    case = _case(job["suite"], job["case"])
+    case = _case(job)
     options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
     options["threads"] = job["threads"]
     asked = partial(solve, mechanism=case.mechanism, method=method_of(unpacked(job["method"])), **options, **case.parameters)

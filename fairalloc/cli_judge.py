@@ -19,6 +19,7 @@ from fairalloc.cli_arguments import (
 )
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.models.jsonio import parse_allocation
 from fairalloc.models.tables import Grid, printable
@@ -65,12 +66,12 @@ def _once(*names: str | None) -> None:
 
 
 def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
-    """The mechanism that was asked for, else the one that the allocation's document names."""
-    if options.mechanism or not _is_unknown(given):
-        name = options.mechanism or (given.get("mechanism") if isinstance(given, dict) else None)
-        return mechanism_named(name) if name else None
+    """The mechanism that was asked for, else the one that the allocation's document names, which loads no file."""
+    if options.mechanism:
+        return mechanism_named(options.mechanism)
+    name = given.get("mechanism") if isinstance(given, dict) else None
     try:
-        return mechanism_named(given["mechanism"])
+        return find_mechanism(name) if name else None
     except UnknownName as error:
         raise UnknownName(f"{error}; one of your own is named by -m FILE.py:NAME") from None
 
@@ -78,7 +79,7 @@ def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
 def _is_unknown(given: Any) -> bool:
     """Whether the allocation's document names a mechanism of somebody's own."""
     name = given.get("mechanism") if isinstance(given, dict) else None
-    return isinstance(name, str) and bool(name) and not is_in_file(name) and name not in mechanism_names()
+    return isinstance(name, str) and bool(name) and name not in mechanism_names()
 
 
 def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:

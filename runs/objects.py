@@ -1,5 +1,6 @@
 """Objects that a person wrote, named as `FILE.py:NAME` wherever an id goes, and how they travel to child processes.
 
+`load_object` runs a file, so it gets only words that the user typed for that, and never what stands in a document or in records.
 A file is loaded once, as a module under a name of its own that depends on nothing but its path; its folder is added to the end of
 the places from which modules are imported, so that it may import its neighbours. `FILE.py` alone means the only object of the
 wanted kind in it: one that the file itself made, not one that it imported.
@@ -29,7 +30,6 @@ __all__ = [
     "PROPERTY",
     "ObjectKind",
     "is_in_file",
-    "is_packed",
     "load_object",
     "load_objects",
     "packed",
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
-_PICKLED = "pickled:"
+_PICKLE = "pickle"
 _LOADED = "_fairalloc_"
 
 
@@ -180,13 +180,10 @@ def _cause(error: BaseException, path: Path) -> str:
 # ---- child processes -------------------------------------------------------------------------------------------------
 
 
-def is_packed(text: str) -> bool:
-    """Whether a text is an object that was packed."""
-    return text.startswith(_PICKLED)
-
-
 def packed(item: Any) -> Any:
-    """A JSON value from which `unpacked` makes the item in another process: a text as it is, an object as its pickle.
+    """A JSON value from which `unpacked` makes the item in another process: a text as it is, an object as {"pickle": text}.
+
+    It is for the pipes between processes of this user alone: no file holds it, and no word is read as one.
 
     Raises
     ------
@@ -194,17 +191,17 @@ def packed(item: Any) -> Any:
     """
     import cloudpickle
 
-    if isinstance(item, str) and not is_packed(item):
+    if isinstance(item, str):
         return item
     try:
-        return _PICKLED + base64.b64encode(cloudpickle.dumps(item)).decode()
+        return {_PICKLE: base64.b64encode(cloudpickle.dumps(item)).decode()}
     except Exception as error:
         raise InstanceError(f"{shown(item)} cannot be sent to another process: {type(error).__name__}: {error}") from error
 
 
-def unpacked(text: Any) -> Any:
+def unpacked(given: Any) -> Any:
     """What was packed."""
-    return _unpickled(text) if isinstance(text, str) and is_packed(text) else text
+    return _unpickled(given[_PICKLE]) if isinstance(given, dict) else given
 
 
 @cache
@@ -212,7 +209,7 @@ def _unpickled(text: str) -> Any:
     import cloudpickle
 
     try:
-        return cloudpickle.loads(base64.b64decode(text.removeprefix(_PICKLED)))
+        return cloudpickle.loads(base64.b64decode(text))
     except FairallocError:
         raise
     except Exception as error:

@@ -44,23 +44,22 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Competitor:
-    """One that takes part: its label in tables, the text from which another process makes it, and whether it is one's own."""
+    """One that takes part: its label in tables, that from which another process makes it, and whether it is one's own."""
 
     label: str
-    text: str
+    sent: Any
     is_own: bool = False
 
 
-def competitor(text: str, kind: str) -> Any:
-    """The object that a text stands for: an id with parameters, or what was packed.
+def competitor(sent: Any, kind: str) -> Any:
+    """The object that another process is sent: an id with parameters, or what was packed.
 
     >>> competitor("alpha-pf-vds alpha=3", "mechanism").parameters
     {'alpha': 3.0}
     """
-    found = unpacked(text)
-    if found is not text:
-        return found
-    name, *given = text.split()
+    if not isinstance(sent, str):
+        return unpacked(sent)
+    name, *given = sent.split()
     return KINDS[kind].named(name, **dict(map(_parameter, given)))
 
 
@@ -108,4 +107,4 @@ def _asked(item: Any, kind: str) -> Competitor:
     if found is None:
         raise InstanceError(f"{item!r} is no {KINDS[kind].own.word}")
     name = str(getattr(found, "id", "") or place_of(found).rpartition(":")[2])
-    return Competitor(name, str(packed(found)), True)
+    return Competitor(name, packed(found), True)

@@ -27,7 +27,7 @@ class Asked:
     experiment, size, workload : ids
     measure : the name of what is measured, which experiments may share: then a trial counts for all of them
     competitor : its label
-    text : from which another process makes the competitor
+    sent : that from which another process makes the competitor
     seed : of everything that is drawn
     settings : of the size, as JSON
     code : hash of the code of the experiment and the competitor (runs/identity.py)
@@ -38,14 +38,14 @@ class Asked:
     size: str
     workload: str
     competitor: str
-    text: str
+    sent: Any
     seed: int
     settings: str
     code: str
 
     @cached_property
     def key(self) -> str:
-        """Hash of what is measured, but for the text of a competitor, whose code counts."""
+        """Hash of what is measured, but for what is sent of a competitor, whose code counts."""
         asked = [self.measure, self.size, self.workload, self.competitor, self.seed, self.settings, self.code]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
 

@@ -101,14 +101,14 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     settings = json.dumps(dict(size.settings), sort_keys=True)
     measure = f"{item.measure.__module__}.{item.measure.__qualname__}"
     return [
-        Asked(item.id, measure, setting.size, workload, one.label, one.text, seed, settings, codes[one.label])
+        Asked(item.id, measure, setting.size, workload, one.label, one.sent, seed, settings, codes[one.label])
         for seed in setting.seeds or size.seeds
         for one in taking_part
     ]
 
 
 def _code(item: Experiment, one: Competitor) -> str:
-    return code_behind(item.measure, competitor(one.text, item.kind))
+    return code_behind(item.measure, competitor(one.sent, item.kind))
 
 
 def _measure(

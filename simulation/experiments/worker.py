@@ -19,7 +19,7 @@ def prepare(_: Document) -> None:
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """Measure one trial."""
     experiment = all_experiments()[request["experiment"]]
-    found = competitor(request["text"], experiment.kind)
+    found = competitor(request["sent"], experiment.kind)
     settings = experiment.sizes[request["size"]].settings
     trial = Trial(request["competitor"], found, request["seed"], request["workload"], settings)
     start = time.perf_counter()

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from hand_made import record, summary_of
 
-from fairalloc.benchmarks import Suite, SuiteCase, find_suite, report_text
+from fairalloc.benchmarks import find_suite, report_text
 from fairalloc.benchmarks.growth import growth_grids, growths, speedup_grid
 from fairalloc.benchmarks.suites.suite import is_ours
-from fairalloc.models import generators
-from fairalloc.runs.objects import packed
 
 SIZES = {"f-a/drfh": 100, "f-b/drfh": 1000, "f-c/drfh": 10_000, "f-d/drfh": 100_000}
-SUITE = Suite("s", "growing", tuple(SuiteCase(name, "drfh", generators.generic, family="f") for name in SIZES))
 
 
 def summary(**seconds):
@@ -23,7 +20,7 @@ def summary(**seconds):
         for (case, arcs), cpu in zip(SIZES.items(), spent, strict=True):
             late = {"termination": "time_limit", "claims": False, "definition": np.inf}
             rows.append(record(case=case, method=method.replace("_", ":"), arcs=arcs, cpu=cpu or 20.0, **({} if cpu else late)))
-    return summary_of(rows, place=packed(SUITE))
+    return summary_of(rows, families=dict.fromkeys(SIZES, "f"))
 
 
 def test_the_exponent_is_the_slope_in_logs_from_a_thousand_arcs_on():

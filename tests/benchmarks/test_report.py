@@ -24,7 +24,7 @@ from fairalloc.analysis.plots.panels import ENDINGS
 from fairalloc.benchmarks import FIGURES, FORMATS, SUITES, BenchmarkError, SuiteCase, figures, metrics, page, print_summary
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
-from fairalloc.benchmarks.references import Reference, distance_to, references, unique_quantities
+from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities
 from fairalloc.benchmarks.report import advice
 from fairalloc.cli import main
 from fairalloc.models.errors import NotApplicable, UnknownName
@@ -166,14 +166,16 @@ def test_what_is_not_unique_has_no_reference():
 
 
 def test_references_are_printed_or_rational_or_the_best_verified():
-    printed = references(SUITES["papers"], [])
+    made = [(case, case.build(), fa.mechanism(case.mechanism).configure(**case.parameters)) for case in SUITES["papers"].cases]
+    known = {case.name: printed_quantities(case, item.settled(instance), instance) for case, instance, item in made}
+    printed = references({name: quantities for name, quantities in known.items() if quantities}, [])
     assert len(printed) > 20
     assert {item.provenance for item in printed.values()} == {"printed in the paper"}
     best = record(method="m", quantities=(1.0,), definition=1e-12)
     loose = record(method="n", quantities=(2.0,), definition=1e-8)
     exact = record(method="exact", quantities=(3.0,), definition=1e-8, rational=True)
-    assert references(None, [loose, best])["a"].provenance == "best verified, residual 1e-12 by m"
-    assert references(None, [loose, best, exact])["a"] == Reference(
+    assert references({}, [loose, best])["a"].provenance == "best verified, residual 1e-12 by m"
+    assert references({}, [loose, best, exact])["a"] == Reference(
         (3.0,), "the answer of a method in rationals", "certified in rationals by exact"
     )
     text = benchmarks.report_text(summary_of([loose, best]), "markdown")
