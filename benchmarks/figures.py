@@ -22,8 +22,7 @@ from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import pareto
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
-from fairalloc.benchmarks.suites.suite import BenchmarkError
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,17 +125,14 @@ def write_figure(summary: Summary, name: str, file: str | Path) -> None:
     Raises
     ------
     UnknownName : there is no such figure
-    BenchmarkError : the file's name has another ending, or the file cannot be written
+    InstanceError : the file's name has another ending, or the file cannot be written
     NotApplicable : there is nothing to draw, as where a suite keeps no traces
     NotInstalled : Matplotlib is not there
     """
     found = panels_of(summary, name)
     if not found:
         raise NotApplicable(f"the figure {name!r} has nothing to show for the suite {summary.run.suite!r}")
-    try:
-        panels.write_panels(summary.methods, found, file)
-    except InstanceError as error:
-        raise BenchmarkError(str(error)) from None
+    panels.write_panels(summary.methods, found, file)
 
 
 def composed(summary: Summary, found: Sequence[Panel]) -> "Figure":

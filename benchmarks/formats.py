@@ -1,7 +1,5 @@
 """A report, or its records, as text: an HTML page, Markdown, tables in LaTeX, records as CSV or JSON."""
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -12,8 +10,9 @@ from typing import Any
 from fairalloc.benchmarks.page import sections, title
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
-from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.files import write_file
+from fairalloc.models.tables import csv_text
 from fairalloc.runs.pages import latex, markdown, page
 
 __all__ = ["FORMATS", "report_text", "write_report"]
@@ -37,11 +36,7 @@ def _latex(summary: Summary) -> str:
 def _csv(summary: Summary) -> str:
     """A row for each record: all it has but its lists, and the residual that decides."""
     names = [field.name for field in fields(Record) if field.name not in LISTS]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, "residual"])
-    writer.writerows([*(getattr(r, name) for name in names), r.residual] for r in summary.rows_of_run)
-    return out.getvalue()
+    return csv_text([[*names, "residual"], *([*(getattr(r, name) for name in names), r.residual] for r in summary.rows_of_run)])
 
 
 def _json(summary: Summary) -> str:
@@ -85,10 +80,6 @@ def write_report(summary: Summary, path: str | Path, format: str = "html") -> No
     Raises
     ------
     UnknownName : there is no such format
-    BenchmarkError : the file cannot be written
+    InstanceError : the file cannot be written
     """
-    text = report_text(summary, format)
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BenchmarkError(f"{path} cannot be written: {error.strerror or error}") from None
+    write_file(path, report_text(summary, format))

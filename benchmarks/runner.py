@@ -282,7 +282,8 @@ def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, 
     about = {"machine": dict(here), "setting": setting, "title": plan.suite.title}
     about["place"] = plan.place if isinstance(plan.place, str) else ""
     about["cases"] = {
-        case.name: {"family": case.family, "words": case.words, "printed": described[case.name].printed} for case in plan.suite.cases
+        case.name: {"family": case.family, "words": case.words, "printed": described[case.name].printed}
+        for case in plan.suite.cases
     }
     return about | machine.describe_run(known)
 

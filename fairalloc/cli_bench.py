@@ -24,6 +24,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.files import write_file
 from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
@@ -88,7 +89,7 @@ def _choose(options: argparse.Namespace) -> int:
     if options.output is None:
         emit(text)
     else:
-        options.output.write_text(text, encoding="utf-8")
+        write_file(options.output, text)
     return 0
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from fairalloc.cli_arguments import a_path, add_instance, add_mechanism, instance_named, mechanism_named, parameters
 from fairalloc.cli_output import emit
+from fairalloc.models.files import write_file
 from fairalloc.solvers.export import FORMATS, export
 
 __all__ = ["add_commands"]
@@ -27,5 +28,5 @@ def _export(options: argparse.Namespace) -> int:
     if options.output is None:
         emit(text)
     else:
-        options.output.write_text(text, encoding="utf-8")
+        write_file(options.output, text)
     return 0

@@ -12,17 +12,13 @@ __all__ = ["PANELS", "write_figure"]
 PANELS = 12
 """So many allocations stand in one figure."""
 
-UNDATED: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
-"""For each ending what leaves the date out, so that the same answer gives the same file."""
-
 
 def write_figure(allocations: Sequence[Allocation], file: str) -> None:
     """Write the allocations, one below the other, as SVG, PNG or PDF; one sentence where that is impossible."""
-    from fairalloc.analysis.plots import bars, style
+    from fairalloc.analysis.plots import bars, panels, style
 
-    ending = Path(file).suffix.lower()
-    if ending not in UNDATED:
-        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(UNDATED)}")
+    if Path(file).suffix.lower() not in panels.ENDINGS:
+        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(panels.ENDINGS)}")
     if not 1 <= len(allocations) <= PANELS:
         raise NotApplicable(f"{file} is not written: a figure shows 1 to {PANELS} allocations, but there are {len(allocations)}")
     sizes = [bars.size(allocation) for allocation in allocations]
@@ -30,12 +26,9 @@ def write_figure(allocations: Sequence[Allocation], file: str) -> None:
     figure = style.new_figure(max(width for width, _ in sizes), sum(heights))
     engine: Any = figure.get_layout_engine()
     engine.set(h_pad=0.12)
-    import matplotlib
-
     axes = figure.subplots(len(allocations), 1, squeeze=False, height_ratios=heights)[:, 0]
     for ax, allocation, (width, _) in zip(axes, allocations, sizes, strict=True):
         bars.allocation(allocation, ax)
         (title,) = style.fitted([f"{allocation.instance.name or 'instance'}: {allocation.mechanism}"], width - 1.0, style.LABEL)
         ax.set_title(title, fontsize=style.LABEL, pad=12)
-    with matplotlib.rc_context({"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}):
-        figure.savefig(file, metadata=UNDATED[ending], dpi=150)
+    panels.write_figure(figure, file)

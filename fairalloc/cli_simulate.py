@@ -10,7 +10,7 @@ from typing import Any
 from fairalloc.cli_arguments import a_path, completed, mechanism_names, use_data
 from fairalloc.cli_output import complain, emit
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.jsonio import check_writable
+from fairalloc.models.files import check_writable
 from fairalloc.models.tables import printable
 
 __all__ = ["add_commands"]

@@ -17,7 +17,7 @@ from fairalloc.cli_arguments import a_path, completed, mechanism_named, mechanis
 from fairalloc.cli_output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
-from fairalloc.models.jsonio import check_writable
+from fairalloc.models.files import check_writable
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section

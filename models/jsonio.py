@@ -16,13 +16,13 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
+from fairalloc.models.files import write_file
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import finite, rational
 
 __all__ = [
     "NotJson",
     "allocation_document",
-    "check_writable",
     "fingerprint",
     "instance_document",
     "parse_allocation",
@@ -100,31 +100,7 @@ def parse_json(text: str | bytes, what: str) -> Any:
 
 def write_json(document: Mapping[str, Any], path: str | Path) -> None:
     """Write a document as indented JSON; InstanceError where the file cannot be written."""
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except (OSError, TypeError, ValueError) as error:
-        raise _unwritable(path, error) from None
-
-
-def check_writable(path: str | Path) -> None:
-    """InstanceError where a file cannot be written, for what takes long before it writes; the file stays as it is."""
-    target = Path(path)
-    try:
-        there = target.exists()
-        if target.is_fifo():  # opening it would wait for a reader
-            return
-        with open(target, "ab"):
-            pass
-        if not there:
-            target.resolve().unlink()
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: str | Path, error: Exception) -> InstanceError:
-    return InstanceError(f"{shown(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}")
+    write_file(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
 def read_instance(path: str | Path) -> Instance:

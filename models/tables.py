@@ -3,7 +3,7 @@
 import csv
 import io
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["FORMATS", "Grid", "printable", "width"]
+__all__ = ["FORMATS", "Grid", "csv_text", "markdown_text", "printable", "tex", "tex_comment", "width"]
 
 WIDTH = 100
 """Columns that tables are written for where the output is no terminal."""
@@ -25,11 +25,16 @@ GAP = 2
 _TEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"✓": "$+$", "✗": "$-$", "⇒": r"$\Rightarrow$"}
+    | {"<": "$<$", ">": "$>$", "|": "$|$", "✓": "$+$", "✗": "$-$", "⇒": r"$\Rightarrow$"}
 )
 
 _AFTER_A_ROW = {"*": "{*}", "[": "{[}"}
 """What LaTeX would take as an argument of the end of the row above."""
+
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~$&"} | {"\n": " "})
+
+_FORMULA = tuple("=+-@\t\r＝＋－＠")
+"""With these a spreadsheet takes a cell for a formula, and runs it."""
 
 
 def width() -> int:
@@ -98,17 +103,17 @@ class Grid:
         """A table of GitHub's Markdown."""
         rules = ["--:" if k in self.right else "---" for k in range(len(self.columns))]
         rows = [self.columns, rules, *self.rows]
-        lines = ["| " + " | ".join(printable(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
-        title = [f"**{self.title}**", ""] if self.title else []
-        return "\n".join([*title, *lines, "", *self.notes]) + "\n"
+        lines = ["| " + " | ".join(map(markdown_text, row)) + " |" for row in rows]
+        title = [f"**{markdown_text(self.title)}**", ""] if self.title else []
+        return "\n".join([*title, *lines, "", *map(markdown_text, self.notes)]) + "\n"
 
     def latex(self) -> str:
         """A tabular, after its title as a comment; it needs no package."""
-        lines = [" & ".join(map(_tex, row)) + r" \\" for row in (self.columns, *self.rows)]
+        lines = [" & ".join(map(tex, row)) + r" \\" for row in (self.columns, *self.rows)]
         begin = rf"\begin{{tabular}}{{{''.join('r' if k in self.right else 'l' for k in range(len(self.columns)))}}}"
-        title = [_comment(self.title)] if self.title else []
+        title = [tex_comment(self.title)] if self.title else []
         body = [begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
-        return "\n".join([*title, *body, *map(_comment, self.notes)]) + "\n"
+        return "\n".join([*title, *body, *map(tex_comment, self.notes)]) + "\n"
 
     def html(self) -> str:
         """A table element and its notes, without a title; everything is escaped."""
@@ -165,18 +170,47 @@ class Grid:
 
     def csv(self) -> str:
         """The columns and the rows, without title and notes."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([printable(cell) for cell in row] for row in (self.columns, *self.rows))
-        return out.getvalue()
+        return csv_text([printable(cell) for cell in row] for row in (self.columns, *self.rows))
 
 
-def _tex(cell: str) -> str:
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV; an apostrophe stands before a text that a spreadsheet would run as a formula.
+
+    >>> print(csv_text([["=1+1", "-1.5", "-", "a, b"]]), end="")
+    '=1+1,-1.5,-,"a, b"
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([_inert(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _inert(cell: object) -> object:
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA) or cell == "-":
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def markdown_text(text: str) -> str:
+    r"""The text on one line of Markdown, where nothing in it is markup.
+
+    >>> print(markdown_text("*a* | <b>"))
+    \*a\* \| \<b\>
+    """
+    return printable(text).translate(_MARKDOWN)
+
+
+def tex(cell: str) -> str:
+    """The text on one line of LaTeX, where nothing in it is a command."""
     text = printable(cell).replace("\n", " ").translate(_TEX)
     return _AFTER_A_ROW.get(text[:1], text[:1]) + text[1:]
 
 
-def _comment(text: str) -> str:
+def tex_comment(text: str) -> str:
+    """The text as one line of a comment of LaTeX."""
     return "% " + " ".join(printable(text).split("\n"))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
+from fairalloc.models.files import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.trace_files import csv_table, parquet_columns, sample_file
@@ -121,7 +122,7 @@ def remember_data(folder: str | Path) -> Path:
     """Remember the folder with the samples for this user, and return it; InstanceError where it is none."""
     place = _folder(folder, "the data folder").resolve()
     remembered_in().parent.mkdir(parents=True, exist_ok=True)
-    remembered_in().write_text(f"{place}\n", encoding="utf-8")
+    write_file(remembered_in(), f"{place}\n")
     return place
 
 

@@ -1,14 +1,16 @@
 """Pages: sections of text, tables, code and figures as HTML by the template in templates/, as Markdown, or as tables in LaTeX."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
-from fairalloc.models.tables import Grid
+from fairalloc.models.tables import Grid, markdown_text, tex_comment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,6 +30,7 @@ class Section:
     code : shown as it is
     points : items of a list
     figure : svg elements, which are not escaped; at most three stand in a row
+    image : (what it shows, its file), where Markdown shows a file
     legend : (svg element, name) of what the figure shows
     anchor : the name to which cells of tables lead; such a section has a smaller heading
     """
@@ -38,6 +41,7 @@ class Section:
     code: str = ""
     points: Sequence[str] = ()
     figure: str = ""
+    image: tuple[str, str] | None = None
     legend: Sequence[tuple[str, str]] = ()
     anchor: str = ""
 
@@ -62,26 +66,34 @@ def page(title: str, sections: Iterable[Section], contents: bool = False) -> str
 
 
 def markdown(title: str, sections: Iterable[Section]) -> str:
-    """The same as Markdown, without figures."""
-    parts = [f"# {title}\n"]
+    """The same as Markdown, without figures but with images."""
+    parts = [f"# {markdown_text(title)}\n"]
     for section in sections:
         if section.title:
-            parts.append(f"{'###' if section.anchor else '##'} {section.title}\n")
-        parts += [f"{paragraph}\n" for paragraph in section.text]
+            parts.append(f"{'###' if section.anchor else '##'} {markdown_text(section.title)}\n")
+        parts += [f"{markdown_text(paragraph)}\n" for paragraph in section.text]
         parts += [section.table.markdown()] if section.table else []
-        parts += [f"```\n{section.code}\n```\n"] if section.code else []
-        parts += ["".join(f"- {point}\n" for point in section.points)] if section.points else []
+        parts += [_fenced(section.code)] if section.code else []
+        parts += ["".join(f"- {markdown_text(point)}\n" for point in section.points)] if section.points else []
+        parts += [f"![{markdown_text(section.image[0])}]({quote(section.image[1])})\n"] if section.image else []
     return "\n".join(parts)
+
+
+def _fenced(code: str) -> str:
+    """Code between fences that are longer than all in it."""
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", code))])
+    return f"{fence}\n{code}\n{fence}\n"
 
 
 def latex(title: str, sections: Iterable[Section]) -> str:
     """The tables as LaTeX, with their headings and texts as comments."""
-    parts = [f"% {title}\n"]
+    parts = [f"{tex_comment(title)}\n"]
     heading = ""
     for section in sections:
         heading = section.title or heading
         if section.table:
-            parts.append("".join(f"% {line}\n" for line in (heading, *section.text) if line) + section.table.latex())
+            lines = "".join(f"{tex_comment(line)}\n" for line in (heading, *section.text) if line)
+            parts.append(lines + section.table.latex())
     return "\n".join(parts)
 
 

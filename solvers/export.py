@@ -15,6 +15,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.jsonio import instance_document
+from fairalloc.models.tables import printable
 
 __all__ = ["FORMATS", "export"]
 
@@ -76,7 +77,11 @@ def _script(instance: Instance, item: Mechanism) -> str:
         own = None
     if own is None or type(own) is not type(item):
         raise NotApplicable(f"mechanism {item.id!r} is not one that a script can find by its id: write lp, mps or nl")
-    name = " ".join((instance.name or "an instance").replace("\\", " ").replace('"', "'").split())
+    if not item.cvxpy(instance).is_dcp():
+        raise NotApplicable(
+            f"the model of {item.id!r} with {item.parameters} is not convex, so CVXPY alone cannot solve it: write nl"
+        )
+    name = " ".join(printable(instance.name or "an instance").replace("\\", " ").replace('"', "'").split())
     return SCRIPT.format(id=item.id, name=name, arguments=_arguments(instance), parameters=item.parameters)
 
 

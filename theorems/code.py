@@ -17,6 +17,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.instance import Instance
+from fairalloc.models.tables import printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case, instance_code
 from fairalloc.theorems.hypotheses import Hypotheses
@@ -113,9 +114,9 @@ class _Call:
         try:
             allocation = solve(instance, self.item, self.method, **self.parameters)
         except FairallocError as fault:  # the claim's own function need not ask for this one
-            return [f"# no allocation {comment or 'here'}: {fault}"]
-        users = ", ".join(allocation.instance.users)
-        lines = [f"{name} = fa.solve({source}, {self.arguments})" + (f"  # {comment}" if comment else "")]
+            return [f"# no allocation {comment or 'here'}: {printable(' '.join(str(fault).split()))}"]
+        users = printable(", ".join(allocation.instance.users))
+        lines = [f"{name} = fa.solve({source}, {self.arguments})" + (f"  # {printable(comment)}" if comment else "")]
         return [*lines, f"{_asserted(name, allocation)}  # tasks of {users}"]
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from shutil import get_terminal_size
 from textwrap import wrap
 
-from fairalloc.models.tables import Grid
+from fairalloc.models.tables import Grid, tex
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
 from fairalloc.theorems.printed import PRINTED, PrintedTable
@@ -275,7 +275,7 @@ class Matrix:
         marks = "".join(TEX.get(mark, mark) + " " * (mark in TEX) for mark in self._marks(cell)).strip()
         symbol = TEX.get(cell.symbol, rf"\mathrm{{{cell.symbol}}}")
         text = f"${symbol}^{{{marks}}}$" if marks else f"${symbol}$" * bool(cell.symbol)
-        return rf"\statement{{{cell.statement}}}{{{text}}}" if cell.statement else text
+        return rf"\statement{{{tex(cell.statement)}}}{{{text}}}" if cell.statement else text
 
     def html(self, link: Link = _nowhere) -> str:
         """One element with its own style, in which every cell leads to its statement.
@@ -339,9 +339,7 @@ def _folded(name: str, width: int) -> list[str]:
 
 
 def _tex(text: str) -> str:
-    for letter, command in TEX.items():
-        text = text.replace(letter, f"${command}$") if letter != "~" else text.replace("~", r"$\sim$")
-    return text.replace("_", r"\_").replace("<", "$<$").replace("%", r"\%").replace("#", r"\#").replace("&", r"\&")
+    return "".join(f"${TEX[letter]}$" if letter in TEX else tex(letter) for letter in text)
 
 
 def _led(text: str, address: str) -> str:

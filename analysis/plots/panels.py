@@ -1,5 +1,6 @@
 """Panels: the parts of a figure whose lines have one style and one legend together, on a page or in a file."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from fairalloc.analysis.plots import measured, style
 from fairalloc.analysis.plots.profiles import svg_element, svg_text
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.files import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "Panel", "composed", "element", "legend", "write_panels"]
+__all__ = ["ENDINGS", "Panel", "composed", "element", "legend", "write_figure", "write_panels"]
 
 WIDTH, HEIGHT = 4.0, 3.1
 """Of a panel, in inches."""
@@ -72,18 +74,18 @@ def write_panels(order: Sequence[str], panels: Sequence[Panel], file: str | Path
     InstanceError : the file's name has another ending, or the file cannot be written
     NotInstalled : Matplotlib is not there
     """
-    path = Path(file)
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
+    if Path(file).suffix.lower() not in ENDINGS:
         raise InstanceError(f"the figure is to be written to {str(file)!r}, but its name must end in {', '.join(ENDINGS)}")
-    figure = composed(order, panels)
-    try:
-        if ending == ".svg":
-            path.write_text(svg_text(figure), encoding="utf-8")
-        else:
-            figure.savefig(path, metadata=dict(ENDINGS[ending]), dpi=150)
-    except OSError as error:
-        raise InstanceError(f"{path} cannot be written: {error.strerror or error}") from None
+    write_figure(composed(order, panels), file)
+
+
+def write_figure(figure: "Figure", file: str | Path) -> None:
+    """Write a figure into a file whose name has one of ENDINGS; InstanceError where it cannot be written."""
+    ending = Path(file).suffix.lower()
+    drawn = io.BytesIO()
+    if ending != ".svg":
+        figure.savefig(drawn, format=ending[1:], metadata=dict(ENDINGS[ending]), dpi=150)
+    write_file(file, svg_text(figure) if ending == ".svg" else drawn.getvalue())
 
 
 def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":

@@ -29,6 +29,9 @@ _SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}
 
 _HINT = "hint: "
 
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML document may hold."""
+
 
 def performance_profiles(
     panels: Mapping[str, Mapping[str, Sequence[float]]],
@@ -161,7 +164,8 @@ def svg_text(figure: "Figure") -> str:
     file = io.StringIO()
     with matplotlib.rc_context(_SVG):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    svg = re.sub(rf'<g id="{_HINT}([^"]*)">', r"<g><title>\1</title>", file.getvalue())
+    svg = _NO_XML.sub("\ufffd", file.getvalue())
+    svg = re.sub(rf'<g id="{_HINT}([^"]*)">', r"<g><title>\1</title>", svg)
     return re.sub(r'<g id="[^"]*">', "<g>", svg)
 
 

@@ -148,7 +148,7 @@ def _sections(outcomes: Outcomes, drawn: bool, figures: str) -> list[Section]:
         Section("", code=command(outcomes), points=[f"failed: {sentence}" for sentence in outcomes.failed]),
     ]
     if figures and item.panels(outcomes):
-        sections.append(Section("", [f"![{item.id}: {item.title}]({figures}/{item.id}.svg)"]))
+        sections.append(Section("", image=(f"{item.id}: {item.title}", f"{figures}/{item.id}.svg")))
     if drawn and (shown := item.panels(outcomes)):
         figure = "\n".join(map(panels.element, shown))
         sections.append(Section("", figure=figure, legend=panels.legend(outcomes.labels, shown)))

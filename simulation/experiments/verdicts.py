@@ -3,7 +3,6 @@
 `fairalloc simulate --keep FILE` writes them: what was found, with which size, workload and seeds, when, and the command.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.jsonio import read_json
+from fairalloc.models.jsonio import read_json, write_json
 from fairalloc.simulation.experiments.experiment import Outcomes
 from fairalloc.simulation.experiments.report import command
 
@@ -52,8 +51,7 @@ def keep_verdicts(found: Sequence[Outcomes], path: Path = KEPT) -> None:
         verdict, before = _kept(outcomes), kept.get(outcomes.experiment.id)
         same = before is not None and replace(before, day=verdict.day) == verdict
         kept[outcomes.experiment.id] = before if same and before is not None else verdict
-    text = json.dumps({name: asdict(kept[name]) for name in sorted(kept)}, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_json({name: asdict(kept[name]) for name in sorted(kept)}, path)
     kept_verdicts.cache_clear()
 
 

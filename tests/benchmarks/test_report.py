@@ -21,13 +21,13 @@ import fairalloc as fa
 from fairalloc import benchmarks
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.panels import ENDINGS
-from fairalloc.benchmarks import FIGURES, FORMATS, SUITES, BenchmarkError, SuiteCase, figures, metrics, page, print_summary
+from fairalloc.benchmarks import FIGURES, FORMATS, SUITES, SuiteCase, figures, metrics, page, print_summary
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
 from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities
 from fairalloc.benchmarks.report import advice
 from fairalloc.cli import main
-from fairalloc.models.errors import NotApplicable, UnknownName
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName
 from fairalloc.models.jsonio import write_instance
 
 
@@ -351,11 +351,11 @@ def test_figures_are_written_by_name(large, tmp_path, ending):
 def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
     with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are profile, data-profile, pareto"):
         benchmarks.write_figure(large, "pie", tmp_path / "a.svg")
-    with pytest.raises(BenchmarkError, match=r"its name must end in \.svg, \.png, \.pdf"):
+    with pytest.raises(InstanceError, match=r"its name must end in \.svg, \.png, \.pdf"):
         benchmarks.write_figure(large, "memory", tmp_path / "a.jpg")
     with pytest.raises(NotApplicable, match="the figure 'traces' has nothing to show for the suite 's'"):
         benchmarks.write_figure(summary_of([record()]), "traces", tmp_path / "a.svg")
-    with pytest.raises(BenchmarkError, match="cannot be written: No such file or directory"):
+    with pytest.raises(InstanceError, match="cannot be written: No such file or directory"):
         benchmarks.write_report(large, tmp_path / "nowhere" / "a.html")
     with pytest.raises(UnknownName, match="there is no format 'pie'"):
         benchmarks.report_text(large, "pie")

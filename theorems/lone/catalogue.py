@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from fairalloc.models.files import write_file
 from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
@@ -58,4 +59,4 @@ def write_scripts(folder: str | Path) -> None:
         if old.name not in made:
             old.unlink()
     for name, text in made.items():
-        (target / name).write_text(text, encoding="utf-8")
+        write_file(target / name, text)

@@ -1,0 +1,76 @@
+"""Files that this package writes: each takes the place of the old one only when it is complete."""
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from fairalloc.models.errors import InstanceError, shown
+
+__all__ = ["check_writable", "write_file"]
+
+
+def write_file(path: str | Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8; where that fails, the old file stays as it was.
+
+    1. What is no regular file, such as a pipe or /dev/null, is written where it is.
+    2. Else the content goes to a new file in the same folder, which gets the mode of the old one.
+    3. It takes the place of the old file, or of the file to which a link leads.
+
+    Raises
+    ------
+    InstanceError : the file cannot be written, as on a full disk
+    """
+    with _in_one_sentence(path):
+        data = content.encode() if isinstance(content, str) else content
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        new = _new_file(target)
+        try:
+            _fill(new, data)
+            if target.exists():
+                shutil.copymode(target, new)
+            os.replace(new, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                new.unlink()
+            raise
+
+
+def check_writable(path: str | Path) -> None:
+    """InstanceError where a file cannot be written, for what takes long before it writes; nothing is changed."""
+    with _in_one_sentence(path):
+        target = Path(os.path.realpath(path))
+        if target.is_file() or not target.exists():
+            _new_file(target).unlink()
+        elif not target.is_fifo():  # opening it would wait for a reader
+            target.open("ab").close()
+
+
+def _new_file(target: Path) -> Path:
+    """An empty file beside the target; PermissionError where the target is there and may not be written."""
+    if target.exists():
+        target.open("ab").close()
+    new = target.with_name(f".{target.name[:40]}-{secrets.token_hex(6)}")
+    new.open("xb").close()
+    return new
+
+
+def _fill(new: Path, data: bytes) -> None:
+    """Write the data and wait until the disk has them."""
+    with new.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _in_one_sentence(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, TypeError, ValueError) as error:
+        raise InstanceError(f"{shown(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}") from None
