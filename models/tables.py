@@ -33,7 +33,7 @@ _AFTER_A_ROW = {"*": "{*}", "[": "{[}"}
 
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~$&"} | {"\n": " "})
 
-_FORMULA = tuple("=+-@\t\r＝＋－＠")
+_FORMULA = tuple("=+-@\n＝＋－＠")
 """With these a spreadsheet takes a cell for a formula, and runs it."""
 
 
@@ -170,7 +170,7 @@ class Grid:
 
     def csv(self) -> str:
         """The columns and the rows, without title and notes."""
-        return csv_text([printable(cell) for cell in row] for row in (self.columns, *self.rows))
+        return csv_text((self.columns, *self.rows))
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
@@ -185,13 +185,18 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def _inert(cell: object) -> object:
-    if not isinstance(cell, str) or not cell.startswith(_FORMULA) or cell == "-":
+    if not isinstance(cell, str):
         return cell
+    text = printable(cell)
+    return f"'{text}" if text.startswith(_FORMULA) and text != "-" and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
     try:
-        float(cell)
+        float(text)
     except ValueError:
-        return f"'{cell}"
-    return cell
+        return False
+    return True
 
 
 def markdown_text(text: str) -> str:
