@@ -9,17 +9,15 @@ rows belong to the answer.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.runs.store import RecordStore, only_added
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
-
-T = TypeVar("T")
 
 SKIPPED = "skipped"
 """The termination of a method that was not asked, because it ran out of time or memory on a smaller case."""
@@ -172,7 +170,7 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
     def runs(self) -> list[RecordedRun]:
         """All runs, oldest first."""
         rows = self.select("SELECT number, started, suite, details, keys FROM plan ORDER BY number")
-        return [self._read(_run, row) for row in rows]
+        return [self.parsed(_run, row) for row in rows]
 
     def add(self, record: Record) -> None:
         """Append one row and commit it; the first row of a key stays."""
@@ -186,18 +184,15 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
     def records(self) -> list[Record]:
         """All rows in the order they were added."""
         rows = self.select(f"SELECT {_QUOTED} FROM record ORDER BY rowid")
-        return [self._read(_record, row) for row in rows]
-
-    def _read(self, kind: Callable[[tuple[Any, ...]], T], row: tuple[Any, ...]) -> T:
-        try:
-            return kind(row)
-        except (TypeError, ValueError) as error:
-            raise BenchmarkError(f"{self.path} has a row that is no record, {row[:5]!r}: {error}") from None
+        return [self.parsed(_record, row) for row in rows]
 
 
 def _run(row: tuple[Any, ...]) -> RecordedRun:
-    number, started, suite, details, keys = row
-    return RecordedRun(number, started, suite, dict(json.loads(details)), tuple(json.loads(keys)))
+    number, started, suite, text, keys = row
+    details = dict(json.loads(text))
+    if not isinstance(details["place"], str) or not isinstance(details["cases"], dict):
+        raise TypeError("its place must be a text, and its cases an object")
+    return RecordedRun(number, started, suite, details, tuple(json.loads(keys)))
 
 
 def _record(values: tuple[Any, ...]) -> Record:

@@ -25,7 +25,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files import write_file
-from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json
+from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json, read_json
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
@@ -82,7 +82,7 @@ def _choose(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
 
     file = options.table
-    table = None if file is None else parse_json(file.read_text(encoding="utf-8"), str(file))
+    table = None if file is None else read_json(file)
     if table is not None and not (isinstance(table, dict) and {"made", "cases"} <= set(table)):
         raise InstanceError(f'{file} is no table of methods: it must have "made" and "cases", as solvers/choice.json has')
     text = benchmarks.choice_text(benchmarks.choice_document(*map(benchmarks.report, options.records), table=table))

@@ -6,14 +6,16 @@ asking which keys are there. WAL lets others read while one process writes.
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, shown
 
 __all__ = ["RecordStore", "only_added"]
+
+T = TypeVar("T")
 
 _TABLE_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 
@@ -95,6 +97,13 @@ class RecordStore:
             return self._db.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise self._unusable(error) from None
+
+    def parsed(self, read: Callable[[Any], T], row: Any) -> T:
+        """What a function makes of a row; an error of this file where it holds something else."""
+        try:
+            return read(row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise self.error(f"{self.path} has a row that is no record, {shown(row)}: {error}") from None
 
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
         """Add a row and return its number.

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fairalloc.models.errors import InstanceError
 from fairalloc.runs.store import RecordStore, only_added
 from fairalloc.simulation.experiments.experiment import TrialResult
 
@@ -74,10 +73,9 @@ CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, worklo
     def measured(self, key: str) -> TrialResult | None:
         """What was measured under a key; None where nothing was."""
         rows = self.select("SELECT answer FROM trial WHERE key = ?", [key])
-        if not rows:
-            return None
-        try:
-            answer = json.loads(rows[0][0])
-            return TrialResult(answer["numbers"], {name: (x, y) for name, (x, y) in answer["curves"].items()})
-        except (TypeError, ValueError, KeyError) as error:
-            raise InstanceError(f"{self.path} has a row that is no record, {key}: {error}") from None
+        return self.parsed(_result, rows[0][0]) if rows else None
+
+
+def _result(text: str) -> TrialResult:
+    answer = json.loads(text)
+    return TrialResult(answer["numbers"], {name: (x, y) for name, (x, y) in answer["curves"].items()})

@@ -464,7 +464,7 @@ def test_a_report_has_the_rows_of_its_run(tmp_path: Path) -> None:
         rows = [record(**changes) for changes in ({}, {"case": "b"}, {"fingerprint": "newer"})]
         for row in rows:
             store.add(row)
-        store.add_run("2026", "s", {"place": "nosuch"}, [row.key for row in rows[1:]])
+        store.add_run("2026", "s", {"place": "nosuch", "cases": {}}, [row.key for row in rows[1:]])
     summary = report(tmp_path / "r")
     assert [(r.case, r.fingerprint) for r in summary.records] == [("b", "f"), ("a", "newer")]
     assert summary.others == 1

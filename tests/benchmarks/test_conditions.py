@@ -185,5 +185,5 @@ def test_damaged_files_are_one_sentence(tmp_path):
     with sqlite3.connect(path) as database:
         database.execute("DROP TRIGGER no_update")
         database.execute("UPDATE record SET trace = 'nonsense' WHERE repeat = 7")
-    with pytest.raises(BenchmarkError, match=r"has a row that is no record, \('s', 'a', 'f', 'drfh', 'm'\)"):
+    with pytest.raises(BenchmarkError, match=r"has a row that is no record, \('s', 'a', 'f', 'drfh', 'm'"):
         report(path)

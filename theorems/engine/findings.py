@@ -54,11 +54,11 @@ CREATE TABLE IF NOT EXISTS witness (statement TEXT, document TEXT, PRIMARY KEY (
         """The findings of a run by statement; None = the latest of each statement."""
         where, values = ("", ()) if run is None else ("WHERE run = ?", (run,))
         rows = self.select(f"SELECT statement, document FROM finding {where} ORDER BY run", values)
-        return {name: parse_finding(json.loads(text)) for name, text in rows}
+        return {name: self.parsed(lambda document: parse_finding(json.loads(document)), text) for name, text in rows}
 
     def witnesses(self) -> list[Witness]:
         """All witnesses."""
-        return [json.loads(text) for (text,) in self.select("SELECT document FROM witness ORDER BY rowid")]
+        return [self.parsed(json.loads, text) for (text,) in self.select("SELECT document FROM witness ORDER BY rowid")]
 
 
 def _now() -> str:
