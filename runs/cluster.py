@@ -7,7 +7,8 @@
 3. What was with a worker that dies is given to another one, by dask. Workers that join later are not used.
 4. At the end the workers end their pools.
 
-Files that requests name must be on the workers under the same path.
+Files that requests name must be on the workers under the same path. Dask unpickles what the other side sends: whoever answers
+at the address can run code here, and whoever reaches the port can there (docs/guides/trust.md).
 """
 
 import contextlib
@@ -72,7 +73,7 @@ class RemotePool:
 
     Parameters
     ----------
-    address : of the scheduler, "tcp://HOST:PORT"
+    address : of the scheduler, "tcp://HOST:PORT", or "tls://HOST:PORT" with the certificate that dask's configuration names
     handler : name of the module with `prepare` and `answer`
 
     Raises
@@ -89,7 +90,7 @@ class RemotePool:
         self.address, self._handler = address, handler
         try:
             self._client = distributed.Client(address, timeout=CONNECT)
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, TypeError, ValueError, TimeoutError) as error:  # TypeError: TLS without a certificate
             raise FairallocError(f"no scheduler of dask answers at {address!r}: {error}") from None
         try:
             self.workers = self._checked_workers()

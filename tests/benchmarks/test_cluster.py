@@ -1,7 +1,11 @@
 """A run on two workers of dask on this machine, one of which is killed half-way, has the records of a run without a cluster."""
 
 import os
+import re
+import shlex
+import shutil
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -100,6 +104,33 @@ def test_what_is_wrong_is_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "cluster_missing", lambda: "a cluster needs distributed: pip install fairalloc[cluster]")
     with pytest.raises(NotInstalled, match=r"pip install fairalloc\[cluster\]"):
         measured(tmp_path / "r", scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl command")
+def test_the_page_on_trust_shows_how_tls_works(tmp_path, monkeypatch):
+    import dask
+
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "trust.md").read_text(encoding="utf-8")
+    make, code, exports = re.findall(r"^```\w+ elsewhere\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for folder in ("theirs", "ours"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        subprocess.run(shlex.split(make), check=True, capture_output=True)
+    monkeypatch.setattr(cluster, "CONNECT", 5.0)
+    scope = {}
+    exec(code, scope)
+    with scope["cluster"] as made:
+        address = made.scheduler_address
+        assert address.startswith("tls://127.0.0.1:")
+        named = re.findall(r"export DASK_(\w+)=(\S+)", exports)
+        known = {name.lower().replace("__", "."): file for name, file in named}  # as dask reads the variables when it is imported
+        with dask.config.set(known), cluster.RemotePool(address, "fairalloc.benchmarks.worker") as there:
+            assert list(there.told(machine.describe_software).values()) == [machine.describe_software()]
+        monkeypatch.chdir(tmp_path / "theirs")
+        for config, name in ((known, address), ({}, address), (known, address.replace("tls", "tcp"))):
+            refused = pytest.raises(FairallocError, match=f"no scheduler of dask answers at '{name}'")
+            with dask.config.set(config), refused:
+                cluster.RemotePool(name, "fairalloc.benchmarks.worker")
 
 
 def test_different_machines_are_described_side_by_side():
