@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import pickle
+import re
 import sqlite3
 import subprocess
 import sys
@@ -287,3 +288,41 @@ def test_a_folder_of_instances_runs_no_script_in_it(ran, capsys, monkeypatch):
     assert main(["bench", "run", "x.json"]) == 1
     assert "the instance cannot be built: InstanceError: " in " ".join(capsys.readouterr().out.split())
     assert not ran.exists()
+
+
+# ---- what loads code ------------------------------------------------------------------------------------------------
+
+LOADS = re.compile(
+    r"\b(pickle|cloudpickle|marshal|shelve|joblib|dill|yaml)\b.*\bimport\b|^\s*import .*\b(pickle|cloudpickle|marshal|shelve)"
+    r"|\bimport_module\(|spec_from_file|__import__\(|(?<![.])\b(exec|eval)\(|\brunpy\.|entry_points\(|allow_pickle|np\.load\(",
+    re.MULTILINE,
+)
+
+REASONS = {
+    "cli.py": "modules of this package, by a table of its commands",
+    "cli_arguments.py": "argcomplete, by its name",
+    "cli_theorems.py": "a module of this package, by its name",
+    "benchmarks/suites/suite.py": "its own folder, and the module that a typed word of `bench run` names",
+    "models/allocation.py": "the rule of an allocation that comes through a pipe of the same run, itself a pickle",
+    "models/on_demand.py": "modules of this package, by a table",
+    "models/registry.py": "its own folders, and what installed packages declare",
+    "runs/identity.py": "modules that the code which was given imports",
+    "runs/objects.py": "a file that a typed word names; pickles in requests through pipes of the same run",
+    "runs/server.py": "a handler of this package, and modules that a child of the same run imported",
+    "simulation/experiments/registry.py": "its own folder",
+    "solvers/backends/cvxpy_nlp.py": "CVXPY, by its name",
+    "solvers/backends/ortools.py": "what pdlp_process.py answers through a pipe",
+    "solvers/backends/pdlp_process.py": "what ortools.py asks through a pipe",
+    "solvers/isolated.py": "what a forked child of this process answers through a pipe",
+    "theorems/code.py": "no code is loaded: the witness of a claim is written so that it loads the user's file",
+    "theorems/engine/parallel.py": "nothing: it asks whether a finding can be pickled",
+    "theorems/lone/catalogue.py": "modules of this package, by a table",
+    "theorems/registry.py": "its own folder",
+}
+
+
+def test_what_loads_code_has_a_reason():
+    root = Path(fa.__file__).parent
+    files = [file for room in (*fa.ROOMS, ".") for file in (root / room).glob("*.py" if room == "." else "**/*.py")]
+    found = {file.relative_to(root).as_posix() for file in files if LOADS.search(file.read_text("utf-8"))}
+    assert found == REASONS.keys()
