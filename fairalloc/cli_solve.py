@@ -247,7 +247,7 @@ def _line(text: str) -> str:
 
 def _tables(result: Allocation) -> str:
     t = result.times
-    state = result.termination + (f" ({result.message})" if result.message else "")
+    state = result.outcome + (f" ({result.message})" if result.message else "")
     lines = [
         _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
         *(_judged(result) if result.has_point else [NO_POINT.get(result.termination, "there is no allocation to show")]),

@@ -1,12 +1,14 @@
 """What a mechanism is: a definition that can be written as a model, and that an allocation can be checked against."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.reading import read_off
+from fairalloc.formulations.common.convexity import is_refuted
+from fairalloc.formulations.common.reading import read_off, rises_with
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
@@ -40,7 +42,9 @@ class Mechanism:
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them; None = read off the model
     integer : whether its model has integer variables (and is linear otherwise); None = read off the model
-    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read
+    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read.
+        Without a `residual` it is read off the model also where it is declared
+    remark : what every answer says besides in `message`
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
@@ -66,6 +70,7 @@ class Mechanism:
     linear: bool | None = None
     integer: bool | None = None
     convex: bool | None = None
+    remark: str = ""
     takes_rounds: bool = False
     several_rounds: bool = False
     unique: bool = False
@@ -97,18 +102,27 @@ class Mechanism:
     def settled(self, instance: Instance) -> "Mechanism":
         """The mechanism with `linear`, `integer` and `convex` known, read off its model where they are not declared.
 
+        That it is convex is read off also where that is declared, unless it has a residual of its own, which needs no convexity.
+
         Raises
         ------
         FairallocError : it has no id or no model
         """
         self.check_complete()
-        if None not in (self.linear, self.integer, self.convex):
+        claimed = bool(self.convex) and not self.has_residual
+        if None not in (self.linear, self.integer, self.convex) and not claimed:
             return self
-        read = read_off(self.cvxpy(instance) if "cvxpy" in self.layers else self.pyomo(instance))
+        model = self.cvxpy(instance) if "cvxpy" in self.layers else self.pyomo(instance)
+        read = read_off(model)
         result = copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
                 setattr(result, name, value)
+        if claimed and not read["convex"]:
+            known = "which is false" if is_refuted(model, self.domain(instance)) else "which is not proved"
+            result.remark = f"{self.id!r} is declared to be convex, {known}"
+            with suppress(AttributeError):  # a property
+                result.convex = False
         return result
 
     def edited(
@@ -245,7 +259,8 @@ class Edited(Mechanism):
     exactly g in every optimal answer of the round, whatever constraints were added, if these are convex (complementary
     slackness). So users with y_n > 0 are fixed at g and the others go on (solvers/lexicographic/edited_rounds.py).
 
-    An edit that replaces the objective, adds integers or takes "fairness" away makes the mechanism one program.
+    An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
+    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0.
 
     Edits see the instance and its tasks in the user's own units: an edited model is not brought to canonical units.
 
@@ -268,6 +283,7 @@ class Edited(Mechanism):
         self._known: tuple[Instance, Edited] | None = None
         self._problem: cp.Problem | None = None
         self._rounds: ParametricRound | None = None
+        self._goal: tuple[Any, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
@@ -307,39 +323,51 @@ class Edited(Mechanism):
             return self
         if not self.layers:
             raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
-        if self._known is None or self._known[0] is not instance:
+        if self._known is None or self._known[0] is not instance or self._known[1]._has_turned():
             result = Edited(self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
             result._settle(self.domain(instance))
             self._known = instance, result
         return self._known[1]
 
     def _settle(self, domain: Instance) -> None:
-        kept = self.base.several_rounds and self._rounds_are_kept(domain)
-        if not kept:
+        lost = self._lost(domain) if self.base.several_rounds else ""
+        self.takes_rounds = self.base.several_rounds and not lost
+        if lost:
+            self.remark = f"the edit makes {self.base.id!r} one program without its later rounds, for {lost}"
+        if not self.takes_rounds:
             self._rounds = None
             self._problem = self._edited_problem(domain) if self.cvxpy_edit is not None else None
-        model = self._problem if self._problem is not None else self.write_pyomo(domain)
-        kind = read_off(model)
-        self.linear, self.integer, self.convex, self.takes_rounds = kind["linear"], kind["integer"], kind["convex"], kept
+        kind = read_off(self._problem if self._problem is not None else self.write_pyomo(domain))
+        self.linear, self.integer, self.convex = kind["linear"], kind["integer"], kind["convex"]
 
-    def _rounds_are_kept(self, domain: Instance) -> bool:
-        """Write the model of the rounds, edited; whether the edit leaves max g, "fairness" and convexity in place."""
-        if self.cvxpy_edit is not None:
-            self._rounds = self.base.parametric_round(domain)
-            model = self._problem = self._applied_to(self._rounds.problem, domain)
+    def _lost(self, domain: Instance) -> str:
+        """Write the model of the rounds, edited; what the edit takes from it that rounds need, "" where it leaves all."""
+        if self.cvxpy_edit is None:
+            model, lost = self._edited_model(domain)
         else:
-            model = self.write_pyomo(domain)
+            self._rounds = self.base.parametric_round(domain)
+            model, lost = self._edited_rounds(self._rounds.problem, domain)
         kind = read_off(model)
-        return kind["convex"] and not kind["integer"] and self._keeps_the_round(model)
+        if kind["integer"] or not kind["convex"]:
+            self._goal = None
+            return "the model has integers" if kind["integer"] else "the model is not proved to be convex"
+        return lost
 
-    def _keeps_the_round(self, model: Any) -> bool:
-        """Whether the objective is still max g and the constraints "fairness" are still there."""
-        if self.cvxpy_edit is not None:
-            expr = model.objective.expr
-            kept = str(expr) == "g" and type(model.objective).__name__ == "Maximize"
-            return kept and "fairness" in {c.label for c in model.constraints}
-        fair, goals = model.component("fairness"), list(model.component_data_objects(_objectives(), active=True))
-        return fair is not None and fair.active and len(goals) == 1 and goals[0].expr is model.component("g")
+    def _edited_rounds(self, problem: "cp.Problem", domain: Instance) -> "tuple[cp.Problem, str]":
+        """The problem of the rounds, edited and kept, and what it lacks then."""
+        fairness, g = next(c for c in problem.constraints if c.label == "fairness"), problem.var_dict["g"]
+        model = self._problem = self._applied_to(problem, domain)
+        found = [c for c in model.constraints if c.label == "fairness"]
+        if len(found) != 1 or found[0] is not fairness:
+            return model, FAIRNESS
+        if any(v is g for c in model.constraints if c is not fairness for v in c.variables()):
+            return model, LEVELS
+        self._goal = model.objective, g  # whose parameters may change
+        return model, "" if rises_with(*self._goal) else LEVEL
+
+    def _has_turned(self) -> bool:
+        """Whether a parameter of the objective has changed so that it rises with g no more, or does again."""
+        return self._goal is not None and rises_with(*self._goal) != self.takes_rounds
 
     def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
         """The base's problem, edited; once it is settled always the same object, set to the round."""
@@ -366,9 +394,29 @@ class Edited(Mechanism):
         """The base's model, edited in place."""
         if self.pyomo_edit is None:
             raise FairallocError(f"the edit {self.id!r} has no function for pyomo")
-        model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
-        self._applied(self.pyomo_edit, model, instance)
+        model, lost = self._edited_model(instance, round)
+        if self.takes_rounds and lost:
+            raise FairallocError(f"the edit {self.id!r} keeps the rounds in cvxpy, but not in pyomo, where {lost}")
         return model
+
+    def _edited_model(self, instance: Instance, round: "Round | None" = None) -> "tuple[pyo.ConcreteModel, str]":  # noqa: A002
+        """The model, edited, and what it lacks of a round."""
+        import pyomo.environ as pyo
+        from pyomo.core.expr.visitor import identify_variables
+
+        model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
+        own, fairness, g = set(map(id, _rows(model))), _fairness(model), model.component("g")
+        self._applied(self.pyomo_edit, model, instance)
+        if not self.base.several_rounds:
+            return model, ""
+        found = _fairness(model)
+        if found.keys() != fairness.keys() or any(found[user] is not row for user, row in fairness.items()):
+            return model, FAIRNESS
+        added = [row.body for row in _rows(model) if id(row) not in own]
+        if (g.lb, g.ub) != (0.0, None) or any(g is v for body in added for v in identify_variables(body)):
+            return model, LEVELS
+        goals = list(model.component_data_objects(pyo.Objective, active=True))
+        return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
 
     def _applied(self, edit: Any, model: Any, instance: Instance) -> Any:
         try:
@@ -383,7 +431,19 @@ class Edited(Mechanism):
         return self.base.values(allocation) if self.takes_rounds else {}
 
 
-def _objectives() -> Any:
+FAIRNESS = 'its constraints "fairness" are not those of the rule'
+LEVELS = "a constraint that is not of the rule is about the level g"
+LEVEL = "its objective is not one that rises with g alone"
+
+
+def _fairness(model: "pyo.ConcreteModel") -> dict[Any, Any]:
+    """The active constraints "fairness" of a round by user, as expressions."""
+    part = model.component("fairness")
+    return {} if part is None else {user: row.expr for user, row in part.items() if row.active}
+
+
+def _rows(model: "pyo.ConcreteModel") -> list[Any]:
+    """The active constraints, each by itself."""
     import pyomo.environ as pyo
 
-    return pyo.Objective
+    return list(model.component_data_objects(pyo.Constraint, active=True))

@@ -22,7 +22,7 @@ from fairalloc.models.tables import Grid
 __all__ = ["Allocation", "Times"]
 
 TERMINATIONS = (
-    *("optimal", "inaccurate", "time_limit", "iteration_limit", "interrupted"),
+    *("optimal", "stationary", "inaccurate", "time_limit", "iteration_limit", "interrupted"),
     *("infeasible", "unbounded", "error", "given"),
 )
 
@@ -62,14 +62,16 @@ class Allocation:
     instance : the instance the tasks live on (for `drf` the pooled one)
     x : (A,) tasks on each arc of `instance.arcs`
     mechanism, method, parameters : what was asked and how it was computed
-    termination : why the method stopped, one of TERMINATIONS; "given" where no method ran
+    termination : why the method stopped, one of TERMINATIONS; "stationary" where the solver calls its point optimal but the model
+        is not proved to be convex, "given" where no method ran
     prices : (K, R) dual prices of the constraints "capacity" in the model that the user sees, `mechanism.cvxpy(instance)`, in
         units of its objective for the whole of a capacity (`prices / instance.pools` are for a unit of it); of a lexicographic
         mechanism those of its first round, of a game the levels kappa. A hint for the residuals
     round_prices : (T, K, R) what proves the rounds of a lexicographic mechanism, each layer in a scale of its own
     values : what the mechanism equalises or maximises at x: "g" for shares, "objective" for programs
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone; "optimality" instead of
-        "definition" for mechanisms that are judged by the optimality conditions of their own model
+        "definition" for mechanisms that are judged by the optimality conditions of their own model, and "stationarity" where that
+        model is not proved to be convex, so that these conditions do not tell
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
     threads : that linear algebra was allowed to use; None where no method ran to its end
@@ -134,11 +136,11 @@ class Allocation:
     def __repr__(self) -> str:
         what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
         if not self.has_point:
-            return f"<allocation of {what}, {self.termination}\n no tasks{': ' + self.message if self.message else ''}>"
-        judged = f", residual {self.residual:.1e}" if self.residuals else ""
+            return f"<allocation of {what}, {self.outcome}\n no tasks{': ' + self.message if self.message else ''}>"
+        judged = f", residual {self.residual:.1e}" if self.residuals and not self.not_judged else ""
         some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], without_rounding(self.tasks), strict=False)]
         more = ", ..." if self.instance.N > 6 else ""
-        return f"<allocation of {what}, {self.termination}{judged}\n tasks: {', '.join(some)}{more}>"
+        return f"<allocation of {what}, {self.outcome}{judged}\n tasks: {', '.join(some)}{more}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: what the first line of the text says, and the table of tasks."""
@@ -219,8 +221,18 @@ class Allocation:
 
     @property
     def claims_success(self) -> bool:
-        """Whether the method claims to have solved the problem; the residuals say whether that is so."""
-        return self.termination == "optimal" and self.has_point
+        """Whether the method claims to have solved the problem; the residuals say whether that is so.
+
+        Never where the allocation is not judged: a solver's word alone is no claim.
+        """
+        return self.termination == "optimal" and self.has_point and not self.not_judged
+
+    @property
+    def outcome(self) -> str:
+        """The termination in words, and whether what it says is judged."""
+        if self.termination == "stationary":
+            return "stationary point, not judged"
+        return f"{self.termination}, not judged" if self.termination == "optimal" and self.not_judged else self.termination
 
     @property
     def residual(self) -> float:

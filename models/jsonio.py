@@ -204,6 +204,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "parameters": dict(allocation.parameters),
         "termination": allocation.termination,
         "message": allocation.message,
+        **({"not_judged": allocation.not_judged} if allocation.not_judged else {}),
         "users": users,
         "values": {key: _finite(value) for key, value in allocation.values.items()},
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},

@@ -170,13 +170,13 @@ def meets(allocation: Allocation, promised: float) -> bool:
 
     What rounding the rational answer leaves is all that numbers in double precision can say.
     """
-    unmeasured = bool(allocation.not_judged) or allocation.x_exact is not None
-    return allocation.claims_success and (unmeasured or allocation.residual <= promised)
+    return allocation.claims_success and (allocation.x_exact is not None or allocation.residual <= promised)
 
 
 def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:
-    """What is better comes first: what meets the accuracy, small residuals, then claims of what is not judged, then any point."""
-    return not meets(allocation, promised), allocation.residual, not allocation.claims_success, not allocation.has_point
+    """What is better comes first: what meets the accuracy, small residuals, then what its solver calls solved, then any point."""
+    called = allocation.termination in ("optimal", "stationary")
+    return not meets(allocation, promised), allocation.residual, not called, not allocation.has_point
 
 
 def _attempt(request: Request, method: Method) -> Allocation:
@@ -345,7 +345,7 @@ def _answered(request: Request, method: Method, early: bool, keep: Callable[[All
         log=answer.log,
         x_exact=answer.x_exact,
     )
-    return allocation, ModelFacts(answer.optimality, answer.objective)
+    return allocation, ModelFacts(answer.optimality, answer.objective, answer.doubt)
 
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:

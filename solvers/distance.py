@@ -6,7 +6,8 @@
 3. Else the mechanism is solved once, and where its answer is proved the allocation is compared with it in what is unique: the
    shares of an edited lexicographic rule, the objective of one program. The answer is kept, by the content of the model, so that
    the next allocation is compared without solving.
-4. The objective of the given tasks is computed from the model; only a model with variables besides the tasks is solved for these.
+4. A model that is not proved to be convex has no answer to compare with; its constraints tell whether it allows the tasks.
+5. The objective of the given tasks is computed from the model; only a model with variables besides the tasks is solved for these.
 """
 
 import hashlib
@@ -19,14 +20,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.conic import Bound
-from fairalloc.formulations.common.optimality import gap_of_cvxpy, gap_of_pyomo, optimality_of_cvxpy, violation_of_cvxpy
+from fairalloc.formulations.common.convexity import doubt, with_values
+from fairalloc.formulations.common.optimality import (
+    gap_of_cvxpy,
+    gap_of_pyomo,
+    optimality_of_cvxpy,
+    value_of_pyomo,
+    violation_of_cvxpy,
+)
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.options import ACCURACY
+from fairalloc.solvers.options import ACCURACY, solver_options
 from fairalloc.solvers.solve import solve
 
 __all__ = ["distance"]
@@ -70,11 +78,17 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     problem: Any = item.write_cvxpy(item.domain(allocation.instance))
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
         return _by_shares(item, item.base, problem, allocation, limits)
-    own = _by_own_prices(problem, allocation)
+    unsure = doubt(problem)
+    own = None if unsure else _by_own_prices(problem, allocation)
     if own is not None and own <= ACCURACY["mid"]:
         return own, "the optimality conditions of its model at the allocation's own prices"
+    if unsure and {v.name() for v in problem.variables()} != {"x"}:
+        return None, _undecided(item, unsure)
     if words := _impossible(item, problem, allocation):
         return np.inf, words
+    if unsure:
+        return None, _undecided(item, unsure)
+    problem = with_values(problem)
     answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
     if isinstance(answer, str):
         return None, answer
@@ -114,7 +128,7 @@ def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> 
     near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), TINY)
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
     try:
-        value = trial.solve()
+        value = trial.solve(**({"solver": "HIGHS", **solver_options("HIGHS", "high")} if trial.is_mixed_integer() else {}))
     except (cp.SolverError, ValueError) as error:
         return f"its model cannot be solved with these tasks: {str(error).splitlines()[0]}"
     return "" if value is not None and np.isfinite(value) else f"the model of {item.id!r} does not allow these tasks"
@@ -143,10 +157,18 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     content = _content_of_pyomo(item, model)
     for variable, value in zip(model.x.values(), allocation.x.tolist(), strict=True):
         variable.set_value(value, skip_validation=True)
+    if unsure := doubt(model):
+        away = gap_of_pyomo(model, value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True))))
+        allowed = away is None or away <= ACCURACY["mid"]
+        return (None, _undecided(item, unsure)) if allowed else (np.inf, f"the model of {item.id!r} does not allow these tasks")
     answer = _answer(_Program(content, item, allocation.instance, limits))
     if isinstance(answer, str):
         return None, answer
     return gap_of_pyomo(model, answer.values["objective"]), COMPARED
+
+
+def _undecided(item: Mechanism, unsure: str) -> str:
+    return f"not judged: {item.id!r} has no residual, and {unsure}"
 
 
 COMPARED = "objective compared with that of an optimal answer, for which the model was solved once"

@@ -38,10 +38,18 @@ __all__ = ["Known", "ModelFacts", "judged", "proved", "residual"]
 
 
 class ModelFacts(NamedTuple):
-    """What is known of a model at the point where it was solved: the residual of its optimality conditions, its objective."""
+    """What is known of a model at the point where it was solved.
+
+    Attributes
+    ----------
+    optimality : the residual of its optimality conditions
+    objective : its objective
+    doubt : why these conditions do not tell whether the point is optimal, "" where the model is proved to be convex
+    """
 
     optimality: float | None = None
     objective: float | None = None
+    doubt: str = ""
 
 
 def judged(
@@ -86,13 +94,17 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
     values = mechanism.values(allocation) if allocation.has_point else {}
     if not values and model.objective is not None:
         values = {"objective": model.objective}
-    residuals = {"feasibility": infeasibility(allocation)}
-    if model.optimality is None:
-        why = "its method gave neither dual prices nor a bound from which optimality could be checked"
-        sentence = f"not judged: {mechanism.id!r} has no residual, and {why}"
-        return replace(allocation, values=values, residuals=residuals, not_judged=sentence)
-    result = replace(allocation, values=values, residuals={**residuals, "optimality": model.optimality})
-    return result if accuracy is None else _claim(result, model.optimality, promised(accuracy))
+    known = {} if model.optimality is None else {"stationarity" if model.doubt else "optimality": model.optimality}
+    residuals = {"feasibility": infeasibility(allocation), **known}
+    result = replace(allocation, values=values, residuals=residuals)
+    if model.optimality is not None and accuracy is not None:
+        result = _claim(result, model.optimality, promised(accuracy))
+    if model.doubt and result.termination == "optimal":
+        result = replace(result, termination="stationary", message=allocation.message)
+    if model.doubt or model.optimality is None:
+        why = model.doubt or "its method gave neither dual prices nor a bound from which optimality could be checked"
+        result = replace(result, not_judged=f"not judged: {mechanism.id!r} has no residual, and {why}")
+    return replace(result, message="; ".join(filter(None, (result.message, mechanism.remark))))
 
 
 _EXACT = Exact()

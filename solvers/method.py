@@ -131,7 +131,8 @@ class Answer:
     """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any.
 
     `optimality` is the residual of the optimality conditions of the model that was solved (common/optimality.py), None where it
-    cannot be told or is not asked for, and `objective` the model's objective there.
+    cannot be told or is not asked for, `objective` the model's objective there, and `doubt` says why these conditions may not tell
+    (common/convexity.py).
     """
 
     x: Floats
@@ -145,6 +146,7 @@ class Answer:
     log: tuple[str, ...] = ()
     optimality: float | None = None
     objective: float | None = None
+    doubt: str = ""
 
 
 @dataclass
@@ -164,6 +166,7 @@ class Session:
     fairness: Floats | None = None
     optimality: float | None = None
     objective: float | None = None
+    doubt: str = ""
     solved: bool = False
 
     @property
@@ -269,6 +272,8 @@ class Session:
     def conclude(self, termination: str) -> None:
         """Go on after "optimal" and "inaccurate"; anything else ends the run with the point so far."""
         self.inaccurate = self.inaccurate or termination == "inaccurate"
+        if self.doubt and termination in ("infeasible", "unbounded"):
+            raise Stopped("error", f"its solver calls the model {termination}, but it only knows the points near its own: {self.doubt}")
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
 
@@ -426,6 +431,7 @@ class Method(ABC):
             log=log,
             optimality=session.optimality,
             objective=session.objective,
+            doubt=session.doubt,
         )
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo", "violation_of_cvxpy"]
+__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo", "value_of_pyomo", "violation_of_cvxpy"]
 
 SMOOTH = frozenset(
     ("log", "exp", "power", "Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadForm", "log_sum_exp", "entr")
@@ -44,6 +44,10 @@ TINY = 1e-300
 
 NOISE = 1e-4
 """Terms below this part of the largest are measured against the largest: solvers leave rounding where they mean 0."""
+
+
+STEP = 1e-4
+"""The part by which values are changed to see how slopes change."""
 
 
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
@@ -219,9 +223,10 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
     goal = np.zeros(len(free))
     goal[at] = parts * (-1.0 if goals[0].sense == pyo.maximize else 1.0)
     x = np.array([v.value for v in free])
+    scale = np.abs(goal) + _bend(goals[0].expr, free, place)
     best = np.inf
     for convention in (1.0, -1.0):
-        r, size, worst, gap = goal.copy(), np.abs(goal), 0.0, 0.0
+        r, size, worst, gap = goal.copy(), scale.copy(), 0.0, 0.0
         top = max((abs(duals[row]) for row in rows), default=0.0) + TINY
         for row, (at, parts) in zip(rows, each_row, strict=True):
             dual, body = convention * duals[row], pyo.value(row.body)
@@ -236,9 +241,26 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
         each = []
         for k, v in enumerate(free):
             low, high = (-np.inf if v.lb is None else v.lb), (np.inf if v.ub is None else v.ub)
-            each.append(_Part(x[k : k + 1], r[k : k + 1], size[k : k + 1], goal[k : k + 1], low, high))
+            each.append(_Part(x[k : k + 1], r[k : k + 1], size[k : k + 1], scale[k : k + 1], low, high))
         best = min(best, _largest(worst, gap, each))
     return best
+
+
+def _bend(expr: Any, free: list[Any], place: "Mapping[int, int]") -> Floats:
+    """|H x| for the Hessian H of an expression of Pyomo, by a difference: how slopes change where all values change alike.
+
+    Where the slopes themselves vanish, inside of what constraints allow, this is their scale.
+    """
+    result, x = np.zeros(len(free)), [v.value for v in free]
+    here = _slope(expr, place)
+    for v in free:
+        v.set_value(v.value * (1 + STEP), skip_validation=True)
+    there = _slope(expr, place)
+    for v, value in zip(free, x, strict=True):
+        v.set_value(value, skip_validation=True)
+    if here is not None and there is not None:
+        result[here[0]] = np.abs(there[1] - here[1]) / STEP
+    return result
 
 
 def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
@@ -248,7 +270,9 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1 or not np.isfinite(bound):
         return None
-    value, worst, free = float(pyo.value(goals[0])), 0.0, _free(model)
+    value, worst, free = value_of_pyomo(goals[0]), 0.0, _free(model)
+    if not np.isfinite(value):
+        return np.inf
     x, place = np.array([v.value for v in free]), {id(v): k for k, v in enumerate(free)}
     for row in model.component_data_objects(pyo.Constraint, active=True):
         at, parts = _slope(row.body, place) or ([], np.empty(0))
@@ -267,11 +291,24 @@ def _free(model: "pyo.ConcreteModel") -> list[Any]:
     return [v for v in model.component_data_objects(pyo.Var) if not v.fixed and v.value is not None]
 
 
+def value_of_pyomo(expr: Any) -> float:
+    """The value of an expression of Pyomo; nan where it has none, as the logarithm of 0."""
+    import pyomo.environ as pyo
+
+    try:
+        value = pyo.value(expr, exception=False)
+        return float(np.nan if value is None or isinstance(value, complex) else value)
+    except (ArithmeticError, ValueError, TypeError):
+        return float(np.nan)
+
+
 def _beyond(row: Any, terms: float) -> float:
     """How far a constraint of Pyomo is violated, relative to its sides and to the sizes of the terms of its body."""
     import pyomo.environ as pyo
 
-    body = pyo.value(row.body)
+    body = value_of_pyomo(row.body)
+    if not np.isfinite(body):
+        return np.inf
     low, high = (None if side is None else pyo.value(side) for side in (row.lower, row.upper))
     scale = max(abs(body), terms) + max(abs(side) for side in (low, high) if side is not None) + TINY
     beyond = max([0.0, *([body - high] if high is not None else []), *([low - body] if low is not None else [])])

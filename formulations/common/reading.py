@@ -1,19 +1,23 @@
-"""What kind of program a model is, read off the model: linear, with integers, concave."""
+"""What kind of program a model is, read off the model: linear, with integers, concave; and whether its objective is a level."""
 
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.common.convexity import doubt
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["read_off"]
+__all__ = ["read_off", "rises_with"]
 
 
 def read_off(model: Any) -> dict[str, bool]:
     """{"linear", "integer", "convex"} of a CVXPY problem or a Pyomo model.
 
-    A piecewise linear concave program counts as linear, for CVXPY writes it as one. Pyomo says nothing of curvature, so a Pyomo
-    model is taken to be concave only where it is linear.
+    A piecewise linear concave program counts as linear, for CVXPY writes it as one. A CVXPY problem that only the values of its
+    parameters make a concave program is none here, for CVXPY's solvers of concave programs refuse it.
     """
     return _of_cvxpy(model) if hasattr(model, "is_dcp") else _of_pyomo(model)
 
@@ -32,9 +36,46 @@ def _simple(constraint: Any) -> bool:
 
 def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
     import pyomo.environ as pyo
+    from pyomo.core.expr.numvalue import polynomial_degree
 
     rows = [row.body for row in model.component_data_objects(pyo.Constraint, active=True)]
     goals = [goal.expr for goal in model.component_data_objects(pyo.Objective, active=True)]
-    linear = all(part.polynomial_degree() in (0, 1) for part in [*rows, *goals])
+    linear = all(polynomial_degree(part) in (0, 1) for part in [*rows, *goals])
     integer = any(not v.is_continuous() for v in model.component_data_objects(pyo.Var, active=True))
-    return {"linear": linear, "integer": integer, "convex": linear}
+    return {"linear": linear, "integer": integer, "convex": not doubt(model)}
+
+
+def rises_with(goal: Any, level: Any) -> bool:
+    """Whether an objective of CVXPY or Pyomo is affine in this variable alone, and better the larger it is.
+
+    A number may be added, and parameters count with the values that they have.
+    """
+    slopes = _slopes_in_cvxpy(goal) if hasattr(goal, "is_dcp") else _slopes_in_pyomo(goal)
+    return slopes is not None and slopes.pop(id(level), 0.0) > 0 and not any(slopes.values())
+
+
+def _slopes_in_cvxpy(goal: Any) -> dict[int, float] | None:
+    """By the id of a variable the derivative of an affine objective to be maximised, the largest where it is an array."""
+    expr = goal.expr
+    if not expr.is_affine() or any(p.value is None for p in expr.parameters()):
+        return None
+    before = [(v, v.value) for v in expr.variables()]
+    for v, _ in before:
+        v.save_value(np.zeros(v.shape))
+    slopes = {id(v): np.ravel(part.toarray() if hasattr(part, "toarray") else part) for v, part in expr.grad.items()}
+    for v, value in before:
+        v.save_value(value)
+    sign = -1.0 if type(goal).__name__ == "Minimize" else 1.0
+    return {v: sign * float(part[np.argmax(np.abs(part))]) for v, part in slopes.items()}
+
+
+def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
+    """The same."""
+    import pyomo.environ as pyo
+    from pyomo.repn import generate_standard_repn
+
+    parts = generate_standard_repn(goal.expr, compute_values=True)
+    if parts.nonlinear_expr is not None:
+        return None
+    sign = 1.0 if goal.sense == pyo.maximize else -1.0
+    return {id(v): sign * float(c) for v, c in zip(parts.linear_vars, parts.linear_coefs, strict=True)}

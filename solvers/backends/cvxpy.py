@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fairalloc.formulations.common.conic import Bound, conic_bound
+from fairalloc.formulations.common.convexity import doubt, with_values
 from fairalloc.formulations.common.optimality import gap_of_cvxpy, optimality_of_cvxpy
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -76,6 +77,8 @@ class CvxpySession(Session):
             self.x = np.asarray(x, dtype=float)
         termination = TERMINATION.get(self.problem.status, "error")
         untimed = termination == "time_limit" and not self.limits.limited  # CVXPY calls every limit "user_limit"
+        if not self.mechanism.has_residual:
+            self.doubt = self.doubt or doubt(self.problem)
         self.conclude("iteration_limit" if untimed else termination)
         if not self.mechanism.has_residual:
             self._own_conditions()
@@ -101,7 +104,9 @@ class CvxpySession(Session):
         self.fairness = fairness[0] if fairness and np.shape(fairness[0]) == (self.instance.N,) else None
         with self.phase("read"):
             found = optimality_of_cvxpy(self.problem)
-            self.judge_model(self._gap() if found is None else found)
+            if found is None or not found <= self.limits.promised:  # slopes may vanish, which a bound does not mind
+                found = min((known for known in (found, self._gap()) if known is not None), default=None)
+            self.judge_model(found)
         self.objective = None if self.problem.value is None else float(self.problem.value)
 
     def _gap(self) -> float | None:
@@ -158,6 +163,7 @@ def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
     """What Clarabel's dual values prove of the least objective; None for what is no convex program, and where it fails."""
     import cvxpy as cp
 
+    problem = with_values(problem)
     if problem.is_mixed_integer() or not problem.is_dcp():
         return None
     options = solver_options("CLARABEL", limits.accuracy)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.optimality import gap_of_pyomo, optimality_of_pyomo
+from fairalloc.formulations.common.convexity import doubt
+from fairalloc.formulations.common.optimality import gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -57,6 +58,8 @@ class PyomoSession(Session):
             values = [v.value for v in self.model.x.values()]
             if all(v is not None for v in values):
                 self.x = np.array(values, dtype=float)
+            if not self.mechanism.has_residual:
+                self.doubt = self.doubt or doubt(self.model)
             self.conclude(termination)
             if not self.mechanism.has_residual:
                 self._own_conditions(self.duals)
@@ -74,10 +77,10 @@ class PyomoSession(Session):
         else:
             self.judge_model(optimality_of_pyomo(self.model, duals))
         goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
-        self.objective = None if goal is None else float(pyo.value(goal))
+        self.objective = None if goal is None else value_of_pyomo(goal)
         fair = self.model.component("fairness")
         if fair is not None and duals is not None:
-            self.fairness = np.array([abs(duals[fair[u]]) if u in fair else 0.0 for u in self.instance.users])
+            self.fairness = np.array([abs(duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
 
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
         """The mechanism's model, of this round where there are rounds."""
@@ -123,6 +126,7 @@ class PyomoHighs(PyomoSession):
         with self.phase("solve"), uncaptured(), self.logged():
             results = solver.solve(self.model)
         termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
+        self.message = f"HiGHS ended with {results.termination_condition.name}" if termination == "error" else ""
         loader = results.solution_loader
         if results.solution_status.name in ("optimal", "feasible"):
             loader.load_vars()
@@ -178,6 +182,7 @@ class PyomoIpopt(PyomoSession):
         if self.limits.log:
             self.log.extend(program.said)
         self.count(program.stats["iter_count"])
+        self.message = f"Ipopt ended with {program.stats['return_status']}" if termination == "error" else ""
         return "time_limit" if termination == "error" and self.limits.late else termination, duals
 
 

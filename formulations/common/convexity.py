@@ -1,0 +1,385 @@
+r"""Whether a model is proved to be a convex program: where it is not, what satisfies its optimality conditions may not be optimal.
+
+A model of CVXPY is read by CVXPY's own rules, with the values of its parameters. An expression of Pyomo is proved by
+
+1. its polynomial degree, 1 or less;
+2. else the rules below, from the leaves up: each part has bounds, and flags for convex, concave, log-convex and log-concave;
+3. else, where it is quadratic in part, the eigenvalues of that part, and rules 2 for the rest.
+
+    sum             is what all its terms are, but not log-concave
+    c f             is what f is, turned round where c < 0
+    f g             is log-convex or log-concave where both are
+    f^p             convex for p > 1 and convex f >= 0, for even p and affine f, and for p < 0 and concave f > 0; concave for 0 < p < 1
+    exp f           log-convex for convex f, log-concave for concave f
+    log f           concave for concave or log-concave f, convex for log-convex f
+    |f|, max, min   by their definition
+
+A concave f >= 0 is log-concave, and what is log-convex is convex. The domain of log and of powers that are not whole numbers counts
+as a constraint. Bounds are those of variables; fixed variables and parameters are numbers.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.common.optimality import gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+Judge: TypeAlias = Callable[[Floats], tuple[float, float]]
+"""Of (A,) tasks the objective as a minimum, and how far they violate the constraints."""
+
+__all__ = ["doubt", "is_refuted", "with_values"]
+
+DENSE = 1_000
+"""Variables in a quadratic part, as far as they are connected, up to which its eigenvalues are computed."""
+
+MOST = 700.0
+"""The exponential of more is taken for infinite."""
+
+PAIRS = 20
+"""How many pairs of allocations are tried against a model that is declared to be convex."""
+
+NOISE, SEEN = 1e-9, 1e-6
+"""Relative violations up to here are rounding; from there they are none."""
+
+HUGE = sys.float_info.max
+
+DISCRETE = frozenset(("SOSConstraint", "Complementarity", "LogicalConstraint", "BooleanVar", "Disjunct", "Disjunction"))
+"""Parts of a Pyomo model that are no equations and no inequalities."""
+
+
+def doubt(model: Any) -> str:
+    """Why a CVXPY problem or a Pyomo model is not known to be a convex program but for integers; "" where that is proved."""
+    return _doubt_of_cvxpy(model) if hasattr(model, "is_dcp") else _doubt_of_pyomo(model)
+
+
+def with_values(problem: "cp.Problem") -> "cp.Problem":
+    """The CVXPY problem, or where only the values of its parameters make it follow CVXPY's rules, that with these values."""
+    from cvxpy.error import ParameterError
+    from cvxpy.reductions.eval_params import EvalParams
+
+    if problem.is_dcp() or not problem.parameters():
+        return problem
+    try:
+        valued: cp.Problem = EvalParams().apply(problem)[0]
+    except ParameterError:  # one has no value
+        return problem
+    return valued if valued.is_dcp() else problem
+
+
+def _doubt_of_cvxpy(problem: "cp.Problem") -> str:
+    problem = with_values(problem)
+    if problem.is_dcp():
+        return ""
+    if not problem.objective.is_dcp():
+        return f"its objective is not proved to be {_sort(type(problem.objective).__name__ == 'Maximize')} by CVXPY's rules"
+    name = next((c.label or str(c) for c in problem.constraints if not c.is_dcp()), "one")
+    return f"its constraint {name} is not proved to be convex by CVXPY's rules"
+
+
+def _sort(concave: bool) -> str:
+    return "concave" if concave else "convex"
+
+
+def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
+    import pyomo.environ as pyo
+
+    if others := {part.ctype.__name__ for part in model.component_objects(active=True)} & DISCRETE:
+        return f"it has a {min(others)}"
+    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    if len(goals) != 1:
+        return f"it has {len(goals)} objectives"
+    concave = goals[0].sense == pyo.maximize
+    if not _proved(goals[0].expr, not concave, concave):
+        return f"its objective is not proved to be {_sort(concave)}"
+    for row in model.component_data_objects(pyo.Constraint, active=True):
+        if not _proved(row.body, row.has_ub(), row.has_lb()):
+            return f"its constraint {row.name} is not proved to be convex"
+    return ""
+
+
+def _proved(expr: Any, convex: bool, concave: bool) -> bool:
+    """Whether an expression of Pyomo is proved to be convex, concave, or both, as asked."""
+    from pyomo.core.expr.numvalue import polynomial_degree
+
+    return polynomial_degree(expr) in (0, 1) or _is(_shape_of(expr), convex, concave) or _proved_in_parts(expr, convex, concave)
+
+
+class Shape(NamedTuple):
+    """What is known of an expression: its curvature and its bounds. A constant has equal bounds."""
+
+    convex: bool = False
+    concave: bool = False
+    low: float = -math.inf
+    high: float = math.inf
+    log_convex: bool = False
+    log_concave: bool = False
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is one number."""
+        return self.low == self.high and math.isfinite(self.low)
+
+    @property
+    def affine(self) -> bool:
+        """Whether it is proved to be both convex and concave."""
+        return self.convex and self.concave
+
+
+UNKNOWN = Shape()
+
+
+def _is(shape: Shape, convex: bool, concave: bool) -> bool:
+    return shape.convex >= convex and shape.concave >= concave
+
+
+def _shape(convex: bool, concave: bool, low: float, high: float, log_convex: bool = False, log_concave: bool = False) -> Shape:
+    """With what follows from the signs: f is log-concave where it is concave and not negative, convex where it is log-convex."""
+    low, high = min(low, HUGE), max(high, -HUGE)
+    return Shape(convex or log_convex, concave, low, high, log_convex, log_concave or (concave and low >= 0))
+
+
+def _number(value: float) -> Shape:
+    return _shape(True, True, value, value, value > 0)
+
+
+def _sum(parts: Iterable[Shape]) -> Shape:
+    parts = list(parts)
+    low, high = sum(p.low for p in parts), sum(p.high for p in parts)
+    return _shape(all(p.convex for p in parts), all(p.concave for p in parts), low, high, all(p.log_convex for p in parts))
+
+
+def _times(a: float, b: float) -> float:
+    return a * b if a and b else 0.0
+
+
+def _product(f: Shape, g: Shape) -> Shape:
+    if g.constant:
+        f, g = g, f
+    ends = [_times(a, b) for a in (f.low, f.high) for b in (g.low, g.high)]
+    logs = f.log_convex and g.log_convex, f.log_concave and g.log_concave
+    if not f.constant:
+        return _shape(False, False, min(ends), max(ends), *logs)
+    turned = f.low < 0
+    convex, concave = (g.concave, g.convex) if turned else (g.convex, g.concave)
+    return _shape(convex, concave, min(ends), max(ends), *logs) if f.low else _number(0.0)
+
+
+def _power(f: Shape, p: float) -> Shape:
+    """f^p for a number p."""
+    if f.constant or p == 0:
+        return _number(f.low**p)
+    whole = p == int(p)
+    if not whole:  # it is defined for f >= 0 alone
+        f = f._replace(low=max(f.low, 0.0), convex=f.convex and (f.low >= 0 or f.concave))
+    positive, even = f.low >= 0, whole and p % 2 == 0
+    ends = [_raised(side, p) for side in (f.low, f.high)]
+    low, high = (min(ends), max(ends)) if positive or f.high <= 0 else (0.0 if even else -math.inf, math.inf)
+    if positive:
+        logs = (f.log_concave, f.log_convex) if p < 0 else (f.log_convex, f.log_concave)
+        return _shape(f.concave if p < 0 else p >= 1 and f.convex, 0 < p <= 1 and f.concave, low, high, *logs)
+    if even and p > 0:
+        return _shape(f.affine or (f.concave and f.high <= 0), False, low, high)
+    if f.high > 0:
+        return f if p == 1 else Shape(low=low, high=high)
+    return _shape(even and f.convex, not even and (f.concave if p > 0 else f.convex), low, high)
+
+
+def _raised(side: float, p: float) -> float:
+    """A bound of f to the power p."""
+    if side == 0 and p < 0:
+        return math.inf
+    try:
+        return float(side**p)
+    except OverflowError:
+        return math.inf
+
+
+def _exp(f: Shape) -> Shape:
+    low, high = (math.exp(side) if side < MOST else math.inf for side in (f.low, f.high))
+    return _number(low) if f.constant and low < HUGE else _shape(False, False, low, high, f.convex, f.concave)
+
+
+def _log(f: Shape) -> Shape:
+    low, high = (math.log(side) if side > 0 else -math.inf for side in (f.low, f.high))
+    return _shape(f.log_convex, f.concave or f.log_concave, low, high)
+
+
+def _abs(f: Shape) -> Shape:
+    if f.low >= 0 or f.high <= 0:
+        return f if f.low >= 0 else _product(_number(-1.0), f)
+    return _shape(f.affine, False, 0.0, max(-f.low, f.high))
+
+
+def _largest(parts: list[Shape]) -> Shape:
+    return _shape(all(p.convex for p in parts), False, max(p.low for p in parts), max(p.high for p in parts))
+
+
+def _smallest(parts: list[Shape]) -> Shape:
+    return _shape(False, all(p.concave for p in parts), min(p.low for p in parts), min(p.high for p in parts))
+
+
+FUNCTIONS = {"log": _log, "log10": _log, "exp": _exp, "sqrt": lambda f: _power(f, 0.5), "abs": _abs}
+
+
+def _shape_of(expr: Any) -> Shape:
+    """Rules 2 on an expression of Pyomo, however deep."""
+    from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
+
+    walk = StreamBasedExpressionVisitor(beforeChild=lambda _, child, __: _leaf(child), exitNode=_node)
+    descend, leaf = _leaf(expr)
+    try:
+        result: Shape = walk.walk_expression(expr) if descend else leaf
+    except (ArithmeticError, ValueError, TypeError, NotImplementedError):  # a parameter without a value, an inequality in it
+        return UNKNOWN
+    return result
+
+
+def _leaf(part: Any) -> tuple[bool, Any]:
+    """Whether to descend into it, else its shape."""
+    from pyomo.core.expr.numvalue import is_potentially_variable, value
+
+    if not is_potentially_variable(part) or (part.is_variable_type() and part.fixed):
+        return False, _number(float(value(part)))
+    if not part.is_variable_type():
+        return True, None
+    low, high = part.bounds
+    return False, _shape(True, True, -math.inf if low is None else low, math.inf if high is None else high)
+
+
+def _node(node: Any, parts: list[Shape]) -> Shape:
+    """The shape of an expression whose arguments have these shapes."""
+    from pyomo.core.expr.numeric_expr import UnaryFunctionExpression
+
+    if node.is_named_expression_type():
+        return parts[0]
+    name = node.getname()
+    if name in ("sum", "linear"):
+        return _sum(parts)
+    if name in ("max", "min"):
+        return (_largest if name == "max" else _smallest)(parts)
+    if name == "neg":
+        return _product(_number(-1.0), parts[0])
+    if name in ("prod", "mon"):
+        return _entropy(node, parts) or _product(*parts)
+    if name == "div":
+        return _product(parts[0], _power(parts[1], -1.0))
+    if name == "pow":
+        return _general_power(*parts)
+    return FUNCTIONS[name](parts[0]) if name in FUNCTIONS and isinstance(node, UnaryFunctionExpression) else UNKNOWN
+
+
+def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
+    """f f, and f log f for an affine f."""
+    first, second = node.args
+    if first is second:
+        return _power(parts[0], 2.0)
+    for f, other, shape in ((first, second, parts[0]), (second, first, parts[1])):
+        if getattr(other, "name", "") == "log" and other.args[0] is f and shape.affine:
+            return _shape(True, False, -1.0, math.inf)
+    return None
+
+
+def _general_power(f: Shape, p: Shape) -> Shape:
+    if p.constant:
+        return _power(f, p.low)
+    return _exp(_product(_number(math.log(f.low)), p)) if f.constant and f.low > 0 else UNKNOWN
+
+
+def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
+    """Rule 3."""
+    from pyomo.repn import generate_standard_repn
+
+    parts = generate_standard_repn(expr, quadratic=True, compute_values=True)
+    if not len(parts.quadratic_vars) or (convex and concave):
+        return False
+    if not _semidefinite(parts.quadratic_vars, np.array(parts.quadratic_coefs, dtype=float) * (1.0 if convex else -1.0)):
+        return False
+    return parts.nonlinear_expr is None or _is(_shape_of(parts.nonlinear_expr), convex, concave)
+
+
+def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
+    """Whether sum_k c_k v_k w_k is convex, v_k w_k the pairs; up to rounding in the eigenvalues of its connected parts."""
+    place: dict[int, int] = {}
+    ends = np.array([[place.setdefault(id(v), len(place)) for v in pair] for pair in pairs])
+    both = np.concatenate([ends, ends[:, ::-1]])
+    matrix = sp.csr_array((np.tile(coefficients / 2, 2), (both[:, 0], both[:, 1])), shape=(len(place), len(place)))
+    _, part = sp.csgraph.connected_components(matrix, directed=False)
+    groups = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
+    return all(_has_no_negative(matrix, group) for group in groups)
+
+
+def _has_no_negative(matrix: Any, group: Any) -> bool:
+    if len(group) > DENSE:
+        return False
+    eigenvalues = np.linalg.eigvalsh(matrix[group][:, group].toarray())
+    return bool(eigenvalues[0] >= -len(group) * np.finfo(float).eps * np.abs(eigenvalues).max())
+
+
+def is_refuted(model: Any, instance: Instance) -> bool:
+    """Whether a few pairs of allocations show that a model whose only variables are the tasks is no convex program.
+
+    The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding.
+
+    Parameters
+    ----------
+    model : a CVXPY problem or a Pyomo model, whose variables get other values
+    instance : on whose arcs its tasks are
+    """
+    judge = _of_tasks_in_cvxpy(model) if hasattr(model, "is_dcp") else _of_tasks_in_pyomo(model)
+    random = np.random.default_rng(0)
+    return judge is not None and any(_shows(judge, _feasible(instance, random), _feasible(instance, random)) for _ in range(PAIRS))
+
+
+def _feasible(instance: Instance, random: np.random.Generator) -> Floats:
+    """(A,) tasks of few users within capacities and limits."""
+    x = random.exponential(size=len(instance.arcs)) * random.integers(0, 2, len(instance.arcs))
+    most = max(1e-9, float((instance.arcs.load @ x).max()), float(((instance.arcs.owner @ x) / instance.max_tasks).max()))
+    return x / most
+
+
+def _shows(judge: Judge, one: Floats, other: Floats) -> bool:
+    (first, away), (second, too) = judge(one), judge(other)
+    if not (max(away, too) <= NOISE and np.isfinite([first, second]).all()):
+        return False
+    value, beyond = judge((one + other) / 2)
+    return beyond > SEEN or value > (first + second) / 2 + SEEN * max(abs(first), abs(second))
+
+
+def _of_tasks_in_cvxpy(problem: "cp.Problem") -> Judge | None:
+    """The objective as a minimum at given tasks, and how far these violate the constraints."""
+    x, sign = problem.var_dict["x"], -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
+
+    def judge(tasks: Floats) -> tuple[float, float]:
+        x.save_value(tasks)
+        value = problem.objective.value
+        return (math.nan, math.inf) if value is None else (sign * float(value), violation_of_cvxpy(problem))
+
+    return judge if [v.name() for v in problem.variables()] == ["x"] else None
+
+
+def _of_tasks_in_pyomo(model: "pyo.ConcreteModel") -> Judge | None:
+    """The same."""
+    import pyomo.environ as pyo
+
+    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    sign = -1.0 if goals and goals[0].sense == pyo.maximize else 1.0
+
+    def judge(tasks: Floats) -> tuple[float, float]:
+        for variable, value in zip(model.x.values(), tasks.tolist(), strict=True):
+            variable.set_value(value, skip_validation=True)
+        value = value_of_pyomo(goals[0])
+        violation = gap_of_pyomo(model, value)
+        return sign * value, math.inf if violation is None else violation
+
+    names = [part.local_name for part in model.component_objects(pyo.Var)]
+    return judge if names == ["x"] and len(goals) == 1 else None
