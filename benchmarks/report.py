@@ -88,6 +88,8 @@ class FailedCase:
             return f"claims success, but the residual is {r.residual:.1e}"
         if metrics.passes(r):
             return f"{r.termination}, but the residual {r.residual:.1e} passes"
+        if r.termination == "stationary":
+            return "a stationary point of a model that is not proved to be convex"
         return r.termination + (f", residual {r.residual:.1e}" if math.isfinite(r.residual) else ", no point")
 
 

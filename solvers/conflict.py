@@ -12,6 +12,7 @@ from typing import Any
 
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.instance import Instance
+from fairalloc.solvers.backends.pyomo import ipopt
 
 __all__ = ["conflict"]
 
@@ -76,6 +77,8 @@ def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     def infeasible(some: list[Any]) -> bool:
         for row in added:
             (row.activate if any(row is other for other in some) else row.deactivate)()
+        if not mechanism.linear:
+            return ipopt(model) == "infeasible"
         solver = SolverFactory("highs")
         solver.config.load_solutions = False
         solver.config.raise_exception_on_nonoptimal_result = False

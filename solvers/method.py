@@ -131,7 +131,7 @@ class Answer:
     """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any.
 
     `optimality` is the residual of the optimality conditions of the model that was solved (common/optimality.py), None where it
-    cannot be told or is not asked for, `objective` the model's objective there, and `doubt` says why these conditions may not tell
+    cannot be told or is not asked for, `objective` the model's objective there, and `doubt` why the model may not be convex
     (common/convexity.py).
     """
 
@@ -273,7 +273,7 @@ class Session:
         """Go on after "optimal" and "inaccurate"; anything else ends the run with the point so far."""
         self.inaccurate = self.inaccurate or termination == "inaccurate"
         if self.doubt and termination in ("infeasible", "unbounded"):
-            raise Stopped("error", f"its solver calls the model {termination}, but it only knows the points near its own: {self.doubt}")
+            raise Stopped("error", f"its solver calls the model {termination}, which proves nothing: {self.doubt}")
         if termination not in ("optimal", "inaccurate"):
             raise Stopped(termination)
 

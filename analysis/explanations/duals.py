@@ -77,7 +77,7 @@ def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
     """
     item = subject.item.settled(subject.instance)
     if item.integer or not item.convex:
-        kind = "has integer variables" if item.integer else "is not convex"
+        kind = "has integer variables" if item.integer else "is not proved to be convex"
         raise NotApplicable(f"the model of {item.id!r} {kind}, so it has no duals that explain its answers")
     stages = _solved(subject, item)  # 1
     sentences = [_of_stage(subject, stage, k, len(stages), item) for k, stage in enumerate(stages)]  # 2

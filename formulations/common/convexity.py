@@ -1,4 +1,4 @@
-r"""Whether a model is proved to be a convex program: where it is not, what satisfies its optimality conditions may not be optimal.
+r"""Whether a model is proved to be a convex program: elsewhere what satisfies its optimality conditions may not be optimal.
 
 A model of CVXPY is read by CVXPY's own rules, with the values of its parameters. An expression of Pyomo is proved by
 
@@ -9,13 +9,14 @@ A model of CVXPY is read by CVXPY's own rules, with the values of its parameters
     sum             is what all its terms are, but not log-concave
     c f             is what f is, turned round where c < 0
     f g             is log-convex or log-concave where both are
-    f^p             convex for p > 1 and convex f >= 0, for even p and affine f, and for p < 0 and concave f > 0; concave for 0 < p < 1
+    f^p             convex for p > 1 and convex f >= 0, for even p and affine f, and for p < 0 and concave f > 0;
+                    concave for 0 < p < 1 and concave f >= 0
     exp f           log-convex for convex f, log-concave for concave f
     log f           concave for concave or log-concave f, convex for log-convex f
     |f|, max, min   by their definition
 
-A concave f >= 0 is log-concave, and what is log-convex is convex. The domain of log and of powers that are not whole numbers counts
-as a constraint. Bounds are those of variables; fixed variables and parameters are numbers.
+A concave f >= 0 is log-concave, and what is log-convex is convex. The domains of log and of powers that are not whole numbers
+count as constraints. Bounds are those of variables; fixed variables and parameters are numbers.
 """
 
 import math
@@ -37,13 +38,16 @@ if TYPE_CHECKING:
 Judge: TypeAlias = Callable[[Floats], tuple[float, float]]
 """Of (A,) tasks the objective as a minimum, and how far they violate the constraints."""
 
-__all__ = ["doubt", "is_refuted", "with_values"]
+__all__ = ["UNREADABLE", "doubt", "is_refuted", "with_values"]
 
 DENSE = 1_000
 """Variables in a quadratic part, as far as they are connected, up to which its eigenvalues are computed."""
 
 MOST = 700.0
 """The exponential of more is taken for infinite."""
+
+UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, RecursionError)
+"""What Pyomo raises of an expression with the logarithm of 0, a parameter without a value, or an inequality in it."""
 
 PAIRS = 20
 """How many pairs of allocations are tried against a model that is declared to be convex."""
@@ -111,7 +115,11 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
     """Whether an expression of Pyomo is proved to be convex, concave, or both, as asked."""
     from pyomo.core.expr.numvalue import polynomial_degree
 
-    return polynomial_degree(expr) in (0, 1) or _is(_shape_of(expr), convex, concave) or _proved_in_parts(expr, convex, concave)
+    try:
+        shown = polynomial_degree(expr) in (0, 1) or _is(_shape_of(expr), convex, concave)
+        return shown or _proved_in_parts(expr, convex, concave)
+    except UNREADABLE:
+        return False
 
 
 class Shape(NamedTuple):
@@ -228,7 +236,13 @@ def _smallest(parts: list[Shape]) -> Shape:
     return _shape(False, all(p.concave for p in parts), min(p.low for p in parts), min(p.high for p in parts))
 
 
-FUNCTIONS = {"log": _log, "log10": _log, "exp": _exp, "sqrt": lambda f: _power(f, 0.5), "abs": _abs}
+FUNCTIONS = {
+    "log": _log,
+    "log10": lambda f: _product(_number(1 / math.log(10)), _log(f)),
+    "exp": _exp,
+    "sqrt": lambda f: _power(f, 0.5),
+    "abs": _abs,
+}
 
 
 def _shape_of(expr: Any) -> Shape:
@@ -237,10 +251,7 @@ def _shape_of(expr: Any) -> Shape:
 
     walk = StreamBasedExpressionVisitor(beforeChild=lambda _, child, __: _leaf(child), exitNode=_node)
     descend, leaf = _leaf(expr)
-    try:
-        result: Shape = walk.walk_expression(expr) if descend else leaf
-    except (ArithmeticError, ValueError, TypeError, NotImplementedError):  # a parameter without a value, an inequality in it
-        return UNKNOWN
+    result: Shape = walk.walk_expression(expr) if descend else leaf
     return result
 
 
@@ -279,7 +290,7 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
 
 
 def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
-    """f f, and f log f for an affine f."""
+    """Of f f, and of f log f for an affine f; None for other products."""
     first, second = node.args
     if first is second:
         return _power(parts[0], 2.0)
@@ -337,7 +348,8 @@ def is_refuted(model: Any, instance: Instance) -> bool:
     """
     judge = _of_tasks_in_cvxpy(model) if hasattr(model, "is_dcp") else _of_tasks_in_pyomo(model)
     random = np.random.default_rng(0)
-    return judge is not None and any(_shows(judge, _feasible(instance, random), _feasible(instance, random)) for _ in range(PAIRS))
+    pairs = ((_feasible(instance, random), _feasible(instance, random)) for _ in range(PAIRS))
+    return judge is not None and any(_shows(judge, *pair) for pair in pairs)
 
 
 def _feasible(instance: Instance, random: np.random.Generator) -> Floats:

@@ -9,10 +9,10 @@ The residual is the largest of
 
     primal      how far a constraint is violated, relative to its two sides
     dual        how far r_j is from 0 (from >= 0 where x_j >= 0), relative to the sizes of its terms; duals of the wrong sign
-    gap         sum_k |lambda_k| slack_k + sum_j x_j r_j over x_j >= 0, relative to sum_j |x_j| |grad f_j|
+    gap         sum_k |lambda_k| slack_k + sum_j x_j r_j over x_j >= 0, relative to sum_j |x_j| (|grad f_j| + |H x|_j)
 
-which are 0 together exactly at an optimum of a convex program (Karush, Kuhn, Tucker). Values and duals are the solver's claim;
-functions and derivatives are computed here from the model.
+with H the Hessian of f, which are 0 together exactly at an optimum of a convex program (Karush, Kuhn, Tucker); convexity.py proves
+that a model is one. Values and duals are the solver's claim; functions and derivatives are computed here from the model.
 
 Functions without derivatives (minimum, norms) and cones are judged by a bound on the objective instead, which the dual values of
 the model's canonical cone program prove (conic.py), and integers by the bound of branch and bound: the residual is then the
@@ -64,8 +64,9 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     slope = {v.id: sign * part for v, part in _gradient(problem.objective.expr).items()}
     if any(v.value is None for v in variables):
         return None
-    start = {v.id: slope.get(v.id, np.zeros(v.size)) for v in variables}
-    r, size = {k: part.copy() for k, part in start.items()}, {k: np.abs(part) for k, part in start.items()}
+    r = {v.id: slope.get(v.id, np.zeros(v.size)) for v in variables}
+    own = _sizes_in_cvxpy(problem.objective.expr, variables)
+    size = {k: part.copy() for k, part in own.items()}
     worst, gap = 0.0, 0.0
     top = max((float(np.abs(c.dual_value).max(initial=0.0)) for c in problem.constraints), default=0.0) + TINY
     for constraint in problem.constraints:
@@ -84,7 +85,25 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
             size[v.id] += np.abs(part) @ np.abs(dual)
     signed = {v.id: bool(v.is_nonneg()) for v in variables}
     values = {v.id: np.ravel(v.value, order="F") for v in variables}
-    return _largest(worst, gap, [_Part(values[k], r[k], size[k], start[k], 0.0 if signed[k] else -np.inf) for k in r])
+    return _largest(worst, gap, [_Part(values[k], r[k], size[k], own[k], 0.0 if signed[k] else -np.inf) for k in r])
+
+
+def _sizes_in_cvxpy(expr: Any, variables: list[Any]) -> dict[int, Floats]:
+    """By variable |grad f| + |H x| for the Hessian H, by a difference: how slopes change where all values change alike.
+
+    Where the slopes themselves vanish, inside of what constraints allow, this is their scale.
+    """
+    here, values = _gradient(expr), [v.value for v in variables]
+    for v in variables:
+        v.save_value(v.value * (1 + STEP))
+    there = _gradient(expr)
+    for v, value in zip(variables, values, strict=True):
+        v.save_value(value)
+    result = {v.id: np.zeros(v.size) for v in variables}
+    for v, part in here.items():
+        bend = np.abs(there[v] - part) / STEP if v in there else 0.0
+        result[v.id] = np.abs(part) + np.where(np.isfinite(bend), bend, 0.0)
+    return result
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
@@ -247,10 +266,7 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
 
 
 def _bend(expr: Any, free: list[Any], place: "Mapping[int, int]") -> Floats:
-    """|H x| for the Hessian H of an expression of Pyomo, by a difference: how slopes change where all values change alike.
-
-    Where the slopes themselves vanish, inside of what constraints allow, this is their scale.
-    """
+    """|H x| for the Hessian H of an expression of Pyomo, as in `_sizes_in_cvxpy`."""
     result, x = np.zeros(len(free)), [v.value for v in free]
     here = _slope(expr, place)
     for v in free:

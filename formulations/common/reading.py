@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.convexity import doubt
+from fairalloc.formulations.common.convexity import UNREADABLE, doubt
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -74,7 +74,10 @@ def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
     import pyomo.environ as pyo
     from pyomo.repn import generate_standard_repn
 
-    parts = generate_standard_repn(goal.expr, compute_values=True)
+    try:
+        parts = generate_standard_repn(goal.expr, compute_values=True, quadratic=False)
+    except UNREADABLE:
+        return None
     if parts.nonlinear_expr is not None:
         return None
     sign = 1.0 if goal.sense == pyo.maximize else -1.0

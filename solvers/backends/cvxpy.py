@@ -104,9 +104,7 @@ class CvxpySession(Session):
         self.fairness = fairness[0] if fairness and np.shape(fairness[0]) == (self.instance.N,) else None
         with self.phase("read"):
             found = optimality_of_cvxpy(self.problem)
-            if found is None or not found <= self.limits.promised:  # slopes may vanish, which a bound does not mind
-                found = min((known for known in (found, self._gap()) if known is not None), default=None)
-            self.judge_model(found)
+            self.judge_model(self._gap() if found is None else found)
         self.objective = None if self.problem.value is None else float(self.problem.value)
 
     def _gap(self) -> float | None:

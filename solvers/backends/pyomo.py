@@ -82,6 +82,13 @@ class PyomoSession(Session):
         if fair is not None and duals is not None:
             self.fairness = np.array([abs(duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
 
+    @property
+    def minimises(self) -> bool:
+        """Whether the model has an objective to be minimised: HiGHS turns the signs of dual prices with it."""
+        import pyomo.environ as pyo
+
+        return any(goal.sense == pyo.minimize for goal in self.model.component_data_objects(pyo.Objective, active=True))
+
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
         """The mechanism's model, of this round where there are rounds."""
         item = self.mechanism
@@ -136,7 +143,8 @@ class PyomoHighs(PyomoSession):
         if self.mechanism.integer:
             self.bound = results.objective_bound
             return termination, None
-        return termination, loader.get_duals() if termination == "optimal" else {}
+        duals = loader.get_duals() if termination == "optimal" else {}
+        return termination, {row: -dual for row, dual in duals.items()} if self.minimises else duals
 
 
 def _silent() -> Any:

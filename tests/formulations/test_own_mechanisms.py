@@ -99,7 +99,8 @@ def test_the_kind_of_a_model_is_read_off():
 def test_what_cannot_be_judged_says_so_and_never_looks_right(monkeypatch):
     monkeypatch.setattr("fairalloc.solvers.backends.cvxpy._bound", lambda *_: None)  # a solver that gives no bound
     allocation = fa.solve(KHAMSE, Whole())
-    assert allocation.claims_success
+    assert not allocation.claims_success
+    assert allocation.outcome == "optimal, not judged"
     assert "not judged" in allocation.not_judged
     assert allocation.residual == np.inf
     assert np.allclose(allocation.x, np.round(allocation.x), atol=RESIDUAL)
@@ -281,3 +282,130 @@ def test_generated_instances_agree_between_an_own_model_and_ours():
         instance = instance.replace(weights=None)
         ours, own = fa.solve(instance, "utilitarian"), fa.solve(instance, MostTasks())
         assert own.values["objective"] == pytest.approx(ours.values["objective"], rel=SHARES)
+
+
+# ---- edits that keep the rounds, and edits that do not --------------------------------------------------------------
+
+
+def objective_in_cvxpy(goal):
+    return lambda problem, _: cp.Problem(goal(problem.var_dict["g"]), problem.constraints)
+
+
+def objective_in_pyomo(goal, sense=pyo.maximize):
+    def edit(model, _):
+        model.objective.deactivate()
+        model.mine = pyo.Objective(expr=goal(model.g), sense=sense)
+
+    return edit
+
+
+SLOPE = cp.Parameter(value=2.0)
+SAME = {
+    "once": {"cvxpy": objective_in_cvxpy(lambda g: cp.Maximize(1 * g))},
+    "twice and three": {"cvxpy": objective_in_cvxpy(lambda g: cp.Maximize(2 * g + 3))},
+    "less of minus": {"cvxpy": objective_in_cvxpy(lambda g: cp.Minimize(1 - g / 7))},
+    "sum": {"cvxpy": objective_in_cvxpy(lambda g: cp.Maximize(cp.sum(g)))},
+    "parameter": {"cvxpy": objective_in_cvxpy(lambda g: cp.Maximize(SLOPE * g))},
+    "twice in pyomo": {"pyomo": objective_in_pyomo(lambda g: 2 * g)},
+    "and nothing in pyomo": {"pyomo": objective_in_pyomo(lambda g: g + 0)},
+    "less of minus in pyomo": {"pyomo": objective_in_pyomo(lambda g: 5 - g, pyo.minimize)},
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_level_written_otherwise_keeps_the_rounds(name):
+    edited = fa.mechanism("drfh").edited(name, **SAME[name])
+    for method in [None] if "cvxpy" in SAME[name] else ["pyomo:highs", "pyomo:ipopt"]:
+        allocation = fa.solve(KHAMSE, edited, method)
+        np.testing.assert_allclose(allocation.tasks, [3, 3, 8, 8], rtol=SHARES)
+        assert not allocation.message
+        assert allocation.claims_success
+        assert allocation.prices.min() >= -RESIDUAL, "whatever the sense of the objective"
+
+
+def loose(problem, instance):
+    """A constraint of the same name."""
+    x, g = problem.var_dict["x"], problem.var_dict["g"]
+    return cp.Problem(problem.objective, [problem.constraints[0], (instance.arcs.owner @ x / 40 >= g).set_label("fairness")])
+
+
+def without_one(model, instance):
+    model.fairness[instance.users[0]].deactivate()
+
+
+def with_another(model, instance):
+    model.fairness[instance.users[0]].set_value(model.x["u1", 0, "s1"] / 10 >= model.g)
+
+
+def replaced(model, instance):
+    model.del_component(model.fairness)
+    tasks = {user: sum(x for key, x in model.x.items() if key[0] == user) for user in instance.users}
+    model.fairness = pyo.Constraint(instance.users, rule=lambda m, user: tasks[user] >= m.g)
+
+
+def curved(problem, _):
+    return cp.Problem(problem.objective, [*problem.constraints, cp.square(problem.var_dict["x"][0]) >= 1])
+
+
+def whole(problem, instance):
+    tasks = cp.Variable(instance.N, integer=True)
+    return cp.Problem(problem.objective, [*problem.constraints, tasks == instance.arcs.owner @ problem.var_dict["x"]])
+
+
+FAIRNESS = '"fairness" are not those of the rule'
+LOST = {
+    "falling": ({"cvxpy": objective_in_cvxpy(cp.Minimize)}, "rises with g alone"),
+    "nothing": ({"cvxpy": objective_in_cvxpy(lambda g: cp.Maximize(0 * g))}, "rises with g alone"),
+    "logarithm": ({"cvxpy": objective_in_cvxpy(lambda g: cp.Maximize(cp.log(g)))}, "rises with g alone"),
+    "falling in pyomo": ({"pyomo": objective_in_pyomo(lambda g: -g)}, "rises with g alone"),
+    "square in pyomo": ({"pyomo": objective_in_pyomo(lambda g: -((1 - g) ** 2))}, "rises with g alone"),
+    "fixed in pyomo": ({"pyomo": lambda model, _: model.g.fix(0.1)}, "rises with g alone"),
+    "loose": ({"cvxpy": loose}, FAIRNESS),
+    "without one": ({"pyomo": without_one}, FAIRNESS),
+    "with another": ({"pyomo": with_another}, FAIRNESS),
+    "replaced": ({"pyomo": replaced}, FAIRNESS),
+    "bounded": (
+        {"cvxpy": lambda problem, _: cp.Problem(problem.objective, [*problem.constraints, problem.var_dict["g"] <= 0.1])},
+        "about the level g",
+    ),
+    "bounded in pyomo": ({"pyomo": lambda model, _: model.g.setub(0.1)}, "about the level g"),
+    "curved": ({"cvxpy": curved}, "not proved to be convex"),
+    "whole": ({"cvxpy": whole}, "has integers"),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_an_edit_that_drops_the_rounds_says_so(name):
+    edit, words = LOST[name]
+    edited = fa.mechanism("drfh").edited(name, **edit)
+    allocation = fa.solve(KHAMSE, edited)
+    assert "the edit makes 'drfh' one program without its later rounds" in allocation.message
+    assert words in allocation.message
+    assert fa.check(allocation, edited).holds is not False, "it is an answer of what it says it is"
+
+
+def test_the_sign_of_a_parameter_decides_at_every_solve():
+    slope = cp.Parameter(value=2.0)
+    edited = fa.mechanism("drfh").edited("signed", cvxpy=objective_in_cvxpy(lambda g: cp.Maximize(slope * g)))
+    for value in (2.0, -1.0, 3.0, 0.0):
+        slope.value = value
+        allocation = fa.solve(KHAMSE, edited)
+        assert bool(allocation.message) is (value <= 0)
+        if value > 0:
+            np.testing.assert_allclose(allocation.tasks, [3, 3, 8, 8], rtol=SHARES)
+
+
+def test_an_edit_that_keeps_the_rounds_in_one_layer_alone_is_refused_in_the_other():
+    edited = fa.mechanism("drfh").edited("torn", cvxpy=lambda problem, _: problem, pyomo=without_one)
+    np.testing.assert_allclose(fa.solve(KHAMSE, edited, "cvxpy:highs").tasks, [3, 3, 8, 8], rtol=SHARES)
+    with pytest.raises(fa.FairallocError, match="keeps the rounds in cvxpy, but not in pyomo"):
+        fa.solve(KHAMSE, edited, "pyomo:highs")
+
+
+def test_a_convex_constraint_in_pyomo_holds_in_every_round():
+    def cap(model, instance):
+        model.cap = pyo.Constraint(expr=sum(x for key, x in model.x.items() if key[0] == instance.users[3]) ** 2 <= 9)
+
+    allocation = fa.solve(KHAMSE, fa.mechanism("drfh").edited("curved cap", pyomo=cap))
+    np.testing.assert_allclose(allocation.tasks, [3, 3, 13, 3], rtol=SHARES)
+    assert allocation.claims_success

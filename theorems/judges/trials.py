@@ -84,11 +84,14 @@ def answered(mechanism: str | Mechanism, method: str | None, parameters: Paramet
 
     Raises
     ------
-    Undecided : the residual is above TOLERANCE, or there is none and the method does not call its answer optimal
+    Undecided : the residual is above TOLERANCE, or there is none and the method does not call its answer optimal, which none does
+        where the model is not proved to be convex
     """
     allocation = solve(instance, mechanism, method, **dict(parameters))
-    if allocation.not_judged and allocation.claims_success:
+    if allocation.not_judged and allocation.termination == "optimal":
         return allocation
+    if allocation.termination == "stationary":
+        raise Undecided(f"the {allocation.mechanism} allocation is a stationary point, {allocation.not_judged}")
     if not allocation.residual <= TOLERANCE:
         raise Undecided(f"the residual of the {allocation.mechanism} allocation is {allocation.residual:.1e}")
     return allocation
