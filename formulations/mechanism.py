@@ -112,7 +112,11 @@ class Mechanism:
         claimed = bool(self.convex) and not self.has_residual
         if None not in (self.linear, self.integer, self.convex) and not claimed:
             return self
-        model = self.cvxpy(instance) if "cvxpy" in self.layers else self.pyomo(instance)
+        layer = "cvxpy" if "cvxpy" in self.layers else "pyomo"
+        model: Any = getattr(self, layer)(instance)
+        if not hasattr(model, "is_dcp" if layer == "cvxpy" else "component_data_objects"):
+            rule = "a cvxpy.Problem" if layer == "cvxpy" else "a Pyomo model"
+            raise FairallocError(f"write_{layer} of {self.id!r} returned {type(model).__name__}, but it must return {rule}")
         read = read_off(model)
         result = copy(self)
         for name, value in read.items():

@@ -11,8 +11,8 @@ The residual is the largest of
     dual        how far r_j is from 0 (from >= 0 where x_j >= 0), relative to the sizes of its terms; duals of the wrong sign
     gap         sum_k |lambda_k| slack_k + sum_j x_j r_j over x_j >= 0, relative to sum_j |x_j| (|grad f_j| + |H x|_j)
 
-with H the Hessian of f, which are 0 together exactly at an optimum of a convex program (Karush, Kuhn, Tucker); convexity.py proves
-that a model is one. Values and duals are the solver's claim; functions and derivatives are computed here from the model.
+with H the Hessian of f, which are 0 together exactly at an optimum of a convex program (Karush, Kuhn, Tucker); convexity.py
+proves that a model is one. Values and duals are the solver's claim; functions and derivatives are computed here from the model.
 
 Functions without derivatives (minimum, norms) and cones are judged by a bound on the objective instead, which the dual values of
 the model's canonical cone program prove (conic.py), and integers by the bound of branch and bound: the residual is then the

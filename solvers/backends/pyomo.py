@@ -190,7 +190,7 @@ class PyomoIpopt(PyomoSession):
         if self.limits.log:
             self.log.extend(program.said)
         self.count(program.stats["iter_count"])
-        self.message = f"Ipopt ended with {program.stats['return_status']}" if termination == "error" else ""
+        self.message = f"Ipopt ended with {program.stats.get('return_status')}" if termination == "error" else ""
         return "time_limit" if termination == "error" and self.limits.late else termination, duals
 
 

@@ -1,4 +1,4 @@
-"""Convexity of own models: what the rules prove is true, what is written in unusual ways is recognised, and false claims are not."""
+"""Convexity of own models: what the rules prove is true, and what is written in unusual ways is recognised."""
 
 import math
 import random

@@ -20,6 +20,7 @@ from tolerances import RESIDUAL, SHARES
 from fairalloc.analysis import certify, check
 from fairalloc.analysis.certificates import construct
 from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, attempts, isolated, judged, solve
@@ -213,10 +214,15 @@ def test_python_code_that_hangs_on_a_small_instance_is_interrupted():
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
+def write_most(_, instance):
+    x, rows = cvxpy_tasks(instance)
+    return cp.Problem(cp.Maximize(cp.sum(x)), rows)
+
+
 @forks
 @pytest.mark.parametrize("place", ["settled", "domain", "home", "write_cvxpy"])
 def test_a_mechanism_that_hangs_is_ended(place):
-    declared = {"id": "hangs", "linear": True, "convex": True, "integer": False, "write_cvxpy": lambda *_: None}
+    declared = {"id": "hangs", "linear": True, "convex": True, "integer": False, "write_cvxpy": write_most}
     kind = type("Hangs", (Mechanism,), {**declared, place: lambda *_: hang(None)})
     allocation = solve(WANG, kind(), time_limit=0.2)
     assert (allocation.termination, allocation.has_point) == ("time_limit", False)
