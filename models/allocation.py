@@ -118,7 +118,7 @@ class Allocation:
         if x.shape != (arcs,):
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
         if self.termination not in TERMINATIONS:
-            raise InstanceError(f"termination is {self.termination!r}, but it must be one of {', '.join(TERMINATIONS)}")
+            raise InstanceError(f"there is no termination {self.termination!r}: the terminations are {', '.join(TERMINATIONS)}")
         if self.x_exact is not None and len(self.x_exact) != arcs:
             raise InstanceError(f"x_exact has {len(self.x_exact)} entries, but the instance has {arcs} arcs")
         object.__setattr__(self, "x", frozen(x))

@@ -578,7 +578,7 @@ CALLS = [
     (
         "termination",
         lambda: Allocation(WANG, [0] * 4, termination="x"),
-        f"termination is 'x', but it must be one of {', '.join(TERMINATIONS)}",
+        f"there is no termination 'x': the terminations are {', '.join(TERMINATIONS)}",
     ),
     (
         "tasks are no numbers",
