@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fairalloc.analysis.properties import Misreport
     from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
     from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
+    from fairalloc.formulations.game.marginal import Utility
     from fairalloc.formulations.lexicographic.rule import Leximin
     from fairalloc.models import (
         Allocation,
@@ -101,6 +102,7 @@ __all__ = [
     "Sensitivity",
     "SolutionSet",
     "UnknownName",
+    "Utility",
     "Verdict",
     "aggregate",
     "certify",
@@ -152,6 +154,7 @@ PLACES = {
     "fairalloc.analysis.properties": ("Misreport",),
     "fairalloc.formulations": ("MECHANISMS", "Mechanism", "mechanism"),
     "fairalloc.formulations.common.tasks": ("cvxpy_tasks", "pyomo_tasks"),
+    "fairalloc.formulations.game.marginal": ("Utility",),
     "fairalloc.formulations.lexicographic.rule": ("Leximin",),
     "fairalloc.models": (
         "Allocation",

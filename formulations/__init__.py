@@ -71,12 +71,21 @@ MECHANISMS: Registry[Mechanism] = Registry(
 NAMES.append(MECHANISMS.is_ours)
 
 
-def mechanism(name: str | Mechanism | type[Mechanism]) -> Mechanism:
+def mechanism(name: str | Mechanism | type[Mechanism], /, **parameters: Any) -> Mechanism:
     """The mechanism with this id or alias; a mechanism itself is returned as it is, and a class that needs no arguments made one.
+
+    `parameters` are those of `configure`.
 
     >>> mechanism("ceei").id
     'nb'
+    >>> mechanism("fds", alpha=3).parameters
+    {'alpha': 3.0}
     """
+    found = _named(name)
+    return found.configure(**parameters) if parameters else found
+
+
+def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
     if (own := as_mechanism(name)) is not None:
         return own
     if isinstance(name, str) and name in MECHANISMS:

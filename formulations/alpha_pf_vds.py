@@ -5,16 +5,17 @@ Every server i, given what the others do, solves
     max   sum_n phi_n g_i(x_n / (phi_n gamma_ni))                  over x_ni >= 0, eligible n                  (K 12)
     s.t.  sum_n x_ni d_nr <= c_ir                                                                              (K 13-15)
 
-with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B = 0 is alpha-fairness. An allocation is an
+with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B = 0 is alpha-fairness. The parameter `utility` is a
+g of one's own in its place (game/marginal.py), for all servers, some of them, or each user of one. An allocation is an
 equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 it is the nb allocation, for alpha = infinity on
 all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lemma 2); methods say which equilibrium they take.
 
 With finite tasks (x_n <= M_n) and several variants of a user: game/game.py (L), where servers take min(x_n, M_n) for x_n. For
 alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants at alpha = inf: game/max_min.py.
 
-Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where g_i' is a multiple of 1 / z on every server
-(alpha = 1 or A = 0) the concave program nb.py. `form` chooses others:
-"printed" (game/merit.py) and, in Pyomo, "ncp" and "ncp-printed" (game/ncp.py).
+Residual: game.py. Models: the merit problem (merit.py), for finite alpha. `form` chooses others: "printed" (game/merit.py), in
+Pyomo "ncp" and "ncp-printed" (game/ncp.py), and where g_i' is a multiple of 1 / z on every server (alpha = 1 or A = 0) "nb", the
+concave program of nb.py, whose answer is an equilibrium. `solve` takes "nb" where it can.
 
 `best_response` is Problem 1 of one server alone, a concave program. It maximises for alpha > 1 an increasing function of (K 12),
 
@@ -24,17 +25,19 @@ Residual: game.py. Models: the merit problem (merit.py), for finite alpha; where
 """
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.marginal import Utility
 from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo, printed_cvxpy, printed_pyomo
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, is_vector
 
@@ -44,70 +47,122 @@ if TYPE_CHECKING:
 
 __all__ = ["AlphaPfVds", "best_response", "mechanism"]
 
-NAMES = ("alpha", "A", "B")
+NAMES = ("alpha", "A", "B", "utility")
+
+MERIT = (
+    "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it cannot be "
+    "replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
+)
 
 
 class AlphaPfVds(Equilibrium):
     """The equilibrium of Problem 1."""
 
     id = "alpha-pf-vds"
-    title = "alpha-fair on every server by virtual dominant shares; parameters alpha (default 2, inf allowed), A, B"
+    title = "alpha-fair on every server by virtual dominant shares; parameters alpha (default 2, inf allowed), A, B, utility"
     source = "K 3.2, Problem 1, (22)"
 
-    def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0) -> None:
-        self.alpha, self.A, self.B = alpha, A, B
+    own_objective = MERIT
+    _form = "merit"
+
+    def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
+        self.alpha, self.A, self.B, self.utility = alpha, A, B, utility
 
     def configure(self, /, **parameters: Any) -> Mechanism:
-        """`alpha` > 0 or "inf", `A`, `B` >= 0: a number, one for each server, or {server: number}."""
+        """`alpha` > 0 or "inf", `A`, `B` >= 0: a number, one for each server, or {server: number}.
+
+        `utility`: a `Utility`, or one for each server, or {server: one}; for a server None, where alpha, A and B hold, or one for
+        each user, or {user: one}. What a document says of a utility stands for the one that the mechanism has.
+        """
         for name in parameters:
             if name not in NAMES:
                 raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has {', '.join(NAMES)}")
+        if "utility" in parameters and self.utility is not None and parameters["utility"] == _plain(self.utility):
+            parameters["utility"] = self.utility
+        if isinstance(parameters.get("utility"), str):
+            told = "functions are in no document, so name the mechanism itself"
+            raise NotApplicable(f"utility is {shown(parameters['utility'])}, but it must be fa.Utility(marginal): {told}")
         return AlphaPfVds(**{**{name: getattr(self, name) for name in NAMES}, **parameters})
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """alpha, and A and B where they are not 1 and 0."""
-        given = {"alpha": self.alpha, "A": self.A, "B": self.B}
-        usual = {"A": 1.0, "B": 0.0}
-        return {name: _plain(value) for name, value in given.items() if name == "alpha" or not np.all(value == usual[name])}
+        """alpha, A and B where they are not 1 and 0; with a utility what a document says of it, and alpha where it is not 2."""
+        given = {name: getattr(self, name) for name in NAMES}
+        usual = {"A": 1.0, "B": 0.0} if self.utility is None else {"alpha": 2.0, "A": 1.0, "B": 0.0}
+        told = {name: _plain(value) for name, value in given.items() if value is not None}
+        return {name: value for name, value in told.items() if name not in usual or not np.all(given[name] == usual[name])}
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """Those of the utilities of one's own."""
+        return tuple(function for one in self._utilities() for function in one.functions)
+
+    def _utilities(self) -> list[Utility]:
+        """All of one's own, in the order in which they were given."""
+        rows = [row for entry in _entries(self.utility) for row in _entries(entry)]
+        return [one for one in rows if isinstance(one, Utility)]
+
+    @property
+    def merges_users(self) -> bool:  # type: ignore[override]
+        """Not where a server has one utility for each user."""
+        return all(entry is None or isinstance(entry, Utility) for entry in _entries(self.utility))
 
     def write_game(self, instance: Instance) -> Game:
         """The game of Problem 1."""
-        return Game(instance, self.alpha, self.A, self.B)
+        return Game(instance, self.alpha, self.A, self.B, self.utility)
 
-    @property
-    def convex(self) -> bool:  # type: ignore[override]
-        """Whether the parameters make it the concave program of nb on every server."""
-        return _all(self.alpha, 1) or _all(self.A, 0)
+    def settled(self, instance: Instance) -> Mechanism:
+        """Where the concave program of nb gives an equilibrium, its model is that: so `solve` takes it."""
+        if not self.is_bargaining(self.domain(instance)):
+            return self
+        result = copy(self)
+        result._form, result.convex = "nb", True
+        return result
 
     def is_bargaining(self, instance: Instance) -> bool:
         """Whether g_i' is a multiple of 1 / z on every server: the equilibrium is then the nb allocation (K Theorem 2)."""
-        game = self.game(instance)
-        return bool(np.all((game.alpha == 1) | (game.A == 0)))
+        return bool(np.all(self.game(instance).logarithmic))
 
-    def unwritten(self, instance: Instance) -> str:
-        """The merit problem is for finite alpha."""
-        infinite = [server for server, alpha in zip(instance.servers, self.game(instance).alpha, strict=True) if np.isinf(alpha)]
-        return f"the merit problem is for finite alpha, but alpha is inf for server {infinite[0]!r}" if infinite else ""
+    def unwritten(self, instance: Instance, layer: str) -> str:
+        """The merit problem is for finite alpha, and for utilities that can be applied to expressions."""
+        for i in np.flatnonzero(~self.game(instance).finite)[:1]:
+            return f"the merit problem is for finite alpha, but alpha is inf for server {instance.servers[i]!r}"
+        return next(filter(None, (one.unwritten(layer) for one in self._utilities())), "")
 
     def write_cvxpy(self, instance: Instance, form: str = "") -> "cp.Problem":
-        """The concave program of nb where it is one, else the merit problem; `form` asks for "merit" or "printed"."""
-        forms = {"merit": merit_cvxpy, "printed": printed_cvxpy}
-        if not form and self.is_bargaining(instance):
-            return nash_bargaining.write_cvxpy(instance)
-        return _chosen(forms, form or "merit")(self.game(instance))
+        """The merit problem; `form` asks for "merit", "printed" or "nb"."""
+        forms = {"merit": merit_cvxpy, "printed": printed_cvxpy, "nb": self._as_bargaining("cvxpy")}
+        return self._written(forms, form, "cvxpy", instance)
 
     def write_pyomo(self, instance: Instance, form: str = "") -> "pyo.ConcreteModel":
-        """The same; `form` is "merit", "printed", "ncp" or "ncp-printed"."""
+        """The same; `form` is "merit", "printed", "ncp", "ncp-printed" or "nb"."""
         forms = {
             "merit": merit_pyomo,
             "printed": printed_pyomo,
             "ncp": ncp_pyomo,
             "ncp-printed": lambda game: ncp_pyomo(game, levels=False),
+            "nb": self._as_bargaining("pyomo"),
         }
-        if not form and self.is_bargaining(instance):
-            return nash_bargaining.write_pyomo(instance)
-        return _chosen(forms, form or "merit")(self.game(instance))
+        return self._written(forms, form, "pyomo", instance)
+
+    def _written(self, forms: Mapping[str, Any], form: str, layer: str, instance: Instance) -> Any:
+        if (form or self._form) not in forms:
+            raise InstanceError(f"form is {form!r}, but it must be one of {', '.join(forms)}")
+        if wrong := self.unwritten(instance, layer):
+            raise NotApplicable(wrong)
+        return forms[form or self._form](self.game(instance))
+
+    def _as_bargaining(self, layer: str) -> Any:
+        """The concave program of nb, refused where its answer is no equilibrium."""
+
+        def write(game: Game) -> Any:
+            for i in np.flatnonzero(~game.logarithmic)[:1]:
+                what = "a utility of one's own" if game.own[i] else f"alpha = {game.alpha[i]:g}"
+                server = f"server {game.instance.servers[i]!r}"
+                raise NotApplicable(f"form 'nb' is for alpha = 1 on every server, but {server} has {what}")
+            return getattr(nash_bargaining, f"write_{layer}")(game.instance)
+
+        return write
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0.
@@ -194,20 +249,15 @@ def _elsewhere(instance: Instance, tasks: Any) -> Floats:
     return result
 
 
-def _chosen(forms: Mapping[str, Any], form: str) -> Any:
-    if form not in forms:
-        raise InstanceError(f"form is {form!r}, but it must be one of {', '.join(forms)}")
-    return forms[form]
-
-
-def _all(value: Any, number: float) -> bool:
-    """Whether a parameter is this number on every server."""
-    entries = list(value.values()) if isinstance(value, Mapping) else np.atleast_1d(np.asarray(value, dtype=object)).tolist()
-    return all(entry == number for entry in entries)
+def _entries(value: Any) -> list[Any]:
+    """The entries of a parameter: one, one for each name, or {name: entry}."""
+    return list(value.values()) if isinstance(value, Mapping) else list(value) if is_vector(value) else [value]
 
 
 def _plain(value: Any) -> Any:
-    """The parameter as JSON knows it: floats, lists, and "inf"."""
+    """The parameter as JSON knows it: floats, lists, and "inf"; of a utility what stands in a document."""
+    if value is None or isinstance(value, Utility):
+        return value if value is None else str(value)
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
     if is_vector(value):

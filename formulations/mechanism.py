@@ -49,6 +49,8 @@ class Mechanism:
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/merging.py has the proofs)
+    own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
+    functions : what was given to it and may have been written elsewhere
 
     Examples
     --------
@@ -76,6 +78,8 @@ class Mechanism:
     unique: bool = False
     merges_users: bool = False
     merges_servers: bool = False
+    own_objective: str = ""
+    functions: "tuple[Callable[..., Any], ...]" = ()
 
     def __repr__(self) -> str:
         given = "".join(f" {name}={value!r}" for name, value in self.parameters.items())
@@ -196,8 +200,8 @@ class Mechanism:
         """One CVXPY problem for all rounds, where there are rounds."""
         raise FairallocError(f"mechanism {self.id!r} has no rounds")
 
-    def unwritten(self, instance: Instance) -> str:  # noqa: ARG002 (for those that have no model for some)
-        """One sentence on why there is no model for this instance with these parameters, or ""."""
+    def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (for those that have no model for some)
+        """One sentence on why there is no model in "cvxpy" or "pyomo" for this instance with these parameters, or ""."""
         return ""
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
@@ -387,11 +391,14 @@ class Edited(Mechanism):
     def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
         import cvxpy as cp
 
+        before = problem.objective.expr
         result = self._applied(self.cvxpy_edit, problem, instance)
         if not isinstance(result, cp.Problem):
             raise FairallocError(f"the edit {self.id!r} returned {type(result).__name__}, but it must return a cvxpy.Problem")
         if "x" not in result.var_dict:
             raise FairallocError(f"the edit {self.id!r} left no variable 'x', but the tasks are read from it")
+        if self.base.own_objective and result.objective.expr is not before:
+            raise NotApplicable(self.base.own_objective)
         return result
 
     def write_pyomo(self, instance: Instance, round: "Round | None" = None) -> "pyo.ConcreteModel":  # noqa: A002
@@ -405,12 +412,15 @@ class Edited(Mechanism):
 
     def _edited_model(self, instance: Instance, round: "Round | None" = None) -> "tuple[pyo.ConcreteModel, str]":  # noqa: A002
         """The model, edited, and what it lacks of a round."""
-        import pyomo.environ as pyo
         from pyomo.core.expr.visitor import identify_variables
 
         model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
         own, fairness, g = set(map(id, _rows(model))), _fairness(model), model.component("g")
+        before = [goal.expr for goal in _goals(model)]
         self._applied(self.pyomo_edit, model, instance)
+        goals = _goals(model)
+        if self.base.own_objective and (len(goals) != 1 or goals[0].expr is not before[0]):
+            raise NotApplicable(self.base.own_objective)
         if not self.base.several_rounds:
             return model, ""
         found = _fairness(model)
@@ -419,7 +429,6 @@ class Edited(Mechanism):
         added = [row.body for row in _rows(model) if id(row) not in own]
         if (g.lb, g.ub) != (0.0, None) or any(g is v for body in added for v in identify_variables(body)):
             return model, LEVELS
-        goals = list(model.component_data_objects(pyo.Objective, active=True))
         return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
 
     def _applied(self, edit: Any, model: Any, instance: Instance) -> Any:
@@ -451,3 +460,9 @@ def _rows(model: "pyo.ConcreteModel") -> list[Any]:
     import pyomo.environ as pyo
 
     return list(model.component_data_objects(pyo.Constraint, active=True))
+
+
+def _goals(model: Any) -> list[Any]:
+    import pyomo.environ as pyo
+
+    return list(model.component_data_objects(pyo.Objective, active=True))

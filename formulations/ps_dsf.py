@@ -126,7 +126,7 @@ class PsDsf(Equilibrium):
         """The game at alpha = infinity."""
         return Game(instance, np.inf)
 
-    def unwritten(self, instance: Instance) -> str:
+    def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (the same in both)
         """The program is for one demand vector: its bottlenecks say nothing about a user's choice of variants."""
         return several_vectors(instance)
 

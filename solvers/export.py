@@ -63,7 +63,7 @@ def export(instance: Instance, mechanism: str | Mechanism | type[Mechanism], for
     if format not in FORMATS:
         raise UnknownName(no_such("format", format, FORMATS))
     item = find_mechanism(mechanism).configure(**parameters)
-    if reason := item.unwritten(as_instance(instance)):
+    if reason := item.unwritten(as_instance(instance), "cvxpy" if format == "py" else "pyomo"):
         raise NotApplicable(reason)
     return _script(instance, item) if format == "py" else _written(instance, item, format)
 
@@ -75,7 +75,7 @@ def _script(instance: Instance, item: Mechanism) -> str:
         own = find_mechanism(item.id)
     except UnknownName:
         own = None
-    if own is None or type(own) is not type(item):
+    if own is None or type(own) is not type(item) or item.functions:
         raise NotApplicable(f"mechanism {item.id!r} is not one that a script can find by its id: write lp, mps or nl")
     if not item.cvxpy(instance).is_dcp():
         raise NotApplicable(

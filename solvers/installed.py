@@ -110,7 +110,7 @@ class OtherCvxpy(CvxpyMethod):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model, and CVXPY's tables have its cones."""
-        if reason := mechanism.unwritten(instance):
+        if reason := mechanism.unwritten(instance, "cvxpy"):
             return reason
         if mechanism.linear or mechanism.integer:
             return ""

@@ -117,7 +117,8 @@ def solve(
 
     with limited_threads(limits.threads, len(instance.arcs)):
         answer = _limited(request, parameters, method, own)
-    return answer if isinstance(mechanism, str) else replace(answer, rule=item.configure(**parameters))
+    rule = item.configure(**parameters)
+    return answer if isinstance(mechanism, str) and not rule.functions else replace(answer, rule=rule)
 
 
 def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own | None, own: Mapping[str, Any]) -> Allocation:
@@ -127,7 +128,7 @@ def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own 
     def work(keep: Callable[[Allocation], None]) -> Allocation:
         return _solved(request, parameters, method, own, keep)
 
-    if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or is_ours(request.mechanism):
+    if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or (is_ours(item) and is_ours(item.configure(**parameters))):
         return work(lambda _: None)
     facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
     nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
@@ -175,7 +176,7 @@ def _solved(
         return merged
     best = best_attempt(request, chosen, keep)
     if best is None:
-        raise NotApplicable(item.unwritten(instance) or f"no method that is installed computes {item.id!r} on this instance")
+        raise NotApplicable(item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance")
     if best.termination == "infeasible" and isinstance(item, Edited):
         for sentence in conflict(item, item.domain(instance)):
             best = replace(best, message=sentence)
@@ -212,7 +213,7 @@ def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
 
 def is_ours(mechanism: Mechanism) -> bool:
     """Whether nothing of it was written elsewhere."""
-    functions = [mechanism.share] if isinstance(mechanism, Leximin) else []
+    functions = [mechanism.share] if isinstance(mechanism, Leximin) else mechanism.functions
     places = [type(mechanism).__module__, *(getattr(function, "__module__", None) or "" for function in functions)]
     return not isinstance(mechanism, Edited) and all(place.startswith("fairalloc.") for place in places)
 

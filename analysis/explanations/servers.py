@@ -184,8 +184,7 @@ def _level(known: Levels, a: int) -> Number:
         most = max((known.kappa[i * R + r] for r in range(R) if game.w[a, r] > 0), default=0)
         return 1 / most if most else np.inf
     kappa = np.array([float(v) for v in known.kappa]).reshape(-1, R)
-    E = game.excess(game.tasks(np.array([float(v) for v in known.x])), kappa)[a]
-    return float(known.z[a]) * float(np.exp(-E))
+    return float(np.exp(game.marginals.inverse(game.log_price(kappa))[a]))
 
 
 def _parts(known: Levels, a: int) -> list[tuple[int, float]]:

@@ -6,6 +6,7 @@ utility of server i (K 22)
 
     g_i'(z) = (A_i / z)^alpha_i + B_i / z            (A = 1, B = 0: z^-alpha, K 3.2)
 
+or that of a utility of one's own (marginal.py), whose largest elasticity then takes the place of alpha_i. Nothing below needs (K 22).
 x is an equilibrium of Problem 1 iff there are prices mu_ir = lambda_ir c_ir with (K 28-31, divided by gamma and c)
 
     0 <= mu_ir  complements  1 - sum_n w_nir y_ni >= 0                                                     (K 28)
@@ -76,7 +77,7 @@ q A_i and q B_i there, and a pool's parameters are those of one of its servers d
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
@@ -84,6 +85,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.game.marginal import Marginals, Utility, by_name
 from fairalloc.formulations.game.max_min import TEN_DIGITS, OneServer, max_min_gap
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
@@ -132,12 +134,15 @@ class Game:
     gamma, unit : (A,) tasks of a monopoly (K 8), and phi_n gamma_ni
     w : (A, R) part of the resource that gamma_ni tasks on the arc use; the largest is 1 where the user has one variant
     limits : (N,) M_n, inf where there is none
-    alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22)
+    alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22); where the utility is one's own
+        alpha is its largest elasticity
     finite : (K,) bool, whether alpha is
+    own, alike : (K,) bool, whether the server has a utility of one's own, and whether all its users have the same
+    marginals : g' on the arcs
     several : (K,) bool, whether a user has several variants there
     """
 
-    def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0) -> None:
+    def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
         arcs = instance.arcs
         self.instance, self.user, self.server, self.gamma = instance, arcs.user, arcs.server, monopolies(instance)
         self.unit = instance.weights[arcs.user] * self.gamma
@@ -148,6 +153,8 @@ class Game:
         self.alpha = per_server(alpha, instance, "alpha")
         self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
         self._check()
+        self.own, self.alike = np.zeros(instance.K, dtype=bool), np.ones(instance.K, dtype=bool)
+        self.marginals = self._marginals(() if utility is None else self._own(utility))
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
         self.several: NDArray[np.bool_] = np.zeros(instance.K, dtype=bool)
@@ -164,6 +171,46 @@ class Game:
                 raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but they must be >= 0, finite and not both 0")
             if math.isinf(alpha) and (A, B) != (1.0, 0.0):
                 raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but with alpha = inf they must be 1 and 0")
+
+    def _own(self, utility: Any) -> tuple[tuple[Utility, NDArray[np.intp], float], ...]:
+        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha.
+
+        Raises
+        ------
+        InstanceError : what was given is no `Utility` for each server or for each of its users, or g is no concave utility
+        """
+        instance, found = self.instance, {}
+        for i, given in enumerate(by_name(utility, instance.servers, "utility", "server")):
+            server, here = f"server {instance.servers[i]!r}", self.arcs_of_servers[i]
+            if given is None:
+                continue
+            several = isinstance(given, Mapping) or is_vector(given)
+            each = by_name(given, instance.users, f"utility of {server}", "user") if several else [given] * instance.N
+            self.own[i], self.alike[i] = True, len({id(each[n]) for n in self.user[here]}) <= 1
+            for a in here:
+                one, who = each[self.user[a]], f"user {instance.users[self.user[a]]!r} at " * several + server
+                if not isinstance(one, Utility):
+                    raise InstanceError(f"the utility of {who} is {shown(one)}, but it must be fa.Utility(marginal), with g' as marginal")
+                found.setdefault(id(one), (one, who, []))[2].append(a)
+        most = np.minimum(self.limits, self.tasks(self.gamma))[self.user] / self.unit
+        self.alpha[self.own], self.A[self.own], self.B[self.own] = 0.0, 1.0, 0.0
+        result = []
+        for one, who, arcs in found.values():
+            at, highest = np.array(arcs), float(most[arcs].max())
+            np.maximum.at(self.alpha, self.server[at], one.steepest(highest, who))
+            result.append((one, at, float(np.log(2.0 * highest))))
+        return tuple(result)
+
+    def _marginals(self, own: tuple[tuple[Utility, NDArray[np.intp], float], ...]) -> Marginals:
+        i, alpha = self.server, np.where(np.isfinite(self.alpha), self.alpha, 1.0)
+        family = Marginals.family(alpha[i], self.A[i], self.B[i], len(i))
+        return replace(family, own=own)
+
+    @property
+    def logarithmic(self) -> NDArray[np.bool_]:
+        """(K,) whether g_i' is a multiple of 1 / z; of utilities of one's own it is not asked."""
+        result: NDArray[np.bool_] = ~self.own & ((self.alpha == 1) | (self.A == 0))
+        return result
 
     def fractions(self, x: Floats) -> Floats:
         """(A,) y: tasks as fractions of a monopoly."""
@@ -202,21 +249,18 @@ class Game:
 
     def log_marginal(self, z: Floats) -> Floats:
         """(A,) log g_i'(z) (K 22); for alpha = inf -log z, its limit divided by alpha."""
-        i = self.server
-        log_z = np.log(z)
-        alpha = np.where(self.finite, self.alpha, 1.0)[i]
         with np.errstate(divide="ignore"):
-            result: Floats = np.logaddexp(alpha * (np.log(self.A)[i] - log_z), np.log(self.B)[i] - log_z)
-        return result
+            return self.marginals.log(np.log(z))
 
     def elasticity(self, z: Floats) -> Floats:
-        """(A,) -d log g_i' / d log z, between min(1, alpha) and max(1, alpha)."""
-        i = self.server
-        with np.errstate(divide="ignore"):
-            other = np.exp(np.log(self.B)[i] - np.log(z) - self.log_marginal(z))
-        alpha = np.where(self.finite, self.alpha, 1.0)[i]
-        result: Floats = alpha + (1.0 - alpha) * other
-        return result
+        """(A,) -d log g_i' / d log z."""
+        log_z = np.log(z)
+        return self.marginals.elasticity(log_z, self.marginals.log(log_z))
+
+    def defined(self, x: Floats) -> bool:
+        """Whether every user has tasks at x (A,), or a finite g' on its servers without any."""
+        tasks = self.tasks(x)
+        return bool(np.all(tasks > 0) or (self.own.any() and np.all(np.isfinite(self.log_marginal(self.shares(tasks))))))
 
     def log_price(self, kappa: Floats) -> Floats:
         """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0."""
@@ -239,7 +283,7 @@ class Game:
         if not allocation.has_point:
             return 1.0
         x = self.shrunk(np.maximum(allocation.x, 0.0))
-        if np.any(self.tasks(x) <= 0):
+        if not self.defined(x):
             return 1.0
         hint = allocation.prices
         return float(self.gaps(x, hint).max())
@@ -324,16 +368,7 @@ def per_server(value: Any, instance: Instance, name: str) -> Floats:
     ------
     InstanceError : a server is unknown or missing, there are not K entries, or an entry is not a number
     """
-    if isinstance(value, Mapping):
-        unknown = [key for key in value if key not in instance.servers]
-        missing = [key for key in instance.servers if key not in value]
-        for key in [*unknown, *missing][:1]:
-            raise InstanceError(f"{name} {'names' if unknown else 'lacks'} server {key!r}: it must name every server once")
-        value = [value[key] for key in instance.servers]
-    entries = list(value) if is_vector(value) else [value] * instance.K
-    if len(entries) != instance.K:
-        raise InstanceError(f"{name} has {len(entries)} entries, but there are {instance.K} servers")
-    return np.array([number(entry, name) for entry in entries])
+    return np.array([number(entry, name) for entry in by_name(value, instance.servers, name, "server")])
 
 
 def number(value: Any, name: str) -> float:

@@ -106,15 +106,16 @@ class MarginalTerms:
     """log g_i'(z) = constant - slope log z + [mixed] log(exp(shift + (1 - alpha) log z) + B), on the arcs (K 22).
 
     mixed : the arcs (as indices) whose server has A > 0 and B > 0; on the others g_i' is one power of z
+    own : utilities of one's own with their arcs, where constant and slope are 0 and log g' is added
     """
 
     def __init__(self, game: Game) -> None:
         alpha, A, B = (values[game.server] for values in (game.alpha, game.A, game.B))
-        both = (A > 0) & (B > 0)
-        self.mixed = np.flatnonzero(both)
+        both, own = (A > 0) & (B > 0), game.own[game.server]
+        self.mixed, self.own = np.flatnonzero(both), [(utility, arcs) for utility, arcs, _ in game.marginals.own]
         with np.errstate(divide="ignore"):
-            self.slope = np.where(both | (A == 0), 1.0, alpha)
-            self.constant = np.where(both, 0.0, np.where(A == 0, np.log(B), alpha * np.log(A)))
+            self.slope = np.where(own, 0.0, np.where(both | (A == 0), 1.0, alpha))
+            self.constant = np.where(both | own, 0.0, np.where(A == 0, np.log(B), alpha * np.log(A)))
             self.shift = (alpha * np.log(A))[self.mixed]
         self.power, self.B = 1.0 - alpha[self.mixed], B[self.mixed]
 
@@ -169,14 +170,10 @@ def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: A
     """
     import cvxpy as cp
 
-    instance, marginal, beta = game.instance, MarginalTerms(game), game.beta[game.server]
+    instance, beta = game.instance, game.beta[game.server]
     at = sp.csr_array((np.ones(len(beta)), (np.arange(len(beta)), game.server)), shape=(len(beta), instance.K))
     powers = cp.exp(cp.multiply(np.repeat(game.beta[:, None], instance.R, axis=1), level - start.log_kappa))
-    log_z = instance.arcs.owner.T @ cp.log(u) - np.log(game.unit)
-    log_g = marginal.constant - cp.multiply(marginal.slope, log_z)
-    if len(marginal.mixed):
-        pick = sp.csr_array(sp.eye_array(len(beta)))[marginal.mixed]
-        log_g += pick.T @ cp.log(cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B)
+    log_g = _log_marginal_cvxpy(game, u)
     own = start.log_kappa[game.server, 0]
     price = cp.sum(cp.multiply(game.w, at @ powers), axis=1) + TINY
     if sigma is not None:
@@ -185,6 +182,22 @@ def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: A
         pick = sp.csr_array(sp.eye_array(len(beta)))[arcs]
         price += pick.T @ cp.multiply(sigma[(np.cumsum(limited) - 1)[game.user[arcs]]], cp.exp(pick @ (log_g - beta * own)))
     return cp.multiply(1.0 / beta, cp.log(price) - log_g) + own
+
+
+def _log_marginal_cvxpy(game: Game, u: Any) -> Any:
+    """Log g_i'(z_ni) (A,), of the variable u (N,)."""
+    import cvxpy as cp
+
+    owner, marginal = game.instance.arcs.owner.T, MarginalTerms(game)
+    log_z = owner @ cp.log(u) - np.log(game.unit)
+    log_g, each = marginal.constant - cp.multiply(marginal.slope, log_z), sp.csr_array(sp.eye_array(len(game.unit)))
+    if len(marginal.mixed):
+        pick = each[marginal.mixed]
+        log_g += pick.T @ cp.log(cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B)
+    for utility, arcs in marginal.own:
+        z = cp.multiply(1.0 / game.unit[arcs], (each[arcs] @ owner) @ u)
+        log_g += each[arcs].T @ cp.log(utility.marginal(z))
+    return log_g
 
 
 def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
@@ -293,8 +306,11 @@ def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
     model.log_u = pyo.Expression(users, rule=lambda m, n: pyo.log(m.u[n]))
     marginal = MarginalTerms(game)
     extra = dict(zip(marginal.mixed.tolist(), zip(marginal.shift, marginal.power, marginal.B, strict=True), strict=True))
-    result = []
+    own, result = {a: utility for utility, arcs in marginal.own for a in arcs.tolist()}, []
     for a, n in enumerate(game.user.tolist()):
+        if a in own:
+            result.append(pyo.log(own[a].marginal(model.u[users[n]] / float(game.unit[a]))))
+            continue
         log_z = model.log_u[users[n]] - float(np.log(game.unit[a]))
         expression = float(marginal.constant[a]) - float(marginal.slope[a]) * log_z
         if a in extra:
@@ -342,18 +358,12 @@ def printed_cvxpy(game: Game, relaxation: float = RELAXATION) -> "cp.Problem":
     import cvxpy as cp
 
     instance, arcs, start = unlimited_game(game).instance, game.instance.arcs, StartingPoint(game)
-    marginal, pools = MarginalTerms(game), game.instance.pools
+    pools = game.instance.pools
     x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
     lam = cp.Variable((instance.K, instance.R), nonneg=True, name="lam")
     x.value, u.value, lam.value = start.x, start.u, printed_start(game, start)
     at = sp.csr_array((np.ones(len(arcs)), (np.arange(len(arcs)), game.server)), shape=(len(arcs), instance.K))
-    log_z = arcs.owner.T @ cp.log(u) - np.log(game.unit)
-    g = cp.exp(marginal.constant - cp.multiply(marginal.slope, log_z))
-    if len(marginal.mixed):
-        pick = sp.csr_array(sp.eye_array(len(arcs)))[marginal.mixed]
-        rest = sp.csr_array(sp.diags_array(np.where(np.isin(np.arange(len(arcs)), marginal.mixed), 0.0, 1.0)))
-        mixed = cp.exp(-(pick @ log_z)), cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B
-        g = rest @ g + pick.T @ cp.multiply(*mixed)
+    g = cp.exp(_log_marginal_cvxpy(game, u))
     f = cp.sum(cp.multiply(demand(game), at @ lam), axis=1) - cp.multiply(1.0 / game.gamma, g)
     slack = cp.multiply(pools.ravel(), 1 - arcs.load @ x)  # f_ir
     allowed = cp.Parameter(nonneg=True, value=relaxation, name="relaxation")

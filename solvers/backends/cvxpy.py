@@ -240,7 +240,7 @@ class CvxpyMethod(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model."""
-        return mechanism.unwritten(instance)
+        return mechanism.unwritten(instance, "cvxpy")
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""

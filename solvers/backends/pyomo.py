@@ -312,7 +312,7 @@ class PyomoMethod(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model."""
-        return mechanism.unwritten(instance)
+        return mechanism.unwritten(instance, "pyomo")
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the Pyomo model."""

@@ -38,8 +38,7 @@ e_n = -d log g' / d log z and p_ns = w_ns mu_s / q_n
 Newton's step on the resources with a price is halved until the largest violation decreases. Where it does not decrease, each
 price in turn is set to *clear* its resource: load_r decreases in u_r, so either it is <= 1 at price 0, or a root is bracketed.
 That is exact coordinate descent on a convex function with continuous gradient over a product of intervals, which converges from
-every start; so the combination does. g' of (K 22) is inverted by Newton's method on its logarithm, which is convex and
-decreasing in log z, from a start on the left.
+every start; so the combination does. How g' is inverted says formulations/game/marginal.py.
 
 **Convergence.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
 Otherwise we know of no proof, and K gives none. Where x_n is not unique, the order of the servers decides which equilibrium is
@@ -55,13 +54,14 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.max_min_response import max_min_response
-from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, ServerMarginal
+from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays
 from fairalloc.solvers.game.variants_response import VariantsResponse
 from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
@@ -162,43 +162,25 @@ def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
     return max((1 - used + offset[k]) / slope[k], level)
 
 
-class ServerDual(ServerMarginal):
+class ServerDual:
     """The dual of one server's Problem 1 for finite alpha: users explicit, prices u = log mu (R,), -inf for a free resource."""
 
     def __init__(
         self,
         server: ServerArrays,
-        alpha: float,
-        A: float,
-        B: float,
+        marginals: Marginals,
+        beta: float,
         full_tolerance: float = BestResponseOptions.full_tolerance,
     ) -> None:
-        super().__init__(alpha, A, B)
-        self.server, self.full_tolerance = server, full_tolerance
+        self.server, self.marginals, self.beta, self.full_tolerance = server, marginals, beta, full_tolerance
         with np.errstate(divide="ignore"):
             self.log_w = np.log(server.w)
-
-    def inverse(self, log_q: Floats) -> Floats:
-        """Log h(q): Newton from the left on a convex falling function; inf where q = 0."""
-        if np.isneginf(self.log_B):
-            return np.asarray(self.log_A - log_q / self.alpha)
-        if np.isneginf(self.log_A):
-            return np.asarray(self.log_B - log_q)
-        log_z: Floats = np.maximum(self.log_A - log_q / self.alpha, self.log_B - log_q)
-        priced = np.isfinite(log_q)
-        for _ in range(30):
-            step = np.zeros_like(log_z)
-            step[priced] = (self.log_marginal(log_z[priced]) - log_q[priced]) / self.elasticity(log_z[priced])
-            log_z = log_z + step
-            if np.all(np.abs(step) <= 1e-15 * (1.0 + np.abs(log_z))):
-                break
-        return log_z
 
     def demand(self, u: Floats, b: Floats) -> tuple[Floats, Floats]:
         """(m,) y and log q at prices u."""
         log_q = np.logaddexp.reduce(self.log_w + u, axis=1)
         with np.errstate(over="ignore"):
-            z = np.minimum(np.exp(self.inverse(log_q)), self.server.most)
+            z = np.minimum(np.exp(self.marginals.inverse(log_q)), self.server.most)
         return self.server.phi * np.maximum(z - b, 0.0), log_q
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
@@ -206,7 +188,8 @@ class ServerDual(ServerMarginal):
         with np.errstate(divide="ignore"):
             u = self.beta * np.log(kappa)
             if not kappa.any():
-                u = self.log_marginal(np.log(water_filling(self.server.w, self.server.phi, b, most=self.server.most)[1]))
+                level = water_filling(self.server.w, self.server.phi, b, most=self.server.most)[1]
+                u = of_first(self.marginals, len(level)).log(np.log(level))
         for _ in range(200):
             y, log_q = self.demand(u, b)
             violation = self.violation(y, u)
@@ -257,7 +240,8 @@ class ServerDual(ServerMarginal):
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
         moves = (y > 0) & (z < self.server.most * (1.0 - self.full_tolerance))
-        worth = np.where(moves, phi * z / self.elasticity(np.log(np.where(moves, z, 1.0))), 0.0)
+        log_z = np.log(np.where(moves, z, 1.0))
+        worth = np.where(moves, phi * z / self.marginals.elasticity(log_z, self.marginals.log(log_z)), 0.0)
         with np.errstate(invalid="ignore"):  # nobody who pays nothing moves
             part = np.nan_to_num(np.exp(self.log_w[:, priced] + u[priced] - log_q[:, None]))
         matrix = (w[:, priced] * worth[:, None]).T @ part
@@ -282,11 +266,11 @@ class ServerDual(ServerMarginal):
         rest = np.where(np.arange(len(u)) == r, -np.inf, u)
         log_rest = np.logaddexp.reduce(self.log_w[here] + rest, axis=1)
         log_w, w, phi, b = self.log_w[here, r], self.server.w[here, r], self.server.phi[here], b[here]
-        most = self.server.most[here]
+        most, marginals = self.server.most[here], self.marginals.of(np.flatnonzero(here))
 
         def excess(value: float) -> float:
             with np.errstate(over="ignore"):
-                z = np.minimum(np.exp(self.inverse(np.logaddexp(log_rest, log_w + value))), most)
+                z = np.minimum(np.exp(marginals.inverse(np.logaddexp(log_rest, log_w + value))), most)
             return float(min(w @ (phi * np.maximum(z - b, 0.0)), 1e6)) - 1.0
 
         if excess(-np.inf) <= 0:
@@ -309,11 +293,10 @@ class BestResponses:
         self.smooth = {s.index: self._smooth(s) for s in servers if not by_filling(game, s.index)}
 
     def _smooth(self, server: ServerArrays) -> ServerDual | VariantsResponse:
-        game, i = self.game, server.index
-        parameters = float(game.alpha[i]), float(game.A[i]), float(game.B[i])
-        if game.several[i]:
-            return VariantsResponse(server, *parameters)
-        return ServerDual(server, *parameters, self.options.full_tolerance)
+        i, marginals = server.index, self.game.marginals.of(server.arcs)
+        if self.game.several[i]:
+            return VariantsResponse(server, marginals, float(self.game.beta[i]))
+        return ServerDual(server, marginals, float(self.game.beta[i]), self.options.full_tolerance)
 
     def turn(self, server: ServerArrays, x: Floats, tasks: Floats) -> float:
         """One server's best response; the largest relative change of a user's tasks.
@@ -338,10 +321,9 @@ class BestResponses:
         """1 / level; in a game with one resource and finite alpha g'(level)^(1 / beta)."""
         if not self.game.finite[i]:
             return 1.0 / level
+        here = of_first(self.game.marginals.of(self.game.arcs_of_servers[i]), len(level))
         with np.errstate(divide="ignore"):
-            log_z, game = np.log(level), self.game
-            log_g = np.logaddexp(game.alpha[i] * (np.log(game.A[i]) - log_z), np.log(game.B[i]) - log_z)
-        result: Floats = np.exp(log_g / game.beta[i])
+            result: Floats = np.exp(here.log(np.log(level)) / self.game.beta[i])
         return result
 
 
@@ -384,8 +366,13 @@ class BestResponseSession(GameSession):
 
 
 def by_filling(game: Game, i: int) -> bool:
-    """Whether water filling is server i's best response: alpha = inf, or one resource (K Theorem 5)."""
-    return bool(not game.finite[i]) or game.instance.R == 1
+    """Whether water filling is server i's best response: alpha = inf, or one resource and one g for all users (K Theorem 5)."""
+    return bool(not game.finite[i]) or (game.instance.R == 1 and bool(game.alike[i]))
+
+
+def of_first(marginals: Marginals, times: int) -> Marginals:
+    """The g' of the first arc for so many shares: of a server with one g for all users it is that of all."""
+    return marginals.of(np.zeros(times, dtype=np.intp))
 
 
 def rational_sweeps(

@@ -537,8 +537,8 @@ class ContinuationSession(NewtonSession):
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
         levels, game = self.levels, self.levels.game
-        instance, logarithmic = game.instance, (game.alpha == 1.0) | (game.A == 0.0)
-        if not logarithmic.all() or self.options.max_rows < instance.K * instance.R:
+        instance = game.instance
+        if not game.logarithmic.all() or self.options.max_rows < instance.K * instance.R:
             return False
         program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
         with suppress(Stopped):

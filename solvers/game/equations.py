@@ -95,6 +95,8 @@ class LevelEquations:
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
     alpha, beta, sharp : (K,) as `cap` bounds them: alpha, max(alpha, 1), and bool, whether E has the maximum of the levels
+    marginals : g' on the arcs
+    least : the tasks of a user who has none, which is allowed where g'(0) is finite: their logarithm is taken
     log_w, least_log_w : log w, and the least that is finite
     """
 
@@ -111,8 +113,8 @@ class LevelEquations:
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
-            self.log_a, self.log_b = np.log(game.A), np.log(game.B)
         self.least_log_w = float(self.log_w.min(initial=0.0, where=self.w > 0))
+        self.marginals, self.least = game.marginals, 1e-200 if game.own.any() else 0.0
         self.log_unit = np.log(game.instance.weights[user] * self.gamma)
         self.unit = np.ones(self.K)
         self.sharp = np.zeros(self.K, bool)
@@ -154,7 +156,7 @@ class LevelEquations:
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""
-        return self.loads.totals(self.gamma * y)
+        return np.maximum(self.loads.totals(self.gamma * y), self.least)
 
     def load(self, y: Floats) -> Floats:
         """(K, R) the sums of w y."""
@@ -194,12 +196,8 @@ class LevelEquations:
         with np.errstate(all="ignore"):
             log_z = self.of_user(np.log(tasks)) - self.log_unit
             alpha, beta = self.of_server(self.alpha), self.of_server(self.beta)
-            log_g = alpha * (self.of_server(self.log_a) - log_z)
-            elasticity = alpha
-            if np.isfinite(self.log_b).any():
-                other = self.of_server(self.log_b) - log_z
-                log_g = np.logaddexp(log_g, other)
-                elasticity = alpha + (1.0 - alpha) * np.exp(other - log_g)
+            log_g = self.marginals.log(log_z, alpha)
+            elasticity = self.marginals.elasticity(log_z, log_g, alpha)
         return log_g / beta, elasticity / beta
 
     def _price(self, k: Floats) -> tuple[Floats, Floats]:
@@ -245,7 +243,7 @@ class LevelEquations:
     def gap(self, y: Floats, k: Floats) -> float:
         """The residual that y and k prove of themselves, without the help of formulations/game/game.py's linear programs."""
         x, kappa, game = self.x(y), self.kappa(k), self.game
-        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa)) and np.all(game.tasks(x) > 0)):
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa)) and game.defined(x)):
             return 1.0
         with np.errstate(over="ignore"):
             smooth = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
@@ -338,7 +336,7 @@ class NewtonSession(Session):
     def look_at(self, x: Floats) -> bool:
         """Whether tasks (A,) prove the target without prices, in a game with alpha = infinity; they are kept then."""
         game = self.levels.game
-        if not (np.all(np.isfinite(x)) and np.all(game.tasks(x) > 0) and game.proves(x, self.target)):
+        if not (np.all(np.isfinite(x)) and game.defined(x) and game.proves(x, self.target)):
             return False
         self.gap, self.x, self.prices = float(game.gaps(x).max()), x, None
         self.note(iteration=self.done, residual=self.gap, seconds=self.seconds)
@@ -346,7 +344,7 @@ class NewtonSession(Session):
 
     def look_at_prices(self, x: Floats, kappa: Floats) -> None:
         """Keep tasks (A,) with prices (K, R) that servers of finite alpha have, if their residual is the least so far."""
-        gap = float(self.levels.game.gaps(x, kappa).max()) if np.all(self.levels.game.tasks(x) > 0) else 1.0
+        gap = float(self.levels.game.gaps(x, kappa).max()) if self.levels.game.defined(x) else 1.0
         if gap < self.gap:
             self.gap, self.x, self.prices = gap, x, kappa.copy()
         self.note(iteration=self.done, residual=gap, seconds=self.seconds)

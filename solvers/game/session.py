@@ -25,7 +25,6 @@ __all__ = [
     "GameMethod",
     "GameSession",
     "ServerArrays",
-    "ServerMarginal",
     "finite_alpha",
     "plain_users",
     "servers_of",
@@ -81,25 +80,6 @@ class ServerArrays:
         return np.max(np.abs(tasks - before)[moved] / np.maximum(tasks, before)[moved], initial=0)
 
 
-class ServerMarginal:
-    """g' of one server with finite alpha (K 22), in logarithms."""
-
-    def __init__(self, alpha: float, A: float, B: float) -> None:
-        self.alpha, self.beta = alpha, max(alpha, 1.0)
-        with np.errstate(divide="ignore"):
-            self.log_A, self.log_B = np.log(A), np.log(B)
-
-    def log_marginal(self, log_z: Floats) -> Floats:
-        """Log g'(z) (K 22)."""
-        result: Floats = np.logaddexp(self.alpha * (self.log_A - log_z), self.log_B - log_z)
-        return result
-
-    def elasticity(self, log_z: Floats) -> Floats:
-        """-d log g' / d log z."""
-        result: Floats = self.alpha + (1.0 - self.alpha) * np.exp(self.log_B - log_z - self.log_marginal(log_z))
-        return result
-
-
 def servers_of(game: Game) -> list[ServerArrays]:
     """The servers that have arcs, in order."""
     weights, most = game.instance.weights, game.shares(game.limits)
@@ -145,7 +125,7 @@ class GameSession(Session):
     def judge(self, x: Floats, kappa: Floats | None = None) -> float:
         """The residual of game/game.py at tasks x (A,), scaled down where a server is overloaded; 1 where a user has nothing."""
         x = self.game.shrunk(np.maximum(x, 0.0))
-        if np.any(self.game.tasks(x) <= 0):
+        if not self.game.defined(x):
             return 1.0
         return float(self.game.gaps(x, kappa).max())
 
@@ -246,7 +226,8 @@ def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
     assert isinstance(mechanism, Equilibrium)
     game = mechanism.game(mechanism.domain(instance))
     finite = np.flatnonzero(game.finite)
-    if game.instance.R == 1 or not len(finite):
+    if (game.instance.R == 1 and game.alike.all()) or not len(finite):
         return ""
     first = finite[0]
-    return f"{method} needs alpha = inf on every server, but it is {game.alpha[first]:g} on server {instance.servers[first]!r}"
+    what = "a utility of one's own" if game.own[first] else f"{game.alpha[first]:g}"
+    return f"{method} needs alpha = inf on every server, but it is {what} on server {instance.servers[first]!r}"

@@ -32,8 +32,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.session import ServerArrays, ServerMarginal
+from fairalloc.solvers.game.session import ServerArrays
 
 __all__ = ["VariantsResponse"]
 
@@ -99,12 +100,14 @@ class TurnConditions:
 class ServerTurn:
     """Problem 1 of a server at given shares b, on the arcs of the users who do not have all they want from elsewhere."""
 
-    def __init__(self, server: ServerArrays, marginal: ServerMarginal, b: Floats, wanting: NDArray[np.intp]) -> None:
+    def __init__(
+        self, server: ServerArrays, marginals: Marginals, beta: float, b: Floats, wanting: NDArray[np.intp]
+    ) -> None:
         self.open = wanting
         users, first, self.place = np.unique(server.user[self.open], return_index=True, return_inverse=True)
         self.rows = np.flatnonzero((server.w[self.open] > 0).any(axis=0))
         self.w, first = server.w[self.open][:, self.rows], self.open[first]
-        self.marginal, self.phi, self.have = marginal, server.phi[first], b[first]
+        self.marginals, self.beta, self.phi, self.have = marginals.of(first), beta, server.phi[first], b[first]
         self.owner = (self.place[:, None] == np.arange(len(users))).astype(float)
         room = self.phi * (server.most[first] - self.have)
         self.limited = np.flatnonzero(np.isfinite(room))
@@ -113,7 +116,7 @@ class ServerTurn:
             self.log_w = np.log(self.w)
         y = self.equal()
         start = np.log(self.have + y @ self.owner / self.phi)
-        self.unit = float(np.mean(marginal.log_marginal(start))) / marginal.beta
+        self.unit = float(np.mean(self.marginals.log(start))) / beta
 
     def equal(self) -> Floats:
         """(m,) 0.7 of an equal partition, or of what a user wants where that is less."""
@@ -125,13 +128,14 @@ class ServerTurn:
 
     def _at(self, y: Floats, k: Floats, h: Floats) -> TurnConditions:
         """The conditions and their derivatives."""
-        marginal, taken = self.marginal, y @ self.owner
+        beta, taken = self.beta, y @ self.owner
         z = self.have + taken / self.phi
         log_z = np.log(z)
-        terms = self.log_w + marginal.beta * (np.log(k) + self.unit)
+        log_g = self.marginals.log(log_z)
+        terms = self.log_w + beta * (np.log(k) + self.unit)
         log_p = np.logaddexp.reduce(terms, axis=1)
-        E = (log_p - marginal.log_marginal(log_z)[self.place]) / marginal.beta
-        c = (marginal.elasticity(log_z) / marginal.beta / (self.phi * z))[self.place]
+        E = (log_p - log_g[self.place]) / beta
+        c = (self.marginals.elasticity(log_z, log_g) / beta / (self.phi * z))[self.place]
         share, free = np.exp(terms - log_p[:, None]), E <= FREE
         E, c, share = np.where(free, FREE, E), np.where(free, 0.0, c), np.where(free[:, None], 0.0, share)
         e = E + self.owner[:, self.limited] @ h
@@ -256,12 +260,11 @@ class ServerTurn:
         return step if np.all(np.isfinite(step)) else None
 
 
-class VariantsResponse(ServerMarginal):
+class VariantsResponse:
     """The answers of one server in turn; what was in use in the last one is the first guess of the next."""
 
-    def __init__(self, server: ServerArrays, alpha: float, A: float, B: float) -> None:
-        super().__init__(alpha, A, B)
-        self.server = server
+    def __init__(self, server: ServerArrays, marginals: Marginals, beta: float) -> None:
+        self.server, self.marginals, self.beta = server, marginals, beta
         self.y, self.h = np.zeros(len(server.arcs)), np.zeros(len(server.arcs))  # of the last turn, h that of the arc's user
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
@@ -275,7 +278,7 @@ class VariantsResponse(ServerMarginal):
         found, y, multiplier = np.zeros_like(kappa), np.zeros_like(self.y), np.zeros_like(self.h)
         wanting = np.flatnonzero(self.server.most - b > SATISFIED * b)
         if len(wanting):
-            turn = ServerTurn(self.server, self, b, wanting)
+            turn = ServerTurn(self.server, self.marginals, self.beta, b, wanting)
             with np.errstate(all="ignore"):  # numbers out of range are steps that are not taken
                 y[turn.open], k, h = self._solved(turn, kappa)
             found[turn.rows] = k * np.exp(turn.unit)

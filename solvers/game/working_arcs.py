@@ -43,7 +43,7 @@ class WorkingArcs(LevelEquations):
         self.tasks_aside, self.load_aside = levels.tasks(self.aside), levels.load(self.aside)
         w, self.log_w = (np.asfortranarray(values[kept]) for values in (levels.w, levels.log_w))
         self._set_arcs(w, levels.gamma[kept], levels.user[kept], levels.server[kept])
-        self.log_unit = levels.log_unit[kept]
+        self.log_unit, self.marginals = levels.log_unit[kept], levels.marginals.of(np.flatnonzero(kept))
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""

@@ -339,8 +339,8 @@ def test_methods_say_what_they_compute():
     ids = {m.id for m in methods_for(configured(alpha=2), available=False)}
     assert {"cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt"} <= ids
     assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:highs", "pyomo:highs", "highs"}
-    assert {"cvxpy:clarabel", "cvxpy:scs", "pyomo:ipopt"} <= {m.id for m in methods_for(configured(alpha=1))}
-    assert {"cvxpy:clarabel", "cvxpy:scs"} <= {m.id for m in methods_for(configured(alpha={"s1": 1, "s2": 1}))}
+    assert {"cvxpy:clarabel", "cvxpy:scs", "pyomo:ipopt"} <= {m.id for m in methods_for(configured(alpha=1).settled(FIG1))}
+    assert {"cvxpy:clarabel", "cvxpy:scs"} <= {m.id for m in methods_for(configured(alpha={"s1": 1, "s2": 1}).settled(FIG1))}
     ids = {m.id for m in methods_for(mechanism("ps-dsf"), available=False)}
     assert {"cvxpy:highs", "pyomo:highs"} <= ids
     assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt", "highs"}

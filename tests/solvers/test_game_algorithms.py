@@ -13,6 +13,7 @@ from tolerances import BARGAINING, DIFFERENCE, EXACT, GRADIENTS, RESIDUAL, ROUND
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import METHODS, solve
@@ -186,7 +187,7 @@ def test_a_market_clears(seed, parameters):
     w, phi, b = floats(*one_server(seed))
     (one,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
     server = one.__class__(0, np.arange(len(b)), np.arange(len(b)), w, phi, np.ones(len(b)), np.full(len(b), np.inf))
-    dual = ServerDual(server, alpha, A, B)
+    dual = ServerDual(server, Marginals.family(alpha, A, B, len(b)), max(alpha, 1.0))
     y, kappa = dual.answer(b, np.zeros(w.shape[1]))
     load, z = y @ w, b + y / phi
     g = (A / z) ** alpha + B / z
@@ -203,11 +204,10 @@ def test_a_market_clears(seed, parameters):
 
 
 def test_marginal_utilities_are_inverted():
-    (server,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
     log_z = np.linspace(-30, 30, 61)
     for parameters in ((0.3, 1, 0), (50, 2, 0), (50, 1, 1e-3), (0.2, 3, 5), (3, 0, 2)):
-        dual = ServerDual(server, *parameters)
-        np.testing.assert_allclose(dual.inverse(dual.log_marginal(log_z)), log_z, atol=EXACT)
+        family = Marginals.family(*parameters, len(log_z))
+        np.testing.assert_allclose(family.inverse(family.log(log_z)), log_z, atol=EXACT)
 
 
 # ---- equilibria -----------------------------------------------------------------------------------------------------
@@ -551,5 +551,5 @@ def test_gradient_methods_never_claim_too_much(instance, alpha):
 def test_an_infinite_answer_to_prices_is_a_violation_and_no_warning():
     """With alpha = 0.01 demand is the hundredth power of 1 / price; a resource nobody there takes must not make it nan."""
     game = Game(Instance([[1, 0]], [[1, 1]]), 0.01)
-    dual = ServerDual(servers_of(game)[0], 0.01, 1.0, 0.0)
+    dual = ServerDual(servers_of(game)[0], game.marginals, 1.0)
     assert dual.violation(np.array([np.inf]), np.array([0.0, -np.inf])) == np.inf

@@ -1,0 +1,333 @@
+r"""The marginal utilities g_ni' of the game's servers: the family (K 22), and utilities of one's own (K Problem 1).
+
+K's server i maximises sum_n phi_n g_i(z_ni) for any increasing, strictly concave, twice differentiable g_i. Of g_i nothing but
+
+    g_i'(z) > 0, decreasing,      and      e_i(z) = -d log g_i' / d log z = -z g_i''(z) / g_i'(z) > 0, its elasticity
+
+is in the conditions (K 28-31) and in their derivatives, so a `Utility` is g', and everything else is computed from `Marginals`,
+which holds log g' and its elasticity as functions of log z on arcs. Here g may also differ by user (g_ni): the game stays
+concave, so equilibria exist; K's Theorems 4 and 5 and envy-freeness need one g for all users of a server.
+
+Where g'(0) is finite, log(1 + z) for example, a user may have no tasks in an equilibrium.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import Floats, is_vector
+
+__all__ = ["Marginals", "Utility", "by_name"]
+
+GRID = 400
+"""Shares at which a utility is checked, evenly in their logarithm."""
+
+SMALLEST = 1e-6
+"""The least share that is checked, in units of the largest that can occur."""
+
+DIFFERENCE = 1e-5
+"""The relative step of the differences that g'' is compared with."""
+
+AGREEMENT = 1e-3
+"""How much g'' may differ from them, relative: an elasticity that is wrong by more makes Newton steps slow."""
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Utility:
+    """A concave utility g of one's own, by its derivative: an increasing, strictly concave, twice differentiable function.
+
+    Attributes
+    ----------
+    marginal : g', a function of an array of shares z > 0 to an array of the same shape, positive and decreasing. Where it uses
+        operators only (+, -, *, /, **), the CVXPY and Pyomo models are written with it too
+    slope : g'', negative; None = by a complex step through `marginal`, which NumPy functions of real or complex numbers allow
+
+    Examples
+    --------
+    >>> Utility(lambda z: 1 / (1 + z)).slope_at(np.array([0.0, 1.0]))  # g = log(1 + z)
+    array([-1.  , -0.25])
+    """
+
+    marginal: Function
+    slope: Function | None = None
+    _unwritten: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, function in (("marginal", self.marginal), ("slope", self.slope)):
+            if not callable(function) and not (name == "slope" and function is None):
+                raise InstanceError(f"the {name} of a utility is {shown(function)}, but it must be a function of shares")
+
+    def __str__(self) -> str:
+        """What a document says of it, which holds no functions."""
+        return f"a utility of one's own, marginal {getattr(self.marginal, '__name__', type(self.marginal).__name__)}: not stored"
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """What was written elsewhere."""
+        return (self.marginal, *(() if self.slope is None else (self.slope,)))
+
+    def unwritten(self, layer: str) -> str:
+        """One sentence on why g' cannot be applied to expressions of a modelling layer, or ""; it is tried once."""
+        if layer not in self._unwritten:
+            self._unwritten[layer] = _failure(self.marginal, layer)
+        return self._unwritten[layer]
+
+    def slope_at(self, z: Floats) -> Floats:
+        """g''(z)."""
+        with np.errstate(all="ignore"):
+            if self.slope is not None:
+                return np.asarray(self.slope(z), dtype=float)
+            step = 1e-20 * z + 1e-290
+            result: Floats = np.imag(self.marginal(z + 1j * step)) / step
+        return result
+
+    def log_marginal(self, log_z: Floats) -> Floats:
+        """Log g'."""
+        with np.errstate(all="ignore"):
+            return np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float))
+
+    def elasticity(self, log_z: Floats) -> Floats:
+        """-z g'' / g', 0 where z is and g' is finite."""
+        z = np.exp(log_z)
+        with np.errstate(all="ignore"):
+            result: Floats = -z * self.slope_at(z) / np.asarray(self.marginal(z), dtype=float)
+        return np.where(z > 0, result, 0.0)
+
+    def inverse(self, log_q: Floats, highest: float) -> Floats:
+        """The log z at which log g' is log_q: -inf where g'(0) is less, at most `highest`; Newton's method within a bracket."""
+        low, high = np.full(log_q.shape, highest - 60.0), np.full(log_q.shape, highest)
+        with np.errstate(all="ignore"):
+            none, all_ = self.log_marginal(low) <= log_q, self.log_marginal(high) >= log_q
+            log_z = 0.5 * (low + high)
+            for turn in range(200):
+                more = self.log_marginal(log_z) - log_q
+                low, high = np.where(more > 0, log_z, low), np.where(more > 0, high, log_z)
+                new = log_z + more / self.elasticity(log_z)
+                inside = (low < new) & (new < high) & (turn % 4 < 3)
+                new = np.where(inside, new, 0.5 * (low + high))
+                done = np.abs(new - log_z) <= 1e-15 * (1.0 + np.abs(log_z))
+                log_z = new
+                if np.all(done | none | all_):
+                    break
+        return np.where(none, -np.inf, np.where(all_, highest, log_z))
+
+    def steepest(self, most: float, whose: str) -> float:
+        """Check g' and g'' on the shares up to the largest that can occur; the largest elasticity there.
+
+        Parameters
+        ----------
+        most : the largest share
+        whose : the server or user, for messages
+
+        Raises
+        ------
+        InstanceError : the first share at which g is not increasing, strictly concave and twice differentiable
+        """
+        z = np.geomspace(SMALLEST * most, most, GRID)
+        g = self._evaluated(z, whose)
+        _refuse(whose, z, ~(g > 0), g, "g'({z}) is {value}, but it must be positive")
+        seen = np.isfinite(g)
+        z, g = z[seen], g[seen]  # near 0 it may be too large for a float
+        if len(z) < 2:
+            raise InstanceError(f"the utility of {whose}: g' is not finite for shares up to {most:g}, but it must be")
+        _refuse(whose, z[1:], ~(np.diff(g) < 0), g[1:], "g'({z}) is {value}, no less than for the share before, but g' must decrease")
+        self._refuse_jump(z, whose)
+        return self._largest_elasticity(z, g, whose)
+
+    def _evaluated(self, z: Floats, whose: str) -> Floats:
+        try:
+            with np.errstate(all="ignore"):
+                g = np.array(self.marginal(z.copy()), dtype=float)
+        except Exception as error:
+            said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InstanceError(f"the utility of {whose}: its marginal must take an array of shares, but it raised {said}") from error
+        if g.shape != z.shape:
+            raise InstanceError(f"the utility of {whose}: its marginal made shape {g.shape} of shares of shape {z.shape}")
+        return g
+
+    def _refuse_jump(self, z: Floats, whose: str) -> None:
+        """Halve every interval of the grid towards the larger fall of log g': a fall that stays is a jump."""
+        low, high = np.log(z[:-1]), np.log(z[1:])
+        for _ in range(36):
+            middle = 0.5 * (low + high)
+            at = [self.log_marginal(part) for part in (low, middle, high)]
+            left = at[0] - at[1] > at[1] - at[2]
+            low, high = np.where(left, low, middle), np.where(left, middle, high)
+        fall = self.log_marginal(low) - self.log_marginal(high)
+        _refuse(whose, np.exp(low), fall > 1e-6, fall, "log g' falls by {value} at {z}, but g' must be differentiable")
+
+    def _largest_elasticity(self, z: Floats, g: Floats, whose: str) -> float:
+        wrong = "give its derivative: fa.Utility(marginal, slope)"
+        try:
+            slope = self.slope_at(z)
+        except Exception as error:
+            said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InstanceError(f"the utility of {whose}: g'' could not be computed ({said}); {wrong}") from error
+        if slope.shape != z.shape:
+            raise InstanceError(f"the utility of {whose}: its slope made shape {slope.shape} of shares of shape {z.shape}")
+        step = DIFFERENCE * z
+        with np.errstate(all="ignore"):
+            differences = (np.asarray(self.marginal(z + step), float) - np.asarray(self.marginal(z - step), float)) / (2.0 * step)
+            far = np.abs(slope - differences) - AGREEMENT * np.abs(differences) - 1e-9 * g / z
+            e = -z * slope / g
+        told = np.isfinite(differences) & np.isfinite(slope)
+        text = "g''({z}) is {value}, which is not the derivative of g'; " + wrong
+        _refuse(whose, z, told & (far > 0), slope, text)
+        _refuse(whose, z, told & ~(slope < 0), slope, "g''({z}) is {value}, but it must be negative")
+        return float(e[told].max())
+
+
+def _refuse(whose: str, z: Floats, wrong: NDArray[np.bool_], values: Floats, text: str) -> None:
+    for k in np.flatnonzero(wrong)[:1]:
+        raise InstanceError(f"the utility of {whose}: " + text.format(z=f"{z[k]:.6g}", value=f"{values[k]:.6g}"))
+
+
+def _failure(marginal: Function, layer: str) -> str:
+    """Why the function cannot be applied to an expression of "cvxpy" or "pyomo", or ""."""
+    try:
+        if layer == "cvxpy":
+            import cvxpy as cp
+
+            made = cp.log(marginal(cp.Variable(2, pos=True) / 2.0))
+            said = "" if made.shape == (2,) else f"it made the shape {made.shape}"
+        else:
+            import pyomo.environ as pyo
+
+            model = pyo.ConcreteModel()
+            model.z = pyo.Var(domain=pyo.PositiveReals, initialize=1.0)
+            said, _ = "", pyo.log(marginal(model.z / 2.0))
+    except Exception as error:
+        said = f"it raised {type(error).__name__}"
+    rule = "write it with +, -, *, / and ** alone, or solve without a model"
+    name = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}[layer]
+    return f"the marginal of a utility cannot be applied to an expression of {name} ({said}): {rule}" if said else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """Log g' and its elasticity on m arcs, as functions of log z.
+
+    Attributes
+    ----------
+    alpha : (m,) the exponent, 1 where it is infinite; where the utility is one's own, the largest elasticity at the server
+    log_A, log_B : (m,) of (K 22), -inf for 0; 0 and -inf where the utility is one's own
+    own : each utility of one's own, its arcs, and the logarithm of the largest share that they need
+    """
+
+    alpha: Floats
+    log_A: Floats
+    log_B: Floats
+    own: tuple[tuple[Utility, NDArray[np.intp], float], ...] = ()
+
+    @classmethod
+    def family(cls, alpha: Any, A: Any, B: Any, arcs: int) -> "Marginals":
+        """(K 22) on so many arcs; the parameters are numbers or (arcs,)."""
+        with np.errstate(divide="ignore"):
+            parts = np.asarray(alpha, dtype=float), np.log(np.asarray(A, dtype=float)), np.log(np.asarray(B, dtype=float))
+        return cls(*(np.broadcast_to(part, arcs) for part in parts))
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Whether some B is positive."""
+        return bool(np.isfinite(self.log_B).any())
+
+    def of(self, arcs: NDArray[np.intp]) -> "Marginals":
+        """On these arcs, which may be named several times."""
+        own = []
+        for utility, at, highest in self.own:
+            where = np.flatnonzero(np.isin(arcs, at))
+            if len(where):
+                own.append((utility, where, highest))
+        return Marginals(self.alpha[arcs], self.log_A[arcs], self.log_B[arcs], tuple(own))
+
+    def log(self, log_z: Floats, alpha: Floats | None = None) -> Floats:
+        """(m,) log g'.
+
+        Parameters
+        ----------
+        log_z : (m,)
+        alpha : (m,) exponents in the place of their own; log g' of one's own utility is multiplied by their quotient
+        """
+        exponent = self.alpha if alpha is None else alpha
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result: Floats = exponent * (self.log_A - log_z)
+            if self.mixed:
+                result = np.logaddexp(result, self.log_B - log_z)
+        for utility, at, _ in self.own:
+            result[at] = utility.log_marginal(log_z[at]) * (exponent[at] / self.alpha[at])
+        return result
+
+    def elasticity(self, log_z: Floats, log_g: Floats, alpha: Floats | None = None) -> Floats:
+        """(m,) -d log g' / d log z; of (K 22) it is between min(1, alpha) and max(1, alpha).
+
+        Parameters
+        ----------
+        log_z, alpha : as for `log`
+        log_g : (m,) what `log` returned
+        """
+        exponent = self.alpha if alpha is None else alpha
+        result = exponent
+        if self.mixed:
+            result = exponent + (1.0 - exponent) * np.exp(self.log_B - log_z - log_g)
+        if self.own:
+            result = np.array(result)
+        for utility, at, _ in self.own:
+            result[at] = utility.elasticity(log_z[at]) * (exponent[at] / self.alpha[at])
+        return result
+
+    def inverse(self, log_q: Floats) -> Floats:
+        """(m,) log z at which log g' is log_q (m,): inf where that is -inf; for (K 22) with A, B > 0 Newton's method.
+
+        Log g' is convex and decreasing in log z there, and the start lies on the left.
+        """
+        with np.errstate(invalid="ignore"):
+            log_z = np.where(np.isneginf(self.log_A), self.log_B - log_q, self.log_A - log_q / self.alpha)
+        if self.mixed:
+            at = np.flatnonzero(np.isfinite(self.log_A) & np.isfinite(self.log_B) & np.isfinite(log_q))
+            log_z[at] = self.of(at)._newton(log_q[at])
+        for utility, at, highest in self.own:
+            log_z[at] = utility.inverse(log_q[at], highest)
+        return log_z
+
+    def _newton(self, log_q: Floats) -> Floats:
+        log_z = np.maximum(self.log_A - log_q / self.alpha, self.log_B - log_q)
+        for _ in range(30):
+            log_g = self.log(log_z)
+            step = (log_g - log_q) / self.elasticity(log_z, log_g)
+            log_z = log_z + step
+            if np.all(np.abs(step) <= 1e-15 * (1.0 + np.abs(log_z))):
+                break
+        return log_z
+
+
+def by_name(value: Any, names: Sequence[str], what: str, kind: str) -> list[Any]:
+    """One entry for each name, from one for all, a vector of them, or {name: entry}.
+
+    Parameters
+    ----------
+    value : what the user gave
+    names : of the servers or users
+    what : the parameter, for messages
+    kind : "server" or "user"
+
+    Raises
+    ------
+    InstanceError : a name is unknown or missing, or there are more or fewer entries than names
+    """
+    if isinstance(value, Mapping):
+        unknown = [key for key in value if key not in names]
+        missing = [key for key in names if key not in value]
+        for key in [*unknown, *missing][:1]:
+            raise InstanceError(f"{what} {'names' if unknown else 'lacks'} {kind} {key!r}: it must name every {kind} once")
+        value = [value[key] for key in names]
+    entries = list(value) if is_vector(value) else [value] * len(names)
+    if len(entries) != len(names):
+        raise InstanceError(f"{what} has {len(entries)} entries, but there are {len(names)} {kind}s")
+    return entries
