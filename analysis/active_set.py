@@ -236,7 +236,7 @@ def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: F
     instance, arcs = allocation.instance, allocation.instance.arcs
     levels = LevelEquations(item.game(instance))
     y = np.where(allocation.x > UNUSED * units, allocation.x, 0.0) / levels.game.gamma
-    if np.any(levels.tasks(y) <= 0):
+    if np.any(levels.tasks(y) <= levels.least):
         return None
     levels.scale(y)
     here = levels.derivatives(y, levels_at(levels, y))

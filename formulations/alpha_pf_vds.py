@@ -5,8 +5,8 @@ Every server i, given what the others do, solves
     max   sum_n phi_n g_i(x_n / (phi_n gamma_ni))                  over x_ni >= 0, eligible n                  (K 12)
     s.t.  sum_n x_ni d_nr <= c_ir                                                                              (K 13-15)
 
-with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B = 0 is alpha-fairness. The parameter `utility` is a
-g of one's own in its place (game/marginal.py), for all servers, some of them, or each user of one. An allocation is an
+with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B = 0 is alpha-fairness. The parameter `utility`
+is a g of one's own in its place (game/marginal.py), for all servers, some of them, or each user of one. An allocation is an
 equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 it is the nb allocation, for alpha = infinity on
 all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lemma 2); methods say which equilibrium they take.
 
@@ -50,8 +50,8 @@ __all__ = ["AlphaPfVds", "best_response", "mechanism"]
 NAMES = ("alpha", "A", "B", "utility")
 
 MERIT = (
-    "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it cannot be "
-    "replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
+    "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it "
+    "cannot be replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
 )
 
 
@@ -93,7 +93,7 @@ class AlphaPfVds(Equilibrium):
         return {name: value for name, value in told.items() if name not in usual or not np.all(given[name] == usual[name])}
 
     @property
-    def functions(self) -> tuple[Any, ...]:
+    def functions(self) -> tuple[Any, ...]:  # type: ignore[override]
         """Those of the utilities of one's own."""
         return tuple(function for one in self._utilities() for function in one.functions)
 

@@ -128,7 +128,11 @@ def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own 
     def work(keep: Callable[[Allocation], None]) -> Allocation:
         return _solved(request, parameters, method, own, keep)
 
-    if not (limits.limited and isolated.AVAILABLE) or isolated.watched() or (is_ours(item) and is_ours(item.configure(**parameters))):
+    if (
+        not (limits.limited and isolated.AVAILABLE)
+        or isolated.watched()
+        or (is_ours(item) and is_ours(item.configure(**parameters)))
+    ):
         return work(lambda _: None)
     facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
     nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
@@ -176,7 +180,9 @@ def _solved(
         return merged
     best = best_attempt(request, chosen, keep)
     if best is None:
-        raise NotApplicable(item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance")
+        raise NotApplicable(
+            item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance"
+        )
     if best.termination == "infeasible" and isinstance(item, Edited):
         for sentence in conflict(item, item.domain(instance)):
             best = replace(best, message=sentence)

@@ -161,7 +161,7 @@ def _has(value: float) -> Callable[[Allocation], bool]:
         given: Mapping[str, Any] = allocation.parameters
         alphas = given.get("alpha", 2.0)
         alphas = list(alphas.values()) if isinstance(alphas, Mapping) else alphas
-        same = bool(np.all(np.array(alphas, dtype=float) == value)) and not {"A", "B"} & set(given)
+        same = bool(np.all(np.array(alphas, dtype=float) == value)) and not {"A", "B", "utility"} & set(given)
         return allocation.mechanism == "alpha-pf-vds" and same and _game(allocation.instance)
 
     return test

@@ -186,6 +186,8 @@ def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], to
 
 def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
     """Levels or layers for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
+    if item.functions:
+        raise Refuted("not decided: a utility of one's own is computed in floating point, so there is no proof in rationals")
     if not given.has_point or np.any(given.tasks <= 0):
         raise Refuted("a user has no task")
     if not isinstance(item, AlphaPfVds):

@@ -67,14 +67,16 @@ def equilibrium_pieces(item: AlphaPfVds, instance: Instance, largest: int) -> tu
     if not instance.single_variant or any(limit is not None for limit in instance.exact.max_tasks):
         raise NotApplicable("all equilibria are found for users with one variant and no limit on their tasks")
     game = item.game(instance)
+    if game.own.any():
+        raise NotApplicable("with a utility of one's own equilibria are irrational in general, so they are not listed")
     others = [i for i in range(instance.K) if not _indifferent(instance, i)]
     if all(np.isinf(game.alpha[i]) for i in others):
         return ps_dsf_pieces(instance, largest)  # (a)
-    if all(game.alpha[i] == 1 or game.A[i] == 0 for i in others):
+    if game.logarithmic[others].all():
         return (_bargains(instance),)  # (b)
     if one_server_each(instance):
         return (_one_by_one(item, game, instance),)  # (c)
-    first = next(i for i in others if not (game.alpha[i] == 1 or game.A[i] == 0))
+    first = next(i for i in others if not game.logarithmic[i])
     raise NotApplicable(
         f"with alpha = {game.alpha[first]:g} at server {instance.servers[first]!r} tasks of equilibria need not be unique, and "
         "they are irrational in general, so they are not listed"

@@ -6,7 +6,7 @@ utility of server i (K 22)
 
     g_i'(z) = (A_i / z)^alpha_i + B_i / z            (A = 1, B = 0: z^-alpha, K 3.2)
 
-or that of a utility of one's own (marginal.py), whose largest elasticity then takes the place of alpha_i. Nothing below needs (K 22).
+or that of a utility of one's own (marginal.py), whose largest elasticity then takes the place of alpha_i.
 x is an equilibrium of Problem 1 iff there are prices mu_ir = lambda_ir c_ir with (K 28-31, divided by gamma and c)
 
     0 <= mu_ir  complements  1 - sum_n w_nir y_ni >= 0                                                     (K 28)
@@ -85,7 +85,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.marginal import Marginals, Utility, by_name
+from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility, by_name
 from fairalloc.formulations.game.max_min import TEN_DIGITS, OneServer, max_min_gap
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
@@ -134,8 +134,8 @@ class Game:
     gamma, unit : (A,) tasks of a monopoly (K 8), and phi_n gamma_ni
     w : (A, R) part of the resource that gamma_ni tasks on the arc use; the largest is 1 where the user has one variant
     limits : (N,) M_n, inf where there is none
-    alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22); where the utility is one's own
-        alpha is its largest elasticity
+    alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22); where the utility is
+        one's own alpha is its largest elasticity
     finite : (K,) bool, whether alpha is
     own, alike : (K,) bool, whether the server has a utility of one's own, and whether all its users have the same
     marginals : g' on the arcs
@@ -172,14 +172,15 @@ class Game:
             if math.isinf(alpha) and (A, B) != (1.0, 0.0):
                 raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but with alpha = inf they must be 1 and 0")
 
-    def _own(self, utility: Any) -> tuple[tuple[Utility, NDArray[np.intp], float], ...]:
+    def _own(self, utility: Any) -> tuple[OwnPart, ...]:
         """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha.
 
         Raises
         ------
         InstanceError : what was given is no `Utility` for each server or for each of its users, or g is no concave utility
         """
-        instance, found = self.instance, {}
+        instance = self.instance
+        found: dict[int, tuple[Utility, str, list[int]]] = {}
         for i, given in enumerate(by_name(utility, instance.servers, "utility", "server")):
             server, here = f"server {instance.servers[i]!r}", self.arcs_of_servers[i]
             if given is None:
@@ -190,7 +191,9 @@ class Game:
             for a in here:
                 one, who = each[self.user[a]], f"user {instance.users[self.user[a]]!r} at " * several + server
                 if not isinstance(one, Utility):
-                    raise InstanceError(f"the utility of {who} is {shown(one)}, but it must be fa.Utility(marginal), with g' as marginal")
+                    raise InstanceError(
+                        f"the utility of {who} is {shown(one)}, but it must be fa.Utility(marginal), with g' as marginal"
+                    )
                 found.setdefault(id(one), (one, who, []))[2].append(a)
         most = np.minimum(self.limits, self.tasks(self.gamma))[self.user] / self.unit
         self.alpha[self.own], self.A[self.own], self.B[self.own] = 0.0, 1.0, 0.0
@@ -198,10 +201,10 @@ class Game:
         for one, who, arcs in found.values():
             at, highest = np.array(arcs), float(most[arcs].max())
             np.maximum.at(self.alpha, self.server[at], one.steepest(highest, who))
-            result.append((one, at, float(np.log(2.0 * highest))))
+            result.append((one, at, one.table(highest)))
         return tuple(result)
 
-    def _marginals(self, own: tuple[tuple[Utility, NDArray[np.intp], float], ...]) -> Marginals:
+    def _marginals(self, own: tuple[OwnPart, ...]) -> Marginals:
         i, alpha = self.server, np.where(np.isfinite(self.alpha), self.alpha, 1.0)
         family = Marginals.family(alpha[i], self.A[i], self.B[i], len(i))
         return replace(family, own=own)

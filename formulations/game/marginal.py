@@ -14,7 +14,7 @@ Where g'(0) is finite, log(1 + z) for example, a user may have no tasks in an eq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,11 @@ DIFFERENCE = 1e-5
 AGREEMENT = 1e-3
 """How much g'' may differ from them, relative: an elasticity that is wrong by more makes Newton steps slow."""
 
+ROUNDING = 4e-16
+"""Where g' is inverted no further, relative."""
+
 Function = Callable[[Any], Any]
+OwnPart: TypeAlias = "tuple[Utility, NDArray[np.intp], Floats]"
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ class Utility:
     def log_marginal(self, log_z: Floats) -> Floats:
         """Log g'."""
         with np.errstate(all="ignore"):
-            return np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float))
+            result: Floats = np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float))
+        return result
 
     def elasticity(self, log_z: Floats) -> Floats:
         """-z g'' / g', 0 where z is and g' is finite."""
@@ -100,23 +105,31 @@ class Utility:
             result: Floats = -z * self.slope_at(z) / np.asarray(self.marginal(z), dtype=float)
         return np.where(z > 0, result, 0.0)
 
-    def inverse(self, log_q: Floats, highest: float) -> Floats:
-        """The log z at which log g' is log_q: -inf where g'(0) is less, at most `highest`; Newton's method within a bracket."""
-        low, high = np.full(log_q.shape, highest - 60.0), np.full(log_q.shape, highest)
+    def table(self, most: float) -> Floats:
+        """(2, GRID) log z up to twice the share `most`, rising, and log g' there: where `inverse` looks first."""
+        log_z = np.log(2.0 * most) + np.linspace(np.log(SMALLEST), 0.0, GRID)
+        log_z[0] -= 60.0
+        return np.array([log_z, self.log_marginal(log_z)])
+
+    def inverse(self, log_q: Floats, table: Floats) -> Floats:
+        """The log z at which log g' is log_q: -inf where g'(0) is less, at most the last of the table; Newton in a bracket."""
+        grid, falling = table
+        place = np.clip(np.searchsorted(-falling, -log_q), 1, len(grid) - 1)
+        low, high = grid[place - 1], grid[place]
+        none, all_ = falling[0] <= log_q, falling[-1] >= log_q
+        log_z, done = 0.5 * (low + high), none | all_
         with np.errstate(all="ignore"):
-            none, all_ = self.log_marginal(low) <= log_q, self.log_marginal(high) >= log_q
-            log_z = 0.5 * (low + high)
             for turn in range(200):
                 more = self.log_marginal(log_z) - log_q
-                low, high = np.where(more > 0, log_z, low), np.where(more > 0, high, log_z)
-                new = log_z + more / self.elasticity(log_z)
-                inside = (low < new) & (new < high) & (turn % 4 < 3)
-                new = np.where(inside, new, 0.5 * (low + high))
-                done = np.abs(new - log_z) <= 1e-15 * (1.0 + np.abs(log_z))
-                log_z = new
-                if np.all(done | none | all_):
+                step = more / self.elasticity(log_z)
+                done |= (np.abs(more) <= ROUNDING * (1.0 + np.abs(log_q))) | (np.abs(step) <= ROUNDING * (1.0 + np.abs(log_z)))
+                if np.all(done):
                     break
-        return np.where(none, -np.inf, np.where(all_, highest, log_z))
+                low, high = np.where(more > 0, log_z, low), np.where(more > 0, high, log_z)
+                new = log_z + step
+                inside = (low <= new) & (new <= high) & (turn % 8 < 7)
+                log_z = np.where(done, log_z, np.where(inside, new, 0.5 * (low + high)))
+        return np.where(none, -np.inf, np.where(all_, grid[-1], log_z))
 
     def steepest(self, most: float, whose: str) -> float:
         """Check g' and g'' on the shares up to the largest that can occur; the largest elasticity there.
@@ -137,7 +150,9 @@ class Utility:
         z, g = z[seen], g[seen]  # near 0 it may be too large for a float
         if len(z) < 2:
             raise InstanceError(f"the utility of {whose}: g' is not finite for shares up to {most:g}, but it must be")
-        _refuse(whose, z[1:], ~(np.diff(g) < 0), g[1:], "g'({z}) is {value}, no less than for the share before, but g' must decrease")
+        _refuse(
+            whose, z[1:], ~(np.diff(g) < 0), g[1:], "g'({z}) is {value}, no less than for the share before, but g' must decrease"
+        )
         self._refuse_jump(z, whose)
         return self._largest_elasticity(z, g, whose)
 
@@ -147,7 +162,9 @@ class Utility:
                 g = np.array(self.marginal(z.copy()), dtype=float)
         except Exception as error:
             said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise InstanceError(f"the utility of {whose}: its marginal must take an array of shares, but it raised {said}") from error
+            raise InstanceError(
+                f"the utility of {whose}: its marginal must take an array of shares, but it raised {said}"
+            ) from error
         if g.shape != z.shape:
             raise InstanceError(f"the utility of {whose}: its marginal made shape {g.shape} of shares of shape {z.shape}")
         return g
@@ -217,35 +234,36 @@ class Marginals:
     Attributes
     ----------
     alpha : (m,) the exponent, 1 where it is infinite; where the utility is one's own, the largest elasticity at the server
-    log_A, log_B : (m,) of (K 22), -inf for 0; 0 and -inf where the utility is one's own
-    own : each utility of one's own, its arcs, and the logarithm of the largest share that they need
+    log_a, log_b : (m,) of (K 22), -inf for 0; 0 and -inf where the utility is one's own
+    own : each utility of one's own, its arcs, and its `table` up to the largest share that they need
     """
 
     alpha: Floats
-    log_A: Floats
-    log_B: Floats
-    own: tuple[tuple[Utility, NDArray[np.intp], float], ...] = ()
+    log_a: Floats
+    log_b: Floats
+    own: "tuple[OwnPart, ...]" = ()
 
     @classmethod
     def family(cls, alpha: Any, A: Any, B: Any, arcs: int) -> "Marginals":
         """(K 22) on so many arcs; the parameters are numbers or (arcs,)."""
         with np.errstate(divide="ignore"):
             parts = np.asarray(alpha, dtype=float), np.log(np.asarray(A, dtype=float)), np.log(np.asarray(B, dtype=float))
-        return cls(*(np.broadcast_to(part, arcs) for part in parts))
+        exponent, log_a, log_b = (np.broadcast_to(part, arcs) for part in parts)
+        return cls(exponent, log_a, log_b)
 
     @cached_property
     def mixed(self) -> bool:
         """Whether some B is positive."""
-        return bool(np.isfinite(self.log_B).any())
+        return bool(np.isfinite(self.log_b).any())
 
     def of(self, arcs: NDArray[np.intp]) -> "Marginals":
         """On these arcs, which may be named several times."""
         own = []
-        for utility, at, highest in self.own:
+        for utility, at, table in self.own:
             where = np.flatnonzero(np.isin(arcs, at))
             if len(where):
-                own.append((utility, where, highest))
-        return Marginals(self.alpha[arcs], self.log_A[arcs], self.log_B[arcs], tuple(own))
+                own.append((utility, where, table))
+        return Marginals(self.alpha[arcs], self.log_a[arcs], self.log_b[arcs], tuple(own))
 
     def log(self, log_z: Floats, alpha: Floats | None = None) -> Floats:
         """(m,) log g'.
@@ -257,9 +275,9 @@ class Marginals:
         """
         exponent = self.alpha if alpha is None else alpha
         with np.errstate(divide="ignore", invalid="ignore"):
-            result: Floats = exponent * (self.log_A - log_z)
+            result: Floats = exponent * (self.log_a - log_z)
             if self.mixed:
-                result = np.logaddexp(result, self.log_B - log_z)
+                result = np.logaddexp(result, self.log_b - log_z)
         for utility, at, _ in self.own:
             result[at] = utility.log_marginal(log_z[at]) * (exponent[at] / self.alpha[at])
         return result
@@ -275,7 +293,7 @@ class Marginals:
         exponent = self.alpha if alpha is None else alpha
         result = exponent
         if self.mixed:
-            result = exponent + (1.0 - exponent) * np.exp(self.log_B - log_z - log_g)
+            result = exponent + (1.0 - exponent) * np.exp(self.log_b - log_z - log_g)
         if self.own:
             result = np.array(result)
         for utility, at, _ in self.own:
@@ -288,16 +306,16 @@ class Marginals:
         Log g' is convex and decreasing in log z there, and the start lies on the left.
         """
         with np.errstate(invalid="ignore"):
-            log_z = np.where(np.isneginf(self.log_A), self.log_B - log_q, self.log_A - log_q / self.alpha)
+            log_z = np.where(np.isneginf(self.log_a), self.log_b - log_q, self.log_a - log_q / self.alpha)
         if self.mixed:
-            at = np.flatnonzero(np.isfinite(self.log_A) & np.isfinite(self.log_B) & np.isfinite(log_q))
+            at = np.flatnonzero(np.isfinite(self.log_a) & np.isfinite(self.log_b) & np.isfinite(log_q))
             log_z[at] = self.of(at)._newton(log_q[at])
-        for utility, at, highest in self.own:
-            log_z[at] = utility.inverse(log_q[at], highest)
+        for utility, at, table in self.own:
+            log_z[at] = utility.inverse(log_q[at], table)
         return log_z
 
     def _newton(self, log_q: Floats) -> Floats:
-        log_z = np.maximum(self.log_A - log_q / self.alpha, self.log_B - log_q)
+        log_z = np.maximum(self.log_a - log_q / self.alpha, self.log_b - log_q)
         for _ in range(30):
             log_g = self.log(log_z)
             step = (log_g - log_q) / self.elasticity(log_z, log_g)

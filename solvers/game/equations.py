@@ -305,7 +305,7 @@ class NewtonSession(Session):
             return None
         levels, game = self.levels, self.levels.game
         y = game.shrunk(np.maximum(self.limits.start, 0.0)) / game.gamma
-        if np.any(levels.tasks(y) <= 0):
+        if not game.defined(y * game.gamma):
             return None
         levels.scale(np.full(len(levels), 0.7 / levels.N))
         return y, levels_at(levels, y)

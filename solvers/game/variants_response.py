@@ -100,9 +100,7 @@ class TurnConditions:
 class ServerTurn:
     """Problem 1 of a server at given shares b, on the arcs of the users who do not have all they want from elsewhere."""
 
-    def __init__(
-        self, server: ServerArrays, marginals: Marginals, beta: float, b: Floats, wanting: NDArray[np.intp]
-    ) -> None:
+    def __init__(self, server: ServerArrays, marginals: Marginals, beta: float, b: Floats, wanting: NDArray[np.intp]) -> None:
         self.open = wanting
         users, first, self.place = np.unique(server.user[self.open], return_index=True, return_inverse=True)
         self.rows = np.flatnonzero((server.w[self.open] > 0).any(axis=0))
