@@ -112,6 +112,6 @@ def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism]
     own = allocation.rule
     if name is None:
         return mechanism(allocation.mechanism).configure(**allocation.parameters) if own is None else mechanism(own)
-    if own is not None and name == own.id and name not in MECHANISMS:
+    if own is not None and name == own.id and (name not in MECHANISMS or own.functions):
         return mechanism(own)
     return mechanism(name)

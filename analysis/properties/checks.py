@@ -20,7 +20,7 @@ from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism, mechanism_of
+from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.rationals import exact_arcs
@@ -269,7 +269,7 @@ def _definition(
     limits: Limits,
 ) -> Verdict:
     """Whether the residual of the mechanism's definition is at most the tolerance."""
-    item = mechanism(property)
+    item = mechanism_of(allocation, property)
     name = property if isinstance(property, str) else item.id
     if allocation.mechanism == item.id and isinstance(property, str):
         item = item.configure(**allocation.parameters)

@@ -346,6 +346,47 @@ def test_methods_say_what_they_compute():
     assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt", "highs"}
 
 
+def test_every_alpha_hands_out_the_same_kind_of_model_and_nb_is_asked_for():
+    for parameters in ({"alpha": 1}, {"alpha": 3, "A": 0, "B": 1}):
+        one, two = configured(**parameters), configured(alpha=2)
+        assert set(one.cvxpy(FIG1).var_dict) == set(two.cvxpy(FIG1).var_dict) == {"x", "u", "kappa", "level", "slack"}
+        names = [{part.name for part in item.pyomo(FIG1).component_objects(pyo.Var)} for item in (one, two)]
+        assert names[0] == names[1]
+        problem = one.cvxpy(FIG1, form="nb")
+        assert problem.is_dcp()
+        assert not one.cvxpy(FIG1).is_dcp()
+        problem.solve(solver=cp.CLARABEL)
+        expected = solve(FIG1, one, "cvxpy:clarabel", "high")
+        assert expected.residual <= RESIDUAL
+        np.testing.assert_allclose(problem.var_dict["x"].value, expected.x, atol=EQUILIBRIUM * expected.x.max())
+        assert {part.name for part in one.pyomo(FIG1, form="nb").component_objects(pyo.Var)} < names[0]
+
+
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_the_merit_is_no_welfare_and_no_edit_replaces_it(alpha):
+    base = mechanism("alpha-pf-vds", alpha=alpha)
+
+    def most(problem, instance):
+        return cp.Problem(cp.Maximize(cp.sum(problem.var_dict["x"])), problem.constraints)
+
+    def same(problem, instance):
+        return cp.Problem(problem.objective, [*problem.constraints, problem.var_dict["u"][0] <= 9])
+
+    def deactivated(model, instance):
+        model.objective.deactivate()
+        model.most = pyo.Objective(expr=sum(model.x.values()), sense=pyo.maximize)
+
+    def replaced(model, instance):
+        model.objective.expr = sum(model.x.values())
+
+    for edit in ({"cvxpy": most}, {"pyomo": deactivated}, {"pyomo": replaced}):
+        with pytest.raises(FairallocError, match=r"is no welfare, so it cannot be replaced: .* utility=fa.Utility\(marginal\)"):
+            solve(FIG1, base.edited("own", **edit))
+    assert "u" in base.edited("own", cvxpy=same).cvxpy(FIG1).var_dict
+    free = mechanism("ps-dsf").edited("most", cvxpy=most)  # its constraints say what an answer is, so an objective chooses one
+    assert free.cvxpy(FIG1).objective.NAME == "maximize"
+
+
 LIMITED = FIG1.replace(max_tasks=[1, None, None, None])
 
 
@@ -356,6 +397,11 @@ LIMITED = FIG1.replace(max_tasks=[1, None, None, None])
         (lambda: configured(alpha=[2, "inf"]).cvxpy(FIG1), "the merit problem is for finite alpha"),
         (lambda: configured(alpha=2).pyomo(FIG1, form="other"), "form is 'other'"),
         (lambda: configured(alpha=2).cvxpy(FIG1, form="ncp"), "form is 'ncp'"),
+        (
+            lambda: configured(alpha=2).cvxpy(FIG1, form="nb"),
+            "form 'nb' is for alpha = 1 on every server, but server 's1' has alpha = 2",
+        ),
+        (lambda: configured(alpha=[1, 3]).pyomo(FIG1, form="nb"), "but server 's2' has alpha = 3"),
         (lambda: configured(alpha=0).cvxpy(FIG1), "must be positive"),
         (lambda: configured(alpha=[1, 2, 3]).cvxpy(FIG1), "has 3 entries"),
         (lambda: configured(alpha=2, A=0).cvxpy(FIG1), "not both 0"),

@@ -35,7 +35,7 @@ import numpy as np
 from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
 from fairalloc.analysis.solution_sets.game import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
-from fairalloc.formulations import mechanism
+from fairalloc.formulations import mechanism_of
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import requests
 from fairalloc.models.allocation import Allocation
@@ -175,7 +175,7 @@ def _has_unique_totals(allocation: Allocation) -> bool:
     instance, name = allocation.instance, allocation.mechanism
     if not instance.single_variant or np.isfinite(instance.max_tasks).any() or name not in ("alpha-pf-vds", "ps-dsf-tdm"):
         return False
-    item = mechanism(name).configure(**allocation.parameters)
+    item = mechanism_of(allocation, name).configure(**allocation.parameters)
     return item.is_bargaining(instance) if isinstance(item, AlphaPfVds) else True
 
 
