@@ -11,7 +11,7 @@ concave, so equilibria exist; K's Theorems 4 and 5 and envy-freeness need one g 
 Where g'(0) is finite, log(1 + z) for example, a user may have no tasks in an equilibrium.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.numbers import Floats, is_vector
+from fairalloc.models.numbers import Floats
 
-__all__ = ["Marginals", "Utility", "by_name"]
+__all__ = ["Marginals", "OwnPart", "Utility"]
 
 GRID = 400
 """Shares at which a utility is checked, evenly in their logarithm."""
@@ -323,29 +323,3 @@ class Marginals:
             if np.all(np.abs(step) <= 1e-15 * (1.0 + np.abs(log_z))):
                 break
         return log_z
-
-
-def by_name(value: Any, names: Sequence[str], what: str, kind: str) -> list[Any]:
-    """One entry for each name, from one for all, a vector of them, or {name: entry}.
-
-    Parameters
-    ----------
-    value : what the user gave
-    names : of the servers or users
-    what : the parameter, for messages
-    kind : "server" or "user"
-
-    Raises
-    ------
-    InstanceError : a name is unknown or missing, or there are more or fewer entries than names
-    """
-    if isinstance(value, Mapping):
-        unknown = [key for key in value if key not in names]
-        missing = [key for key in names if key not in value]
-        for key in [*unknown, *missing][:1]:
-            raise InstanceError(f"{what} {'names' if unknown else 'lacks'} {kind} {key!r}: it must name every {kind} once")
-        value = [value[key] for key in names]
-    entries = list(value) if is_vector(value) else [value] * len(names)
-    if len(entries) != len(names):
-        raise InstanceError(f"{what} has {len(entries)} entries, but there are {len(names)} {kind}s")
-    return entries

@@ -13,7 +13,8 @@ from strategies import allocations, instances
 from tolerances import RECOVERED, RESIDUAL, ROUNDING, VISIBLE
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap, recovered_prices
+from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap
+from fairalloc.formulations.game.prices import recovered_prices
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
 from fairalloc.models.feasibility import infeasibility
 

@@ -84,7 +84,7 @@ def test_continuation_solves_every_feature(instance, alpha):
 
 def test_prices_prove_the_answer(monkeypatch):
     """The residual needs no linear program of its own: the levels that come with the tasks are enough."""
-    monkeypatch.setattr("fairalloc.formulations.game.game.recovered_prices", lambda *_: pytest.fail("prices were looked for"))
+    monkeypatch.setattr("fairalloc.formulations.game.prices.recovered_prices", lambda *_: pytest.fail("prices were looked for"))
     for alpha in (1, 3, 50):
         meets(generators.zero_demand(12, 4, 3, 5), alpha=alpha)
 
