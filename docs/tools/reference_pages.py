@@ -21,7 +21,7 @@ GROUPS = {
         "Solving",
         "solve solve_many solution_set SolutionSet options Method METHODS Allocation read_allocation write_allocation export",
     ),
-    "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin cvxpy_tasks pyomo_tasks"),
+    "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin Utility cvxpy_tasks pyomo_tasks"),
     "judging": (
         "Properties, proofs and explanations",
         "check check_mechanism Property Verdict Failure certify Certificate explain Explanation market PricedAllocation "

@@ -245,7 +245,13 @@ class Marginals:
 
     @classmethod
     def family(cls, alpha: Any, A: Any, B: Any, arcs: int) -> "Marginals":
-        """(K 22) on so many arcs; the parameters are numbers or (arcs,)."""
+        """(K 22).
+
+        Parameters
+        ----------
+        alpha, A, B : numbers, or one for each arc
+        arcs : their number
+        """
         with np.errstate(divide="ignore"):
             parts = np.asarray(alpha, dtype=float), np.log(np.asarray(A, dtype=float)), np.log(np.asarray(B, dtype=float))
         exponent, log_a, log_b = (np.broadcast_to(part, arcs) for part in parts)

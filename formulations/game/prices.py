@@ -1,16 +1,13 @@
 """Prices (K 28-29) recovered from tasks alone, by one linear program for each server, for the residual of game.py."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.max_min import TEN_DIGITS
 from fairalloc.models.numbers import Floats
-
-if TYPE_CHECKING:
-    from fairalloc.formulations.game.game import Game
 
 __all__ = ["SERVED_THRESHOLDS", "recovered_candidates", "recovered_prices"]
 
@@ -19,7 +16,7 @@ SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
 prices for each threshold prove a bound, and the least bound is the residual."""
 
 
-def recovered_candidates(game: "Game", x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
+def recovered_candidates(game: Any, x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
     """One or two candidates for kappa (K, R): `recovered_prices`, and if these charge for a resource that is not full, with full
     resources only.
 
@@ -38,7 +35,7 @@ def recovered_candidates(game: "Game", x: Floats, servers: NDArray[np.intp], thr
 
 
 def recovered_prices(
-    game: "Game",
+    game: Any,
     x: Floats,
     servers: NDArray[np.intp],
     threshold: float = SERVED_THRESHOLDS[0],
@@ -58,7 +55,7 @@ def recovered_prices(
 
     Parameters
     ----------
-    game : the game
+    game : a `Game` (game.py imports this file)
     x : (A,) feasible tasks with at least one task for every user
     servers : indices of the servers whose prices are wanted; their alpha is finite
     threshold : the fraction of a monopoly up to which a user counts as not served, and the t_n up to which as satisfied

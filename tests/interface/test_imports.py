@@ -26,6 +26,9 @@ PARTS = {
         *(
             "common",
             "game.max_min",
+            "game.parameters",
+            "game.marginal",
+            "game.prices",
             "game.game",
             "lexicographic.linear_program",
             "mechanism",
