@@ -83,7 +83,7 @@ class FairDominantShares(Mechanism):
         return result
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variable "x", constraints "capacity" and "limit"; for alpha > 1 the objective is the power mean, with the same answers."""
+        """Variable "x", constraints "capacity" and "limit"; for alpha > 1 it maximises the power mean, with the same answers."""
         import cvxpy as cp
 
         arcs, alpha = instance.arcs, self.alpha
