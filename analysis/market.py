@@ -41,6 +41,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, shown
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
@@ -133,6 +134,7 @@ class PricedAllocation:
         return max(self.residuals.values())
 
 
+@checked
 def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 

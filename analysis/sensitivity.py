@@ -30,9 +30,11 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.tables import Grid
+from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
@@ -140,6 +142,7 @@ def _written(side: Floats) -> list[str]:
     return [f"{v:.{DIGITS}g}" if np.isfinite(v) else "not known" for v in side.tolist()]
 
 
+@checked
 def sensitivity(
     allocation: Allocation, mechanism: str | Mechanism | type[Mechanism] | None = None, time_limit: float | None = None
 ) -> Sensitivity:
@@ -172,7 +175,7 @@ def sensitivity(
     if mechanism is None and not allocation.mechanism:
         raise InstanceError("the allocation names no mechanism, so sensitivity needs one: sensitivity(allocation, mechanism)")
     item = mechanism_of(allocation, mechanism)
-    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+    deadline = time.perf_counter() + checked_limit(time_limit)
     return _Work(allocation, item, deadline).result()
 
 

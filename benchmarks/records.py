@@ -10,14 +10,18 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
+from fairalloc.models.arguments import kinds
+from fairalloc.models.errors import shown
 from fairalloc.runs.store import RecordStore, only_added
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
+
+T = TypeVar("T")
 
 SKIPPED = "skipped"
 """The termination of a method that was not asked, because it ran out of time or memory on a smaller case."""
@@ -189,14 +193,54 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 
 def _run(row: tuple[Any, ...]) -> RecordedRun:
     number, started, suite, text, keys = row
-    details = dict(json.loads(text))
-    if not isinstance(details["place"], str) or not isinstance(details["cases"], dict):
+    details = json.loads(text, object_pairs_hook=_part)
+    if not isinstance(details.get("place", ""), str) or not isinstance(details.get("cases", {}), dict):
         raise TypeError("its place must be a text, and its cases an object")
-    return RecordedRun(number, started, suite, details, tuple(json.loads(keys)))
+    return _fitting(RecordedRun(number, started, suite, details, tuple(json.loads(keys))))
+
+
+class Details(dict[str, Any]):
+    """What a run keeps of itself; a part that a report needs and the file lacks is one sentence."""
+
+    def __missing__(self, name: str) -> Any:
+        raise BenchmarkError(f"the records have a run without {shown(name)} in its details")
+
+
+KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("machine", "packages", "methods", "setting"), dict),
+    **dict.fromkeys(("fairalloc", "python", "place", "cpu", "system", "node", "kind", "about", "missing"), str),
+    "time_limit": (int, float),
+    **dict.fromkeys(("memory_mb", "jobs", "threads"), int),
+    "accuracies": list,
+}
+"""What the parts of the details are, wherever they stand."""
+
+
+def _part(pairs: Sequence[tuple[str, Any]]) -> Details:
+    """An object of the details."""
+    for name, value in pairs:
+        if not isinstance(value, KINDS.get(name, object)):
+            raise TypeError(f"{name} is {shown(value)}")
+    return Details(pairs)
+
+
+def _fitting(item: T) -> T:
+    """The item, whose fields must be of their kinds; times and sizes are not below 0."""
+    for name, rule in (RECORD if isinstance(item, Record) else RUN).items():
+        value = getattr(item, name)
+        if not rule.fits(value) or (isinstance(value, int | float) and not isinstance(value, bool) and value < 0):
+            raise TypeError(f"{name} is {shown(value)}, but it must be {rule.words}, not below 0")
+    return item
+
+
+RECORD, RUN = kinds(Record), kinds(RecordedRun)
 
 
 def _record(values: tuple[Any, ...]) -> Record:
     row = dict(zip(_COLUMNS, values, strict=True))
     flags = {name: bool(row[name]) for name in ("claims", "rational")}
+    unknown = {name: math.nan for name in ("feasibility", "definition") if row[name] is None}  # SQLite has no other word for it
     trace = tuple((float(at), float(residual)) for at, residual in json.loads(row["trace"]))
-    return Record(**row | flags | {"trace": trace, "quantities": tuple(json.loads(row["quantities"]))})
+    record = Record(**row | flags | unknown | {"trace": trace, "quantities": tuple(map(float, json.loads(row["quantities"])))})
+    _fitting(replace(record, feasibility=0.0, definition=0.0) if unknown else record)
+    return record

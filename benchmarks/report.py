@@ -22,6 +22,7 @@ from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, Reco
 from fairalloc.benchmarks.references import Reference, distance_to, references
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
+from fairalloc.models.errors import shown
 from fairalloc.models.tables import Grid, width
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.installed import other_method
@@ -242,7 +243,7 @@ class Summary:
         at_a_time = f", {setting['jobs']} solves at a time on cores of their own" if setting["jobs"] > 1 else ""
         threads = "one thread" if setting["threads"] == 1 else f"{setting['threads']} threads"
         limits = f"{setting['time_limit']:g} s, {setting['memory_mb']:,} MB, {threads}{at_a_time}"
-        return f"accuracy {', '.join(setting['accuracies'])}; each solve in its own process: {limits}"
+        return f"accuracy {', '.join(map(str, setting['accuracies']))}; each solve in its own process: {limits}"
 
 
 def summarize(
@@ -271,6 +272,8 @@ def summarize(
         raise BenchmarkError(f"{path} has no run" + (f" with {' and '.join(wanted)}" if wanted else ""))
     keys = set(fit[-1].keys)
     records = tuple(r for r in everything if r.key in keys)
+    if not records:
+        raise BenchmarkError(f"{path} has no rows of its run of {shown(fit[-1].suite)}")
     return Summary(Path(path), fit[-1], records, len(everything) - len(records), before, added)
 
 

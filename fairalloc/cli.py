@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from fairalloc import __version__
 from fairalloc.cli_output import ReaderGone, complain, emit, prepare_streams
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, said, shown
 from fairalloc.models.tables import Grid
 from fairalloc.stop import INTERRUPTED, raise_again
 
@@ -53,9 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prepare_streams()
             parser = _parser(words)
             if "_ARGCOMPLETE" in os.environ:  # the shell asks for the rest of a word, and argcomplete answers and ends
-                import_module("argcomplete").autocomplete(parser)
+                argcomplete = import_module("argcomplete")
+                argcomplete.safe_actions.add(Once)
+                argcomplete.autocomplete(parser)
             options = parser.parse_args(words, argparse.Namespace(start=start))
-            code: int = options.run(options)
+            code: int = _run(options)
     except FairallocError as error:
         if error.__cause__ is not None and "--debug" in words:  # code of the caller's
             traceback.print_exc()
@@ -84,11 +86,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _run(options: argparse.Namespace) -> int:
+    """The exit code; code of the caller's that ends the program by itself is an error of its own."""
+    try:
+        code: int = options.run(options)
+    except SystemExit as stop:
+        raise FairallocError(f"code from a file ended the program: SystemExit({shown(stop.code)})") from stop
+    return code
+
+
 def _internal(error: Exception, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     hint = "" if debug else " (run with --debug for the traceback)"
-    complain(f"internal error: {type(error).__name__}: {error}{hint}")
+    complain(f"internal error: {type(error).__name__}: {said(error)}{hint}")
     return INTERNAL
 
 
@@ -98,12 +109,26 @@ def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -
         complain(f"warning: {message}")
 
 
+class Once(argparse._StoreAction):
+    """An option with one value, which is not given twice: the first one would be dropped."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Keep the value."""
+        given = getattr(namespace, "_given", ())
+        if option_string is not None and self.dest in given:
+            raise argparse.ArgumentError(self, f"it is given twice, the second time as {values!r}, but it takes one value")
+        namespace._given = (*given, self.dest)
+        super().__call__(parser, namespace, values, option_string)
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser that has --debug everywhere and whose errors are one sentence."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self._between = False
+        for name in (None, "store"):
+            self.register("action", name, Once)
         text = "show the traceback of an internal error"
         self.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=text)
 

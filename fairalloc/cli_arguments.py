@@ -48,7 +48,9 @@ def add_instance(command: argparse.ArgumentParser, several: bool = False) -> Non
         completed(command.add_argument("instance", metavar="INSTANCE", help=text), _examples, files=True)
 
 
-def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAULT, otherwise: str = DEFAULT) -> None:
+def add_mechanism(
+    command: argparse.ArgumentParser, default: str | None = DEFAULT, otherwise: str = DEFAULT, several: bool = False
+) -> None:
     """Add the option --mechanism.
 
     Parameters
@@ -56,9 +58,11 @@ def add_mechanism(command: argparse.ArgumentParser, default: str | None = DEFAUL
     command : the parser that gets it
     default : the id where none is given
     otherwise : what the help says of that
+    several : whether it may repeat: a list of ids then, empty where none is given
     """
-    text = f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
-    action = command.add_argument("--mechanism", "-m", default=default, metavar="ID", help=text)
+    how: dict[str, Any] = {"action": "append", "default": []} if several else {"default": default}
+    text = "(repeatable) " * several + f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
+    action = command.add_argument("--mechanism", "-m", **how, metavar="ID", help=text)
     completed(action, mechanism_names, files="py")
 
 

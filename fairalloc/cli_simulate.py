@@ -9,11 +9,14 @@ from typing import Any
 
 from fairalloc.cli_arguments import a_path, completed, mechanism_names, use_data
 from fairalloc.cli_output import complain, emit
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files import check_writable
 from fairalloc.models.tables import printable
 
 __all__ = ["add_commands"]
+
+SEEDS = 10_000
+"""The most seeds of a run."""
 
 STORE = Path("results/simulation.sqlite")
 
@@ -104,9 +107,11 @@ def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
     """Numbers, and ranges with both ends."""
     found: list[int] = []
     for text in texts:
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+        match = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", text)
         if match is None or int(match[2] or match[1]) < int(match[1]):
-            raise InstanceError(f"--seeds is {text!r}, but it must be a number such as 3, or a range such as 0-9")
+            raise InstanceError(f"--seeds is {shown(text)}, but it must be a number such as 3, or a range such as 0-9")
+        if int(match[2] or match[1]) - int(match[1]) + len(found) >= SEEDS:
+            raise InstanceError(f"--seeds is {shown(text)}, but there must be at most {SEEDS:,} seeds")
         found += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(dict.fromkeys(found))
 

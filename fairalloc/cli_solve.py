@@ -7,11 +7,13 @@ stands in its place, and the others are kept.
 import argparse
 import json
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from fairalloc.cli_arguments import (
+    DEFAULT,
     add_accuracy,
     add_instance,
     add_mechanism,
@@ -24,8 +26,9 @@ from fairalloc.cli_arguments import (
 )
 from fairalloc.cli_figure import write_figure
 from fairalloc.cli_output import complain, emit
+from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError
+from fairalloc.models.errors import FairallocError, InstanceError, said
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.tables import Grid, printable
 from fairalloc.solvers import METHODS, solve
@@ -53,7 +56,7 @@ def add_commands(commands: Any) -> None:
     """Add the command to the parser of `fairalloc`."""
     command = commands.add_parser("solve", help="compute an allocation and its residuals")
     add_instance(command, several=True)
-    add_mechanism(command)
+    add_mechanism(command, several=True)
     text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
     completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS, files="py")
     add_accuracy(command)
@@ -76,7 +79,7 @@ def add_commands(commands: Any) -> None:
 
 def _parameter_names(typed: argparse.Namespace) -> list[str]:
     """The parameters of the mechanism that was typed."""
-    return [f"{name}=" for name in mechanism_named(typed.mechanism).parameters]
+    return [f"{name}=" for word in typed.mechanism or [DEFAULT] for name in mechanism_named(word).parameters]
 
 
 def _option_names(typed: argparse.Namespace) -> list[str]:
@@ -115,11 +118,12 @@ def _solve(options: argparse.Namespace) -> int:
     values = parameters(options.param)
     checked_limit(options.time_limit)
     checked_threads(options.threads)
-    item, method = mechanism_named(options.mechanism), method_named(options.method)
-    item.configure(**values)
+    items, method = [mechanism_named(word) for word in options.mechanism or [DEFAULT]], method_named(options.method)
+    for item in items:
+        item.configure(**values)
     chosen = _options(options.option)
 
-    def computed(name: str) -> Allocation:
+    def computed(name: str, item: Mechanism) -> Allocation:
         instance = instance_named(name)
         start = None if options.warm_start is None else read_allocation(options.warm_start, instance)
         limits = (options.accuracy, options.time_limit, options.trace, options.log)
@@ -127,8 +131,9 @@ def _solve(options: argparse.Namespace) -> int:
 
     failures: list[bool] = []
     drawn: list[Allocation] = []
-    results = _results(options, computed, failures)
-    for piece in FORMATS[options.format](_kept(results, drawn), len(options.instances) > 1):
+    asked = [(name, partial(computed, name, item)) for name in options.instances for item in items]
+    results = _results(options, asked, failures)
+    for piece in FORMATS[options.format](_kept(results, drawn), len(asked) > 1):
         emit(piece)
     for file in options.plot:
         write_figure(drawn, file)
@@ -145,17 +150,20 @@ def _kept(results: Iterable[Result], drawn: list[Allocation]) -> Iterator[Result
         yield result
 
 
-def _results(options: argparse.Namespace, computed: Callable[[str], Allocation], failures: list[bool]) -> Iterator[Result]:
-    """The results in the order of the instances, up to one that was interrupted; `failures` gets an entry for each."""
-    several = len(options.instances) > 1 or options.format == "jsonl"
-    for name in options.instances:
+def _results(
+    options: argparse.Namespace, asked: Sequence[tuple[str, Callable[[], Allocation]]], failures: list[bool]
+) -> Iterator[Result]:
+    """The results in the order asked for, up to one that was interrupted; `failures` gets an entry for each."""
+    several = len(asked) > 1 or options.format == "jsonl"
+    for name, computed in asked:
         result: Result
         try:
-            result = computed(name)
+            result = computed()
             failures.append(not _is_solved(result, options.accuracy))
             if result.has_point and failures[-1]:
-                asked = f"residual {result.residual:.1e}, but accuracy {options.accuracy} promises {promised(options.accuracy):g}"
-                complain(f"{name}: not solved to the accuracy asked: {result.not_judged or asked}")
+                why = f"residual {result.residual:.1e}, but accuracy {options.accuracy}"
+                why = result.not_judged or f"{why} promises {promised(options.accuracy):g}"
+                complain(f"{name}: not solved to the accuracy asked: {why}")
         except FairallocError as error:
             if not several:
                 raise
@@ -167,7 +175,7 @@ def _results(options: argparse.Namespace, computed: Callable[[str], Allocation],
             if getattr(options, "debug", False):
                 complain(f"{name}: the traceback follows")
                 traceback.print_exc()
-            result = Refused(name, f"internal error: {type(error).__name__}: {error}")
+            result = Refused(name, f"internal error: {type(error).__name__}: {said(error)}")
             failures.append(True)
         yield result
         if isinstance(result, Allocation) and result.termination == "interrupted":

@@ -12,7 +12,7 @@ from typing import Any
 
 from fairalloc.formulations.mechanism import NAMES, Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, said
 from fairalloc.models.registry import Registry, imported
 
 __all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of"]
@@ -49,7 +49,7 @@ def as_mechanism(item: Any) -> Mechanism | None:
     try:
         return item()
     except Exception as error:
-        raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {type(error).__name__}: {error}") from error
+        raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {type(error).__name__}: {said(error)}") from error
 
 
 def _needed(kind: type) -> str:
@@ -91,7 +91,7 @@ def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
     if isinstance(name, str) and name in MECHANISMS:
         return MECHANISMS[name]
     for item in MECHANISMS.values():
-        if name in item.aliases:
+        if isinstance(name, str) and name in item.aliases:
             return item
     names = [key for item in MECHANISMS.values() for key in (item.id, *item.aliases)]
     raise UnknownName(no_such("mechanism", name, names, f"the mechanisms are {', '.join(MECHANISMS)}"))

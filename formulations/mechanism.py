@@ -10,7 +10,7 @@ import numpy as np
 from fairalloc.formulations.common.convexity import is_refuted
 from fairalloc.formulations.common.reading import read_off, rises_with
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable
+from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -280,10 +280,10 @@ class Edited(Mechanism):
 
     def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
         if not (isinstance(id, str) and id):
-            raise FairallocError(f"the id of the edit is {id!r}, but it must be a name")
+            raise FairallocError(f"the id of the edit is {shown(id)}, but it must be a name")
         for layer, edit in (("cvxpy", cvxpy), ("pyomo", pyomo)):
             if edit is not None and not callable(edit):
-                raise FairallocError(f"the {layer} edit of {id!r} is {edit!r}, but it must be a function")
+                raise FairallocError(f"the {layer} edit of {id!r} is {shown(edit)}, but it must be a function")
         if cvxpy is None and pyomo is None:
             raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
         self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
@@ -437,7 +437,7 @@ class Edited(Mechanism):
         except FairallocError:
             raise
         except Exception as error:
-            raise FairallocError(f"the edit {self.id!r} failed: {type(error).__name__}: {error}") from error
+            raise FairallocError(f"the edit {self.id!r} failed: {type(error).__name__}: {said(error)}") from error
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """Those of the base where its rounds are kept; else the model's objective is reported."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance, as_instance
 
@@ -28,12 +29,14 @@ Indices: TypeAlias = NDArray[np.intp]
 __all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "pooled", "positions"]
 
 
+@checked
 def aggregate(instance: Instance) -> Instance:
     """The instance with identical server rows merged into one row whose `counts` is their sum."""
     keep, of = _classes(as_instance(instance))
     return _take(instance, keep, np.bincount(of, weights=instance.counts).astype(int))
 
 
+@checked
 def expand(instance: Instance) -> Instance:
     """The instance with every server as a row of its own, named s, s#2, s#3, .. after its class."""
     counts = as_instance(instance).counts

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
 from fairalloc.models.figures import SOURCES
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen, without_rounding
+from fairalloc.models.numbers import Floats, floats, frozen, without_rounding
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.tables import Grid
 
@@ -114,18 +115,20 @@ class Allocation:
         if not isinstance(self.instance, Instance):
             raise InstanceError(f"the instance of the allocation is {shown(self.instance)}, but it must be an Instance")
         arcs = len(self.instance.arcs)
-        x = _floats(self.x, "x")
+        x = floats(self.x, "x")
         if x.shape != (arcs,):
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
-        if self.termination not in TERMINATIONS:
-            raise InstanceError(f"there is no termination {self.termination!r}: the terminations are {', '.join(TERMINATIONS)}")
-        if self.x_exact is not None and len(self.x_exact) != arcs:
-            raise InstanceError(f"x_exact has {len(self.x_exact)} entries, but the instance has {arcs} arcs")
+        if not isinstance(self.termination, str) or self.termination not in TERMINATIONS:
+            raise InstanceError(
+                f"there is no termination {shown(self.termination)}: the terminations are {', '.join(TERMINATIONS)}"
+            )
+        if self.x_exact is not None and not (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs):
+            raise InstanceError(f"x_exact is {shown(self.x_exact)}, but it must be {arcs} rationals, one for each arc")
         object.__setattr__(self, "x", frozen(x))
         pools = self.instance.K, self.instance.R
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, frozen(_shaped(_floats(value, name), name, shape)))
+                object.__setattr__(self, name, frozen(_shaped(floats(value, name), name, shape)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "rule": _packed(self.rule)}
@@ -146,7 +149,8 @@ class Allocation:
         """For notebooks: what the first line of the text says, and the table of tasks."""
         return self.grid(repr(self).split("\n")[0].removeprefix("<"))._repr_html_()
 
-    def grid(self, title: str = "", most: int = 20) -> Grid:
+    @checked
+    def grid(self, title: str = "", most: Count = 20) -> Grid:
         """The tasks of each user, also by server where there are 2 to 6: the first `most` users."""
         instance = self.instance
         servers = instance.servers if 1 < instance.K <= 6 else ()
@@ -159,6 +163,7 @@ class Allocation:
         more = instance.N - len(rows)
         return Grid(title, columns, rows, [f"... and {more} more rows"] if more else [], right=range(1, len(columns)))
 
+    @checked
     def to_frame(self, what: str = "tasks") -> Any:
         """A DataFrame of pandas.
 
@@ -186,6 +191,7 @@ class Allocation:
             return pd.DataFrame(self.load, pd.Index(servers, name="server"), pd.Index(resources, name="resource"))
         raise UnknownName(no_such("frame", what, ("tasks", "used", "load")))
 
+    @checked
     def plot(self, kind: str = "allocation", ax: Any = None) -> Any:
         """A figure of this allocation on Matplotlib Axes, which are returned; each kind is the function of that name in `plots`.
 
@@ -307,13 +313,6 @@ def _unpacked(data: bytes | None) -> Any:
         return cloudpickle.loads(data)
     except Exception:  # its module may be missing here
         return None
-
-
-def _floats(value: Any, what: str) -> Floats:
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be an array of numbers") from None
 
 
 def _shaped(value: Floats, what: str, shape: tuple[int, ...]) -> Floats:

@@ -25,6 +25,7 @@ __all__ = [
     "UnknownName",
     "fault",
     "no_such",
+    "said",
     "shown",
     "unprintable",
 ]
@@ -61,13 +62,23 @@ def shown(value: Any) -> str:
         return "an integer of thousands of digits"
     except RecursionError:
         return "a value that nests too deeply to be shown"
+    except Exception:  # a `__repr__` of the caller's
+        return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def said(error: BaseException) -> str:
+    """The text of an error, of which code of the caller's may have made the class."""
+    try:
+        return str(error)
+    except Exception:
+        return "an error that cannot be shown"
 
 
 def fault(error: BaseException, line: int | None) -> str:
     """What went wrong while a file was loaded, on one line, with the line of the file where it is known."""
-    what = f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
-    return " ".join(what.split()) + (f" (line {line})" if line else "")
+    what = error.msg if isinstance(error, SyntaxError) else said(error)
+    return " ".join(f"{type(error).__name__}: {what}".split()) + (f" (line {line})" if line else "")
 
 
 def unprintable(text: str) -> bool:
@@ -89,6 +100,7 @@ def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
     "there is no method 'higs' (did you mean 'highs'?): the methods are highs, exact"
     """
     names = [str(item) for item in known]
-    near = get_close_matches(name, names, 2) if isinstance(name, str) else []
+    lower = {item.lower(): item for item in names}
+    near = [lower[item] for item in get_close_matches(name.lower(), lower, 2)] if isinstance(name, str) else []
     guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
     return f"there is no {kind} {shown(name)}{guess}: {rule or f'the {kind}s are ' + ', '.join(names)}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -51,6 +52,7 @@ GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
 """(count, cpu, memory) of the 12,583 machines of W Table 1."""
 
 
+@checked
 def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Positive demands and capacities with a spread of about ten, uneven weights, no constraints.
 
@@ -70,6 +72,7 @@ def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> In
     )
 
 
+@checked
 def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal.
 
@@ -90,6 +93,7 @@ def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Insta
     )
 
 
+@checked
 def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """About half of the demands and some capacities are zero, so users reach their bottlenecks at different levels.
 
@@ -111,6 +115,7 @@ def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -
     return Instance(demands, capacities, name=f"zero-demand-{n_users}x{n_servers}x{n_resources}-{seed}")
 
 
+@checked
 def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Every user may use a random third of the servers, at least one.
 
@@ -131,6 +136,7 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
     )
 
 
+@checked
 def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Demands, capacities and weights of Pareto's law (index 1.5: the largest of a thousand is a hundred times the median), and
     every user may use a random third of the servers.
@@ -154,6 +160,7 @@ def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     )
 
 
+@checked
 def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: float = 0.01) -> Instance:
     """The generic family where every user may use few servers: a random part of them, at least one.
 
@@ -178,7 +185,8 @@ def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: 
     )
 
 
-def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, classes: int = 10) -> Instance:
+@checked
+def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, classes: Count = 10) -> Instance:
     """The generic family with a few classes of users, and as many of servers, that are alike: they can be merged.
 
     Parameters
@@ -201,6 +209,7 @@ def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, cla
     )
 
 
+@checked
 def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
     """Racks of five servers (or half of fewer than ten), nine users in ten bound to one: about as many levels as racks.
 
@@ -225,6 +234,7 @@ def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several
     )
 
 
+@checked
 def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Half of the users have few tasks (W 5.1), some fewer than their fair share.
 
@@ -247,6 +257,7 @@ def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Ins
     )
 
 
+@checked
 def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """One to three ways to run a task (Z II-A).
 
@@ -268,6 +279,7 @@ def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> I
     )
 
 
+@checked
 def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2.
 
@@ -292,6 +304,7 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     )
 
 
+@checked
 def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
     """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
 
@@ -313,6 +326,7 @@ def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mecha
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
 
 
+@checked
 def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
     """The exact tasks of each user in the answer of `planted` with the same arguments.
 
@@ -329,6 +343,7 @@ def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0,
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
 
 
+@checked
 def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed: int = 0) -> Instance:
     """The machines of W Table 1 as classes with counts, or a sample of them (W 6.1), and synthetic users.
 
@@ -363,6 +378,7 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
     )
 
 
+@checked
 def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Requests and entitlements as in D, rationals with small denominators: ties, zeros, small requests.
 
@@ -399,6 +415,7 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
     )
 
 
+@checked
 def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, severity: int = 50) -> Instance:
     """`generic` made degenerate by a severity from 0 (it is `generic` but for rounding) to 100.
 

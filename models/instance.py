@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, shown, unprintable
 from fairalloc.models.labelled import plain_arguments
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
@@ -186,6 +187,7 @@ class Instance:
     max_tasks: Floats
     demands_on: Mapping[tuple[int, int], Floats]
 
+    @named
     def __init__(
         self,
         demands: Any,
@@ -464,6 +466,7 @@ class Instance:
         given: dict[str, Any] = self.__dict__["_given"]
         return given
 
+    @named
     def replace(self, **changes: Any) -> "Instance":
         """A new instance with some constructor arguments changed; names and placement follow unless given."""
         return Instance(**{**self._arguments(), **changes})

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
 from fairalloc.models.files import write_file
 from fairalloc.models.instance import Instance, as_instance
@@ -103,11 +104,13 @@ def write_json(document: Mapping[str, Any], path: str | Path) -> None:
     write_file(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
+@checked
 def read_instance(path: str | Path) -> Instance:
     """The instance in a file of schema fairalloc-instance/1."""
     return parse_instance(read_json(path))
 
 
+@checked
 def write_instance(instance: Instance, path: str | Path) -> None:
     """Write the instance to a file of schema fairalloc-instance/1, which `read_instance` reads back to an equal one."""
     write_json(instance_document(as_instance(instance)), path)
@@ -223,6 +226,7 @@ def _price_fields(allocation: Allocation) -> dict[str, Any]:
     return {name: value.tolist() for name, value in fields.items() if value is not None and np.all(np.isfinite(value))}
 
 
+@checked
 def write_allocation(allocation: Allocation, path: str | Path) -> None:
     """Write the allocation to a file of schema fairalloc-allocation/1."""
     if not isinstance(allocation, Allocation):

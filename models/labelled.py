@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, no_such, shown
 from fairalloc.models.numbers import is_vector
 from fairalloc.models.reading import NumberedNames, Places, allowed_pairs, count_of, truth
@@ -35,7 +36,7 @@ class _Names:
 
     def __init__(self, kind: str, given: Any) -> None:
         self.kind = kind
-        self.given = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
+        self.given = tuple(given) if is_list(given) else given
         self.source = f"{kind}s"
         listed = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
         self.names: Sequence[Any] | None = list(self.given) if listed else None

@@ -69,6 +69,14 @@ def plain(value: Any) -> bool:
     return type(value) is np.ndarray and value.dtype.kind in "fiu"
 
 
+def floats(value: Any, what: str) -> Floats:
+    """A new array of floats, or an InstanceError that names `what`."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InstanceError(f"{what} is {shown(value)}, but it must be an array of numbers") from None
+
+
 def is_vector(value: Any) -> bool:
     """Whether `value` is a sequence or an array with at least one dimension; text is none."""
     return value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence) and not isinstance(value, str | bytes)

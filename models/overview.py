@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -72,10 +73,13 @@ class Overview:
         pairs = {"pairs": able, "not_placed": instance.N * instance.K - placed, "lacking": placed - able}
         return {**pairs, "fewest": int(each.min()), "most": int(each.max())}
 
+    @checked
     def alone(self, n: int) -> float:
         """The tasks that the user could run with all its servers for itself, side by side in the best mixture of its variants."""
         from scipy.optimize import linprog
 
+        if not 0 <= n < self.instance.N:
+            raise InstanceError(f"the user is {n}, but users are numbered 0 to {self.instance.N - 1}")
         instance, arcs = self.instance, self.instance.arcs
         first, last = np.searchsorted(arcs.user, [n, n + 1])
         if len(instance.demands[n]) == 1:
@@ -86,13 +90,14 @@ class Overview:
             total = -float(linprog(-unit, A_ub=load, b_ub=np.ones(load.shape[0]), method="highs-ds").fun)
         return min(total, float(instance.max_tasks[n]))
 
+    @checked
     def user(self, n: int) -> dict[str, Any]:
         """One user: demands, weight, limit, number of servers, what it runs alone; with one demand vector its dominant resource.
 
         `share` is the part that `alone` tasks take of all there is of the dominant resource.
         """
-        instance, vectors = self.instance, self.instance.demands[n]
-        limit, alone = float(instance.max_tasks[n]), self.alone(n)
+        alone, instance, vectors = self.alone(n), self.instance, self.instance.demands[n]
+        limit = float(instance.max_tasks[n])
         result: dict[str, Any] = {"user": instance.users[n], "demands": vectors.tolist(), "weight": float(instance.weights[n])}
         result |= {"max_tasks": limit if np.isfinite(limit) else None, "servers": int(instance.eligible[n].sum())}
         result |= {"alone": alone, "dominant": None, "share": None}
@@ -183,6 +188,7 @@ class Overview:
         return {**head, "eligibility": self.eligibility, "servers": servers, "users": users}
 
 
+@checked
 def show(instance: Instance, head: int = HEAD) -> Overview:
     """What an instance looks like: its users, servers, who may run where, and what each user could run alone.
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.instance import Instance
 
@@ -337,6 +338,7 @@ EXAMPLES: tuple[Example, ...] = (
 )
 
 
+@checked
 def example(name: str) -> Example:
     """The published example with this name."""
     for item in EXAMPLES:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
 from fairalloc.models.vectors import Vectors, small
@@ -74,7 +75,7 @@ def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[s
     """
     if given is None:
         return NumberedNames(kind[0], count)
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if not is_list(given):
         raise InstanceError(f"the names of {kind}s are {shown(given)}, but they must be a list of names")
     names = given if isinstance(given, NumberedNames) else tuple(given)
     if len(names) != count:

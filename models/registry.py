@@ -19,7 +19,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from fairalloc.models.errors import InstanceError, fault, shown
+from fairalloc.models.errors import InstanceError, fault, said, shown
 
 __all__ = ["Registry", "imported", "naming_the_file"]
 
@@ -139,5 +139,5 @@ def _place(error: BaseException) -> tuple[str, int | None] | None:
 
 
 def _left_out(what: str, error: BaseException) -> None:
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    reason = " ".join(f"{type(error).__name__}: {said(error)}".split())
     warnings.warn(f"{what} cannot be loaded and is left out: {reason}", stacklevel=3)

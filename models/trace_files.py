@@ -98,7 +98,7 @@ def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
         with opener(path, "rt", newline="", encoding="utf-8") as file:
             reader = csv.reader(file, delimiter=separator, strict=True)
             return [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:  # ValueError: no UTF-8, in the file or its name
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
 from fairalloc.models.files import write_file
 from fairalloc.models.instance import Instance
@@ -118,6 +119,7 @@ def found_data() -> Path:
     return folder
 
 
+@checked
 def remember_data(folder: str | Path) -> Path:
     """Remember the folder with the samples for this user, and return it; InstanceError where it is none."""
     place = _folder(folder, "the data folder").resolve()
@@ -147,6 +149,7 @@ def _folder(chosen: str | Path, name: str) -> Path:
 # ---- Google -----------------------------------------------------------------------------------------------------
 
 
+@checked
 def google_machine_mix(folder: str | Path) -> tuple[NDArray[np.int64], Floats]:
     """Counts (10,) and capacities (10, 2) of the machine classes of the Google 2011 cell: 12,583 machines, W Table 1.
 
@@ -159,6 +162,7 @@ def google_machine_mix(folder: str | Path) -> tuple[NDArray[np.int64], Floats]:
     return table.numbers("count", whole=True).astype(np.int64), capacities
 
 
+@checked
 def google2011(folder: str | Path, *, users: int | None = None, finite: bool = False) -> Loaded:
     """The 245 users with tasks running when the Google 2011 trace starts, on the 10 machine classes of its cell.
 
@@ -201,6 +205,7 @@ def google2011(folder: str | Path, *, users: int | None = None, finite: bool = F
     return _loaded(instance, {"users that request nothing": len(codes) - len(able), "users with fewer tasks": len(able) - size})
 
 
+@checked
 def google2019_demands(folder: str | Path) -> Floats:
     """(M, 2) distinct (CPU, memory) requests of the Google 2019 cells, sorted; a pool of demand vectors, not a workload.
 
@@ -220,6 +225,7 @@ def google2019_demands(folder: str | Path) -> Floats:
     return result
 
 
+@checked
 def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
     """The columns of one raw file of clusterdata-2011-2, name -> values, every row kept.
 
@@ -243,6 +249,7 @@ def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
 # ---- Bitbrains --------------------------------------------------------------------------------------------------
 
 
+@checked
 def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loaded:
     """The 500 Bitbrains Rnd VMs as users of the cluster of K Fig. 5: 250 servers of 3 types over 3 locations.
 
@@ -289,6 +296,7 @@ def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loa
     return _loaded(instance, {"VMs that never used anything": len(peaks) - len(used)})
 
 
+@checked
 def read_bitbrains_raw(path: str | Path) -> dict[str, Floats]:
     """The 11 columns of one original GWA-T-12 file, name -> (n,) values, every row kept.
 
@@ -303,6 +311,7 @@ def read_bitbrains_raw(path: str | Path) -> dict[str, Floats]:
 # ---- Alibaba ----------------------------------------------------------------------------------------------------
 
 
+@checked
 def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = False, finite: bool = False) -> Loaded:
     """The pods of the Alibaba GPU cluster "openb" on its 1,523 nodes, grouped into 27 configurations.
 
@@ -352,6 +361,7 @@ def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = Fals
     return _loaded(instance, {"pods that request nothing": nothing, "pods in rarer groups": sum(n for _, n in able[size:])})
 
 
+@checked
 def alibaba_nodes(path: str | Path) -> tuple[list[str], Floats, list[str], list[int]]:
     """Names, capacities (K, 3) in cores, GiB and GPUs, GPU models and counts of the node configurations in a file of nodes."""
     table = csv_table(path, ("cpu_milli", "memory_mib", "gpu", "model"))
@@ -371,6 +381,7 @@ def _pod_groups(folder: str | Path, file: str) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*columns, specs, strict=True))
 
 
+@checked
 def pod_name(key: tuple[Any, ...]) -> str:
     """The user of pods with these (cpu_milli, memory_mib, num_gpu, gpu_milli, set of GPU models)."""
     cpu, memory, gpus, milli, models = key

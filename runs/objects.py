@@ -22,6 +22,7 @@ from typing import Any
 
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such, shown
+from fairalloc.solvers.isolated import alarm
 from fairalloc.solvers.registry import as_method
 
 __all__ = [
@@ -39,6 +40,9 @@ __all__ = [
 
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 _PICKLE = "pickle"
+
+LOADING = 60.0
+"""Seconds that a file may take to be loaded, in the main thread: elsewhere nothing can interrupt it."""
 _LOADED = "_fairalloc_"
 
 
@@ -160,11 +164,14 @@ def _loaded(path: Path) -> ModuleType:
     sys.modules[name] = module
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
+    rung = [False]
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        with alarm(LOADING) as rung:
+            spec.loader.exec_module(module)
+    except BaseException as error:  # it may raise KeyboardInterrupt and SystemExit too
         del sys.modules[name]
-        raise InstanceError(f"{path} cannot be loaded: {_cause(error, path)}") from error
+        why = f"it does not end within {LOADING:g} seconds" if rung[0] else _cause(error, path)
+        raise InstanceError(f"{path} cannot be loaded: {why}") from error
     cloudpickle.register_pickle_by_value(module)
     return module
 

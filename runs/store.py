@@ -102,7 +102,7 @@ class RecordStore:
         """What a function makes of a row; an error of this file where it holds something else."""
         try:
             return read(row)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise self.error(f"{self.path} has a row that is no record, {shown(row)}: {error}") from None
 
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
@@ -93,6 +94,7 @@ class FluidLog:
     residual: float
 
 
+@checked
 def simulate_fluid(
     workload: Workload,
     cluster: Cluster,
@@ -310,7 +312,7 @@ class _Fluid:
         workload, events = self.workload, self.events
         coming = workload.arrival[self.arrived] if self.arrived < len(workload) else np.inf
         if self.every is not None:
-            multiple = self.every * (np.floor(time / self.every) + 1)
+            multiple = self.every * (float(np.floor(time / self.every)) + 1)
             coming = multiple if len(self.active) else max(multiple, self.every * np.ceil(coming / self.every))
         turn = events.time[self.turned] if self.turned < len(events.time) else np.inf
         return float(min(coming, turn, workload.leave[workload.leave > time].min(initial=np.inf)))

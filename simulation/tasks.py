@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import Seed, checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
@@ -35,12 +36,13 @@ FEW = 8
 """Machines that are looked at one by one."""
 
 
+@checked
 def simulate_tasks(
     workload: Workload,
     cluster: Cluster,
     scheduler: Any,
     until: float | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     events: ServerEvents | None = None,
 ) -> TaskLog:
     """Run the tasks of a workload on the machines of a cluster.

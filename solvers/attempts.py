@@ -224,7 +224,12 @@ def _late(allocation: Allocation) -> Allocation:
 
 
 def _needs_child(request: Request, method: Method) -> bool:
-    """Whether it might overrun its limit or, where it has none, leave Ctrl-C unheard for long."""
+    """Whether it might overrun its limit or, where it has none, leave Ctrl-C unheard for long.
+
+    A solver whose log is wanted needs one, and one that users own: the streams that are redirected are the whole process's.
+    """
+    if bool(method.packages) and (request.limits.log or method.kind == "other") and not isolated.watched():
+        return True
     if request.limits.limited:
         return _may_overrun(request.instance, method)
     native = bool(method.packages) and is_large(request.instance)
@@ -352,10 +357,14 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
     """Step 2; what a function of one's own claims without prices is left standing."""
     own = isinstance(method, OwnFunction) and allocation.prices is None
     result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
-    if request.warm_start is None or method.starts(request.mechanism):
-        return result
-    unused = f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}"
-    return replace(result, message="; ".join(filter(None, (result.message, unused))))
+    unused = {
+        f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}": request.warm_start is not None
+        and not method.starts(request.mechanism),
+        f"there is no trace: {method.id} keeps none for {request.mechanism.id}": request.limits.trace and not result.trace,
+        f"there is no log: {method.id} prints nothing": request.limits.log and not result.log,
+    }
+    said = [sentence for sentence, holds in unused.items() if holds]
+    return replace(result, message="; ".join(filter(None, (result.message, *said)))) if said else result
 
 
 def _own_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
@@ -363,7 +372,7 @@ def _own_answer(mechanism: Mechanism, method: Method, instance: Instance, limits
         return method.run(mechanism, instance, limits)
     except FairallocError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         termination, message = ("time_limit", "") if limits.late else ("error", failure(method.id, error))
         return Answer(np.full(len(instance.arcs), np.nan), None, termination, Times(), message=message)
 
@@ -383,7 +392,7 @@ def _foreign_answer(mechanism: Mechanism, method: Method, instance: Instance, li
     nowhere = np.full(len(instance.arcs), np.nan)
     try:
         answer = method.run(mechanism, instance, limits)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Answer(nowhere, None, "error", Times(), message=failure(method.id, error))
     x = np.asarray(answer.x, dtype=float) if isinstance(answer, Answer) else np.empty(0)
     if x.shape != (len(instance.arcs),):

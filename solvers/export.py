@@ -5,17 +5,18 @@ first round: where nobody is stuck before the others, that is all of it; else th
 The script rebuilds instance and mechanism through the public names of this package, and solves the problem with CVXPY alone.
 """
 
-import io
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.jsonio import instance_document
 from fairalloc.models.tables import printable
+from fairalloc.solvers.silence import unlogged
 
 __all__ = ["FORMATS", "export"]
 
@@ -41,6 +42,7 @@ for a, tasks in enumerate(x if x is not None else ()):
 '''
 
 
+@checked
 def export(instance: Instance, mechanism: str | Mechanism | type[Mechanism], format: str = "lp", **parameters: Any) -> str:  # noqa: A002
     """The text of a mechanism's model, for a solver or a person.
 
@@ -108,10 +110,8 @@ def _written(instance: Instance, item: Mechanism, format: str) -> str:  # noqa: 
     """By Pyomo's writers, which choose the kind of file by its ending."""
     if "pyomo" not in item.layers:
         raise NotApplicable(f"mechanism {item.id!r} has no Pyomo model, from which {format} is written: write py")
-    from pyomo.common.log import LoggingIntercept
-
     model = item.pyomo(instance)
-    with tempfile.TemporaryDirectory() as folder, LoggingIntercept(io.StringIO(), "pyomo"):
+    with tempfile.TemporaryDirectory() as folder, unlogged():
         path = Path(folder) / f"model.{format}"
         try:
             model.write(str(path), io_options={"symbolic_solver_labels": True})

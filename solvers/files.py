@@ -5,12 +5,14 @@ from pathlib import Path
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import parse_allocation, read_json
 
 __all__ = ["read_allocation"]
 
 
+@checked
 def read_allocation(
     path: str | Path, instance: Instance, mechanism: str | Mechanism | type[Mechanism] | None = None
 ) -> Allocation:

@@ -5,16 +5,18 @@ tables of cones and integers, and for Pyomo from PYOMO. A solver that an accurac
 others are given by `solve(..., options=...)` in the solver's own names.
 """
 
-import logging
+import time
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
+from fairalloc.solvers import isolated
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
 from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
 from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.silence import pyomo_alone, unlogged
 
 __all__ = ["installed_methods", "other_method"]
 
@@ -55,6 +57,9 @@ class Ability(NamedTuple):
     integers: bool
     nonlinear: bool
 
+
+LOOKING = 60.0
+"""Seconds after which Pyomo has found what it finds."""
 
 PYOMO: Mapping[str, Ability] = {
     "baron": Ability(integers=True, nonlinear=True),
@@ -217,20 +222,31 @@ def _of_cvxpy() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return known, tuple(solver for solver in known if solver in found)
 
 
-@cache
 def _pyomo_finds(solver: str) -> bool:
-    """Whether Pyomo's factory makes it available; what it says on the way of what is missing is not wanted."""
+    """Whether Pyomo's factory makes it available; all of PYOMO are looked for at once, by one thread."""
+    with pyomo_alone():
+        return solver in _found_by_pyomo(tuple(PYOMO) if solver in PYOMO else (solver,))
+
+
+@cache
+def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
+    """Those that are available; in a child process, for on the way Pyomo redirects `sys.stdout` and says what is missing."""
+    if isolated.watched() or not isolated.AVAILABLE:
+        return frozenset(solver for solver in solvers if _available(solver))
+    outcome = isolated.isolated(
+        lambda send: list(map(send, filter(_available, solvers))), time.monotonic() + LOOKING, time.monotonic
+    )
+    return frozenset(outcome.messages)
+
+
+def _available(solver: str) -> bool:
     import pyomo.environ as pyo
 
-    logger = logging.getLogger("pyomo")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        return bool(pyo.SolverFactory(solver).available(exception_flag=False))
-    except Exception:
-        return False
-    finally:
-        logger.setLevel(level)
+    with unlogged():
+        try:
+            return bool(pyo.SolverFactory(solver).available(exception_flag=False))
+        except Exception:
+            return False
 
 
 def _cones(problem: Any) -> set[str]:

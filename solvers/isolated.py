@@ -26,7 +26,6 @@ import sys
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
@@ -191,9 +190,7 @@ def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, c
     sys.stderr.flush()
     reading, writing = os.pipe()
     known = frozenset(sys.modules)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads, which numerical libraries start
-        pid = os.fork()
+    pid = os.fork()
     if pid == 0:
         os.close(reading)
         _child(work, writing, known)

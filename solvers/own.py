@@ -17,7 +17,7 @@ import numpy as np
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Answer, Limits, Method, Session
@@ -95,9 +95,9 @@ def own_method(given: Any) -> Method:
     return OwnFunction(given)
 
 
-def failure(name: str, error: Exception) -> str:
+def failure(name: str, error: BaseException) -> str:
     """One sentence on what a method raised."""
-    text = " ".join(str(error).split())
+    text = " ".join(said(error).split())
     return f"{name} raised {type(error).__name__}" + (f": {text}" if text else "")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
@@ -82,6 +83,7 @@ def method_of(asked: str | Own) -> Method:
     return find_method(asked) if isinstance(asked, str) else own_method(asked)
 
 
+@checked
 def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]:
     """The options of a method's algorithm, or of the "judge": names, defaults, and what they are, with units and reasons.
 

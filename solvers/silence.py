@@ -1,9 +1,10 @@
 """What solvers print: nothing, by their own options (options.py); what the process prints is redirected for a log alone.
 
-File descriptors belong to the whole process. Whoever redirects them takes away what other threads print, and where two threads
-do it in turn, descriptor 1 may end as the file of one of them. So one thread at a time does it, and only where a log is wanted.
+File descriptors, `sys.stdout` and loggers belong to the whole process. Whoever redirects them takes away what other threads
+print. So a solver whose log is wanted runs in a child process (attempts.py). Without forks one thread at a time redirects them.
 """
 
+import io
 import os
 import sys
 import tempfile
@@ -12,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["captured", "uncaptured"]
+__all__ = ["captured", "pyomo_alone", "uncaptured", "unlogged"]
 
 
 class _Locks:
-    """One for the file descriptors, one for Pyomo's switch; new ones in a forked child, where the thread that had them is not."""
+    """One for the file descriptors, one for Pyomo's switches; new ones in a forked child, whose locks nobody frees."""
 
     def __init__(self) -> None:
         self.renew()
@@ -53,6 +54,22 @@ def captured() -> Iterator[list[str]]:
 
 
 @contextmanager
+def pyomo_alone() -> Iterator[None]:
+    """Let one thread at a time change what is one for all of Pyomo."""
+    with _LOCKS.pyomo:
+        yield
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Keep what Pyomo logs away from the user."""
+    from pyomo.common.log import LoggingIntercept
+
+    with pyomo_alone(), LoggingIntercept(io.StringIO(), "pyomo"):
+        yield
+
+
+@contextmanager
 def uncaptured() -> Iterator[None]:
     """Keep Pyomo from redirecting the descriptors around a solver that is silent anyway.
 
@@ -60,7 +77,7 @@ def uncaptured() -> Iterator[None]:
     """
     from pyomo.common import tee
 
-    with _LOCKS.pyomo:
+    with pyomo_alone():
         module: Any = tee
         before = getattr(module, "OVERRIDE_CAPTURE_OUTPUT", None)
         module.OVERRIDE_CAPTURE_OUTPUT = 0  # CaptureOutputMode.DISABLE

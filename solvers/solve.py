@@ -22,6 +22,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers import isolated
@@ -38,6 +39,7 @@ from fairalloc.solvers.threads import checked_threads, limited_threads
 __all__ = ["is_ours", "solve"]
 
 
+@checked
 def solve(
     instance: Instance,
     mechanism: str | Mechanism | type[Mechanism],

@@ -20,6 +20,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -44,6 +45,7 @@ ARCS = 2_000
 """The same for users times servers."""
 
 
+@checked
 def solve_many(
     instances: Iterable[Instance],
     mechanism: str | Mechanism | type[Mechanism],
@@ -96,8 +98,6 @@ def solve_many(
 
 
 def _checked(instances: Iterable[Instance]) -> list[Instance]:
-    if isinstance(instances, Instance | str) or not isinstance(instances, Iterable):
-        raise InstanceError(f"instances is {shown(instances)}, but it must be a list of instances")
     given = list(instances)
     for k, instance in enumerate(given):
         if not isinstance(instance, Instance):

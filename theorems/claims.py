@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked, named
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
@@ -37,10 +37,17 @@ __all__ = ["Claim", "ClaimResult", "claim"]
 OFTEN = 0.5
 """Seconds after which what was found so far is kept again."""
 
+SECONDS = 10.0
+"""Seconds of a search where neither they nor trials are given."""
+
+ENDLESS = 1e8
+"""Seconds of a search that trials alone end."""
+
 FINDING = 0.9
 """The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
 
 
+@named
 def claim(
     text: str,
     mechanism: str | Mechanism | type[Mechanism],
@@ -139,13 +146,16 @@ def _checked_parameters(item: Mechanism, parameters: Any) -> dict[str, tuple[Any
 class Claim(ClaimTerms):
     """A claim about a mechanism, as `claim` makes it, with the search for a violation."""
 
-    def search(self, seconds: float = 10.0, trials: int | None = None, seed: int = 0, jobs: int = 1) -> "ClaimResult":
+    @checked
+    def search(
+        self, seconds: Duration | None = None, trials: Count | None = None, seed: Seed = 0, jobs: Processes = 1
+    ) -> "ClaimResult":
         """Look for the smallest violation.
 
         Parameters
         ----------
-        seconds : for all of it, which takes at most 1.2 times as long and a second more: the search runs in a child process,
-            which is ended then, so what functions of yours change in memory stays there
+        seconds : for all of it; None = 10 where no trials are given, else any. It takes at most 1.2 times as long and a second
+            more: the search runs in a child process, which is ended then, so what functions of yours change in memory stays there
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
         seed : of everything random
         jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
@@ -158,13 +168,15 @@ class Claim(ClaimTerms):
         ------
         InstanceError : an argument out of range, or jobs > 1 for objects that cannot be sent to other processes
         """
-        _check_limits(seconds, trials, seed, jobs)
-        start = time.monotonic()
+        start, asked = time.monotonic(), trials
+        if seconds is None:
+            seconds = SECONDS if trials is None else ENDLESS
         if jobs > 1:
             finding, interrupted = searched_in_processes(self, seconds, trials, seed, jobs)
         else:
             finding, interrupted = searched_in_a_child(self, seconds, trials, seed)
-        return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted)
+        finding = replace(finding, searched={**finding.searched, "seconds": seconds})
+        return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 
     def searched(
         self,
@@ -201,16 +213,6 @@ class Claim(ClaimTerms):
             return finding(made), True
 
 
-def _check_limits(seconds: Any, trials: Any, seed: Any, jobs: Any) -> None:
-    if isinstance(seconds, bool) or not (isinstance(seconds, Real) and 0 < float(seconds) < inf):
-        raise InstanceError(f"seconds is {shown(seconds)}, but it must be a positive number")
-    for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1)):
-        if name == "trials" and value is None:
-            continue
-        if isinstance(value, bool) or not (isinstance(value, int) and value >= least):
-            raise InstanceError(f"{name} is {shown(value)}, but it must be an integer from {least} on")
-
-
 @dataclass(frozen=True, eq=False)
 class ClaimResult:
     """What a search found out about a claim; `print` shows the verdict and the witness as code.
@@ -220,11 +222,13 @@ class ClaimResult:
     claim : the claim
     finding : the finding with its case, its verdict and what was searched
     interrupted : whether Ctrl-C ended the search
+    asked : the trials that were asked for, None = as many as there is time for
     """
 
     claim: Claim
     finding: Finding
     interrupted: bool = False
+    asked: int | None = None
     _code: list[str] = field(default_factory=list, repr=False)
 
     @property
@@ -250,10 +254,19 @@ class ClaimResult:
         return self.finding.trials
 
     @property
+    def lacking(self) -> str:
+        """How many of the trials asked for were not made, and why; "" where all were, or a case decided before."""
+        done = self.trials + int(self.finding.searched.get("rejected", 0))
+        if self.asked is None or self.case is not None or done >= self.asked:
+            return ""
+        why = "it was interrupted" if self.interrupted else f"{self.finding.searched['seconds']:g} seconds were over"
+        return f"{done:,} of {self.asked:,} trials, then {why}"
+
+    @property
     def sentence(self) -> str:
         """The finding in one sentence."""
         found, searched = self.finding, self.finding.searched
-        how = f"seed {searched['seed']}{', interrupted' * self.interrupted}"
+        how = f"seed {searched['seed']}{', interrupted' * self.interrupted}" + f"; {self.lacking}" * bool(self.lacking)
         if self.case is not None:
             words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
             return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"

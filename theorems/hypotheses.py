@@ -7,13 +7,14 @@ samples, moves of the search and steps of shrinking all pass through it, and `sa
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from fairalloc.models.arguments import checked, is_list
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs
@@ -78,6 +79,7 @@ class Hypotheses:
     instances: Callable[[np.random.Generator], Instance] | None = None
 
     @classmethod
+    @checked
     def of(cls, given: Any) -> "Hypotheses":
         """Hypotheses from words, such as "positive, identical servers, at least 2 users".
 
@@ -101,7 +103,7 @@ class Hypotheses:
         """
         if isinstance(given, cls):
             return given
-        if not isinstance(given, str) and not (isinstance(given, Iterable) and all(isinstance(word, str) for word in given)):
+        if not isinstance(given, str) and not (is_list(given) and all(isinstance(word, str) for word in given)):
             raise InstanceError(f"the hypotheses are {shown(given)}, but they must be Hypotheses or words such as 'positive'")
         words = [word for part in ([given] if isinstance(given, str) else given) for word in part.split(",") if word.strip()]
         return cls(**dict(map(_assumption, words)))

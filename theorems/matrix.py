@@ -12,6 +12,7 @@ from itertools import groupby
 from shutil import get_terminal_size
 from textwrap import wrap
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.tables import Grid, tex
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
@@ -277,6 +278,7 @@ class Matrix:
         text = f"${symbol}^{{{marks}}}$" if marks else f"${symbol}$" * bool(cell.symbol)
         return rf"\statement{{{tex(cell.statement)}}}{{{text}}}" if cell.statement else text
 
+    @checked
     def html(self, link: Link = _nowhere) -> str:
         """One element with its own style, in which every cell leads to its statement.
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.arguments import Count, Duration, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.theorems.claims import claim
+from fairalloc.theorems.claims import ENDLESS, claim
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges.own import is_registered, judge_of
@@ -21,14 +22,15 @@ ROWS = ("pareto", "envy-freeness", "sharing-incentive", "strategyproofness", "po
 """The properties of a matrix for which none are given."""
 
 
+@checked
 def matrix(
     mechanisms: Iterable[str | Mechanism] | None = None,
     properties: Iterable[Any] | None = None,
     hypotheses: Any = None,
     *,
-    seconds: float = 60.0,
-    trials: int | None = None,
-    seed: int = 0,
+    seconds: Duration | None = None,
+    trials: Count | None = None,
+    seed: Seed = 0,
 ) -> Matrix:
     """Look for violations of properties by mechanisms.
 
@@ -41,7 +43,7 @@ def matrix(
     properties : as `claim` takes them; None = Pareto optimality, envy-freeness, sharing incentive, strategyproofness and
         population monotonicity
     hypotheses : as `claim` takes them; None = those of the papers' statements, else any
-    seconds : for all cells together; what one does not need the others get
+    seconds : for all cells together, None = 60 where no trials are given, else any; what one does not need the others get
     trials : the most cases of one search; with seconds to spare the result then does not depend on the machine
     seed : of everything random
 
@@ -54,6 +56,7 @@ def matrix(
     UnknownName : there is no such mechanism, property or hypothesis
     InstanceError : an argument that breaks a rule
     """
+    limit = float(seconds or (60.0 if trials is None else ENDLESS))
     items = [find_mechanism(one) for one in _several("mechanisms", MECHANISMS if mechanisms is None else mechanisms)]
     asked = [(one, judge_of(one).name) for one in _several("properties", ROWS if properties is None else properties)]
     chosen: dict[str, Statement] = {}
@@ -63,12 +66,12 @@ def matrix(
     record = packaged()
     known = {key: found for key, one in chosen.items() if (found := on_record(one, record)).status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
-    findings = {**known, **verify(left, seconds, seed, 1, trials=trials)}
+    findings = {**known, **verify(left, limit, seed, 1, trials=trials)}
     return of_findings(chosen, findings, [item.id for item in items], [name for _, name in asked])
 
 
 def _several(what: str, given: Any) -> list[Any]:
-    if isinstance(given, str) or not isinstance(given, Iterable) or not (made := list(given)):
+    if not is_list(given) or not (made := list(given)):
         raise InstanceError(f"the {what} are {shown(given)}, but they must be a list of at least one")
     return made
 

@@ -17,6 +17,7 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.arguments import checked
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import ExactArcs, Rationals
 from fairalloc.models.tables import Grid
@@ -48,6 +49,7 @@ class Certificate(ABC):
     x: Rationals
     about: str = field(default="", compare=False, kw_only=True)
 
+    @checked
     def verify(self, instance: Instance, mechanism: Mechanism | None = None) -> Verdict:
         """Check every number against the exact data of the instance; the verdict's sentence names the first that is wrong."""
         item = mechanism or find_mechanism(self.mechanism)

@@ -33,6 +33,7 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
@@ -64,6 +65,7 @@ class Failure:
         return f"{self.mechanism}: not certified: {self.reason}"
 
 
+@checked
 def certify(
     instance: Instance,
     mechanism: str | Mechanism | type[Mechanism],

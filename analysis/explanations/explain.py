@@ -22,6 +22,7 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.solvers.isolated import checked_limit
@@ -40,6 +41,7 @@ KINDS = (
 """Classes of mechanisms and what explains them; the first that fits counts."""
 
 
+@checked
 def explain(
     allocation: Allocation,
     mechanism: str | Mechanism | type[Mechanism] | None = None,

@@ -10,6 +10,7 @@ from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.shares import as_allocation, dominant_share, system_parts
 from fairalloc.models.aggregation import aggregate_allocation
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ NAMED = 60
 """Where there are more users than this, bars show the users by dominant resource."""
 
 
+@checked
 def allocation(item: Allocation, ax: "Axes | None" = None) -> "Axes":
     """Stacked bars of the parts of each capacity that each user takes (K Fig. 2, W Fig. 4); also `item.plot()`.
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from fairalloc.analysis.market import PricedAllocation
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -33,6 +34,7 @@ STATES = ("may not run there (placement)", "a demanded resource is missing", "ma
 SHADES = ("#FFFFFF", "#E69F00", "#0072B2")
 
 
+@checked
 def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Axes":
     """The prices of all servers' resources, a darker cell for a higher one; what a server does not have is left blank.
 
@@ -97,6 +99,7 @@ def _write(ax: "Axes", values: Floats, highest: float) -> None:
 # ---- eligibility -----------------------------------------------------------------------------------------------------
 
 
+@checked
 def eligibility(instance: Instance, ax: "Axes | None" = None) -> "Axes":
     """Which users may run on which servers, users and servers of one class side by side, for up to thousands of users.
 

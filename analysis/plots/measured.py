@@ -7,6 +7,7 @@ import numpy as np
 
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.profiles import hint
+from fairalloc.models.arguments import checked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +19,7 @@ EXACT = 1e-17
 """Where a residual of 0 stands on a logarithmic axis."""
 
 
+@checked
 def front(
     points: Mapping[str, Sequence[tuple[float, float]]],
     ax: "Axes | None" = None,
@@ -74,6 +76,7 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return found
 
 
+@checked
 def histories(
     traces: Mapping[str, Sequence[tuple[float, float]]],
     ax: "Axes | None" = None,
@@ -122,6 +125,7 @@ def _scale(ax: "Axes") -> None:
     style.decades(ax.yaxis, *ax.get_ylim())
 
 
+@checked
 def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -> "Axes":
     """The memory that methods take: a bar to the largest peak, and a mark at the median one.
 

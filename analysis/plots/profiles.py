@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
+from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML document may hold."""
 
 
+@checked
 def performance_profiles(
     panels: Mapping[str, Mapping[str, Sequence[float]]],
     ax: "Sequence[Axes] | NDArray[Any] | None" = None,
@@ -56,6 +58,7 @@ def performance_profiles(
     return _curves(panels, ax, order, key, _RATIOS)
 
 
+@checked
 def data_profiles(
     panels: Mapping[str, Mapping[str, Sequence[float]]],
     ax: "Sequence[Axes] | NDArray[Any] | None" = None,
@@ -108,7 +111,7 @@ def _curves(panels: Mapping[str, Any], ax: Any, order: Sequence[str], key: bool,
 
 def size(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[float, float]:
     """Width and height of a panel with its legend in inches."""
-    return style.size_beside(4.0, max(map(sorted, panels.values()), key=len))
+    return style.size_beside(4.0, max(map(sorted, panels.values()), key=len, default=[]))
 
 
 def _draw(ax: Any, panel: Mapping[str, Sequence[float]], styles: Mapping[str, Mapping[str, Any]], axis: _Axis) -> list[Any]:

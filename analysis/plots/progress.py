@@ -12,6 +12,7 @@ from fairalloc.analysis.plots.shares import USERS, as_allocation
 from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.numbers import Floats
 
@@ -32,6 +33,7 @@ LEVELS = 12
 """So many rounds have a style each."""
 
 
+@checked
 def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteration", measure: str | None = None) -> "Axes":
     """How far each iterate of a method is from the answer, on a logarithmic axis, by the method's own measure.
 
@@ -109,6 +111,7 @@ def _column(name: str, trace: Sequence[Mapping[str, Any]], key: str) -> Floats:
 # ---- rounds ----------------------------------------------------------------------------------------------------------
 
 
+@checked
 def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | None = None) -> "Axes":
     """The weighted shares of a lexicographic mechanism, users in the order in which they stop: one step for each round.
 

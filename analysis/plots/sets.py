@@ -14,6 +14,7 @@ from fairalloc.analysis.plots import style
 from fairalloc.analysis.solution_sets import solution_set as all_answers
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -29,6 +30,7 @@ FLAT = 1e-7
 """Facets whose planes differ by no more than this are one."""
 
 
+@checked
 def feasible_region(
     instance: Instance, ax: "Axes | None" = None, *, points: Mapping[str, Allocation | Sequence[float]] | None = None
 ) -> "Axes":
@@ -67,6 +69,7 @@ def feasible_region(
     return ax
 
 
+@checked
 def solution_set(
     instance: Instance,
     ax: "Axes | None" = None,

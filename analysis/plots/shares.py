@@ -7,6 +7,7 @@ import numpy as np
 
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
 
@@ -19,6 +20,7 @@ USERS = 40
 """Where there are more users than this, their shares are drawn as lines in the order of their size."""
 
 
+@checked
 def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | None" = None) -> "Axes":
     """The dominant share of each user: grouped bars for several allocations of the same users, {name: allocation}.
 

@@ -140,7 +140,7 @@ def one_axes_beside(ax: Any, width: float, names: list[str]) -> "Axes":
 
 def size_beside(width: float, names: list[str]) -> tuple[float, float]:
     """Width and height of a figure with Axes of this width beside a legend of these names."""
-    beside = min(WIDEST, max(text_width(name) for name in names)) + 0.8
+    beside = min(WIDEST, max((text_width(name) for name in names), default=0.0)) + 0.8
     return max(width, 2.5) + beside, max(4.0, 0.7 + 0.22 * len(names))
 
 
@@ -172,6 +172,8 @@ def panels(new: Callable[[float, float], "Figure"], count: int, width: float, he
     count : the number of panels
     width, height : of a panel, in inches
     """
+    if count == 0:
+        raise InstanceError("there is nothing to draw: the figure would have no panel")
     columns = min(count, BESIDE)
     rows = -(-count // BESIDE)
     every = new(columns * width, rows * height).subplots(rows, columns, squeeze=False).ravel()

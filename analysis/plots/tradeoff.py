@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.shares import dominant_share
 from fairalloc.analysis.tradeoff import TradeOff
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,7 @@ QUANTITIES = {
 """What `sweep` draws, with the label of the axis."""
 
 
+@checked
 def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utilisation", ax: "Axes | None" = None) -> "Axes":
     """A quantity over alpha on a logarithmic axis, at whose right end PS-DSF stands (alpha = inf).
 
@@ -77,7 +79,7 @@ def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
     instance = item.instance
     if isinstance(quantity, Mapping):
         return {str(name): _own(item, name, values) for name, values in quantity.items()}
-    if quantity not in QUANTITIES:
+    if not isinstance(quantity, str) or quantity not in QUANTITIES:
         raise UnknownName(no_such("quantity", quantity, QUANTITIES))
     if quantity == "utilisation":
         return {instance.resources[r]: item.utilisation[:, r] for r in np.flatnonzero(instance.totals > 0)}
@@ -90,7 +92,7 @@ def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
 
 
 def _own(item: TradeOff, name: Any, values: Any) -> Floats:
-    result = np.asarray(values, dtype=float)
+    result = floats(values, f"the line {name!r}")
     if result.shape != (len(item.alphas),):
         raise InstanceError(
             f"the line {name!r} is {shown(values)}, but it must have a number for each of {len(item.alphas)} alphas"
@@ -121,6 +123,7 @@ def _alpha_ticks(ax: "Axes", at: Floats, alphas: NDArray[Any]) -> None:
 # ---- K's figures -----------------------------------------------------------------------------------------------------
 
 
+@checked
 def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axes":
     """K Fig. 3: what each user takes of each resource of one server, as stacked bars, one group of bars for each alpha.
 
@@ -157,6 +160,7 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
     return ax
 
 
+@checked
 def frontier(item: TradeOff, ax: "Sequence[Axes] | NDArray[Any] | None" = None) -> NDArray[Any]:
     """Utilisation against deviation from PS-DSF (K 58), mean and largest, one point for each alpha and resource: two Axes."""
     left, right = axes = style.several_axes(ax, 2, 4.6, 4.0)

@@ -22,6 +22,7 @@ from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Propert
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.registry import Registry
@@ -38,6 +39,7 @@ TOLERANCE = 1e-6
 Check: TypeAlias = Callable[[Holdings, float], Verdict]
 
 
+@checked
 def check(
     allocation: Allocation,
     property: str | Mechanism | type[Mechanism] | Property | Callable[..., Any],  # noqa: A002

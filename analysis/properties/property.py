@@ -25,7 +25,7 @@ import numpy as np
 from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, shown
+from fairalloc.models.errors import FairallocError, InstanceError, said, shown
 
 __all__ = ["MECHANISM_PROPERTIES", "Property", "as_property"]
 
@@ -61,7 +61,7 @@ class Property:
         except (FairallocError, Unsolved):
             raise
         except Exception as error:
-            raise InstanceError(f"the property {self.name!r} failed: {type(error).__name__}: {error}") from error
+            raise InstanceError(f"the property {self.name!r} failed: {type(error).__name__}: {said(error)}") from error
         if isinstance(found, Verdict):
             return found
         if isinstance(found, bool | np.bool_):
@@ -91,4 +91,8 @@ def as_property(item: Any) -> Property | None:
 def _needed(function: Callable[..., Any]) -> int:
     """How many positional arguments the function cannot do without."""
     places = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in places and p.default is Parameter.empty for p in signature(function).parameters.values())
+    try:
+        parameters = signature(function).parameters.values()
+    except ValueError:  # of some built-in ones nobody knows
+        return 1
+    return sum(p.kind in places and p.default is Parameter.empty for p in parameters)

@@ -42,6 +42,7 @@ from fairalloc.analysis.verdict import Verdict, for_the_answer_of
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -64,6 +65,7 @@ NOISE = 1e-4
 """The least gain that counts without rational answers: tasks computed for nb can be wrong by some 1e-6, relative (nb.py)."""
 
 
+@checked
 def check_mechanism(
     instance: Instance,
     mechanism: str | Mechanism | type[Mechanism],

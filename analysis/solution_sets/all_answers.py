@@ -11,6 +11,7 @@ from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
@@ -24,6 +25,7 @@ UNIQUE = ("nb", "fds")
 """Strictly concave in everybody's tasks."""
 
 
+@checked
 def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: int = LARGEST, **parameters: Any) -> SolutionSet:
     """All answers that a mechanism allows on a small instance, exactly: a union of polytopes in rationals.
 

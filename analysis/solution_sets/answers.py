@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import is_vector, rational
@@ -96,6 +97,7 @@ class SolutionSet:
             )
         return tuple(rational(v, "an entry of the tasks") for v in answer)
 
+    @checked
     def best(self, objective: str) -> Best:
         """The best answer by a linear objective, which is attained at a vertex.
 

@@ -18,7 +18,7 @@ LINEAR_OBJECTIVES = ("utilisation", "tasks", "sum")
 
 def linear_objective(instance: Instance, objective: str) -> Rationals:
     """(A,) what one task on each arc adds to the objective, for users with one variant; InstanceError for another objective."""
-    if objective not in LINEAR_OBJECTIVES:
+    if not isinstance(objective, str) or objective not in LINEAR_OBJECTIVES:
         raise InstanceError(f"objective is {shown(objective)}, but it must be {', '.join(LINEAR_OBJECTIVES)}, which are linear")
     arcs = exact_arcs(instance)
     if objective == "tasks":

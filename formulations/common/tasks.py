@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
+from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, floats
 
 __all__ = ["cheapest", "cvxpy_tasks", "linear_rows", "pyomo_tasks"]
 
@@ -31,6 +33,7 @@ def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | Non
     return result
 
 
+@checked
 def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
     """What every program in CVXPY shares: the variable "x", and the constraints "capacity" and, where it binds, "limit"."""
     import cvxpy as cp
@@ -44,6 +47,7 @@ def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
     return x, constraints
 
 
+@checked
 def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`, `full`.
 
@@ -52,6 +56,8 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     """
     import pyomo.environ as pyo
 
+    if full is not None and floats(full, "full").shape != (instance.K * instance.R,):
+        raise InstanceError(f"full is {shown(full)}, but it must be {instance.K * instance.R} numbers")
     arcs = instance.arcs
     model = pyo.ConcreteModel(name=instance.name or "fairalloc")
     keys = [

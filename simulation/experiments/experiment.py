@@ -119,7 +119,7 @@ class Outcomes:
     def difference(self, one: str, other: str, name: str) -> tuple[float, float]:
         """Mean and standard error of a number of one competitor less that of another one, over the seeds of both.
 
-        The standard error of one seed is 0: it tells nothing of the spread.
+        One seed has no standard error: nan.
 
         Parameters
         ----------
@@ -130,8 +130,8 @@ class Outcomes:
         both = [seed for seed in here if seed in there]
         gaps = np.array([here[seed].numbers[name] - there[seed].numbers[name] for seed in both], dtype=float)
         if not len(gaps):
-            return float("nan"), 0.0
-        return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else 0.0
+            return float("nan"), float("nan")
+        return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
 
     @property
     def judged(self) -> Judged:

@@ -1,6 +1,5 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +20,7 @@ from fairalloc.solvers.options import solver_options
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["CvxpyMethod", "CvxpySession", "reference_bound"]
+__all__ = ["CvxpyMethod", "CvxpySession", "reference_bound", "unpack"]
 
 TIME_OPTION = {
     "HIGHS": "time_limit",
@@ -67,9 +66,7 @@ class CvxpySession(Session):
         with self.phase("build"):
             item = self.mechanism
             self.problem = item.write_cvxpy(self.instance, *((round,) if item.takes_rounds else ()))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # CVXPY warns of what the status says anyway
-            self._run()
+        self._run()
         if "x" not in self.problem.var_dict:
             raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable 'x', from which the tasks are read")
         x = self.problem.var_dict["x"].value
@@ -152,9 +149,32 @@ class CvxpySession(Session):
         import cvxpy as cp
 
         try:
-            self.problem.unpack_results(raw, chain, inverse)
+            unpack(self.problem, raw, chain, inverse)
         except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
             raise Stopped("error", str(error).splitlines()[0]) from None
+
+
+def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
+    """CVXPY's `unpack_results` without its warnings, which say what the status says: filters of warnings are not one thread's.
+
+    Parameters
+    ----------
+    problem : gets the status and the values
+    raw, chain, inverse : what the solver returned, CVXPY's chain, and what it keeps to read that
+
+    Raises
+    ------
+    cp.SolverError : the solver failed
+    """
+    import cvxpy as cp
+    from cvxpy.problems.problem import SolverStats
+    from cvxpy.settings import ERROR
+
+    solution = chain.invert(raw, inverse)
+    if solution.status in ERROR:
+        raise cp.SolverError(f"{chain.solver.name()} failed: {solution.status}")
+    problem.unpack(solution)
+    problem._solver_stats = SolverStats.from_dict(solution.attr, chain.solver.name())
 
 
 def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:

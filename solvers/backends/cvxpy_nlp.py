@@ -5,7 +5,6 @@ CVXPY (`SEAM`). The extras `ipopt` and `uno` pin the versions that have them; wh
 say so (`missing`) and everything else works.
 """
 
-import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
@@ -15,7 +14,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import NotInstalled
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
+from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession, unpack
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.start import interior
@@ -56,9 +55,7 @@ def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: Accuracy =
         raise NotInstalled(f"nonlinear needs {reason}")
     chosen = {**solver_options(solver, accuracy), **options}
     data, chain, inverse = compiled(problem, solver, chosen)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        problem.unpack_results(chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
+    unpack(problem, chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
     return str(problem.status)
 
 

@@ -4,9 +4,7 @@ Ipopt comes from wheels alone: Pyomo writes an .nl file, CasADi reads it and run
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr
-from io import StringIO
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,8 +185,6 @@ class PyomoIpopt(PyomoSession):
             program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
         with self.phase("solve"), self.logged():
             termination, duals = program.solve()
-        if self.limits.log:
-            self.log.extend(program.said)
         self.count(program.stats["iter_count"])
         self.message = f"Ipopt ended with {program.stats.get('return_status')}" if termination == "error" else ""
         return "time_limit" if termination == "error" and self.limits.late else termination, duals
@@ -208,28 +204,20 @@ class CasadiProgram:
             self.nl = casadi.NlpBuilder()
             self.nl.import_nl(str(path))
         problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
+        if np.any(np.equal(self.nl.x_lb, self.nl.x_ub)):  # CasADi prints a warning of Ipopt's default
+            options = {"fixed_variable_treatment": "make_constraint", **options}
         chosen: Any = {"ipopt": dict(options), "print_time": False, "show_eval_warnings": False, "expand": True}
-        self.said: list[str] = []
-        with self._heard():
-            self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
+        self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
         self.stats: dict[str, Any] = {}
-
-    @contextmanager
-    def _heard(self) -> Iterator[None]:
-        """Keep in `said` what CasADi warns of, too many equations for example, against which it has no option."""
-        text = StringIO()
-        try:
-            with redirect_stderr(text):
-                yield
-        finally:
-            self.said.extend(text.getvalue().splitlines())
 
     def solve(self) -> tuple[str, Mapping[Any, float]]:
         """From the values of the model's variables, which it replaces; returns the termination and the duals by constraint."""
         nl, info = self.nl, self.info
+        if np.equal(nl.g_lb, nl.g_ub).sum() > len(nl.x_lb):  # Ipopt refuses it, and CasADi prints a warning besides
+            self.stats = {"iter_count": 0}
+            return "error", {}
         start = [1.0 if v.value is None else v.value for v in info.variables]
-        with self._heard():
-            result = self.function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
+        result = self.function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
         self.stats = self.function.stats()
         for variable, value in zip(info.variables, np.asarray(result["x"]).ravel(), strict=True):
             variable.set_value(float(value), skip_validation=True)

@@ -19,7 +19,6 @@ on the servers in `sharp` the maximum of the levels itself.
 """
 
 import time
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -285,8 +284,7 @@ class NewtonSession(Session):
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one round)
         """Iterate; success is a residual that keeps the promise of the accuracy word."""
         message = ""
-        with self.phase("solve"), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # singular matrices are expected and seen in the steps they give
+        with self.phase("solve"), np.errstate(all="ignore"):  # singular matrices are expected and seen in the steps they give
             try:
                 self.iterate()
                 termination = "iteration_limit"

@@ -60,11 +60,11 @@ class SemismoothSession(AlphaContinuation):
 
 
 def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
-    """Sparse LU; nan where the matrix is singular, which SuperLU says by a warning or, where it finds no pivot, by an error."""
-    from scipy.sparse.linalg import spsolve
+    """Sparse LU; nan where the matrix is singular, which SuperLU says by an error."""
+    from scipy.sparse.linalg import splu
 
     try:
-        result: Floats = spsolve(sp.csc_array(matrix), right)
+        result: Floats = splu(sp.csc_array(matrix)).solve(right)
     except RuntimeError:
         result = np.full(len(right), np.nan)
     return result

@@ -12,11 +12,10 @@ import pytest
 from fairalloc.analysis import PROPERTIES, certify, check
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, generators
-from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import TERMINATIONS
 from fairalloc.models.jsonio import allocation_document, instance_document, parse_allocation, parse_instance, read_json
-from fairalloc.models.published import EXAMPLES, example
-from fairalloc.models.shares import gamma, vds
+from fairalloc.models.published import example
+from fairalloc.models.shares import vds
 from fairalloc.solvers import METHODS, methods_for, solve
 
 D, C = [[1, 2], [2, 1]], [[4, 4], [6, 6]]
@@ -91,48 +90,16 @@ INSTANCES = [
     ),
     ("demands None", lambda: build(None), "demands are None, but they must be a list of vectors"),
     ("demands str", lambda: build("ab"), "demands are 'ab', but they must be a list of vectors"),
-    ("capacity flat", lambda: build(D, [4, 4]), "capacities are [4, 4], but each must be a vector with at least one resource"),
-    (
-        "capacity 3d",
-        lambda: build(D, np.ones((2, 2, 2))),
-        "the capacity of server 's1' is array([[1., 1.], [1., 1.]]), but it must be a list of 2 numbers",
-    ),
-    (
-        "ragged cap",
-        lambda: build(D, [[1, 2], [1]]),
-        "the capacity of server 's2' is [1] of length 1, but there must be 2 numbers: r1, r2",
-    ),
     ("neg", lambda: build([[-1, 1], [1, 1]]), "the demand of user 'u1' for 'r1' is -1, but it must not be negative"),
-    ("negcap", lambda: build(D, [[-1, 1], [1, 1]]), "the capacity of server 's1' for 'r1' is -1, but it must not be negative"),
     (
         "zero",
         lambda: build([[0, 0], [1, 1]]),
         "the demand of user 'u1' is zero for every resource, but a task must take something",
     ),
     (
-        "zero variant",
-        lambda: build([[[1, 0], [0, 0]], [1, 1]]),
-        "the demand of user 'u1' is zero for every resource, but a task must take something",
-    ),
-    (
         "tiny",
         lambda: build([["1e-400", 1], [1, 1]]),
         "the demand of user 'u1' for 'r1' is '1e-400', which is out of the range of floating point: change units",
-    ),
-    (
-        "1e400 str",
-        lambda: build([["1e400", 1], [1, 1]]),
-        "the demand of user 'u1' for 'r1' is '1e400', which is out of the range of floating point: change units",
-    ),
-    (
-        "capacity tiny str",
-        lambda: build(D, [["1e-400", 1], [1, 1]]),
-        "the capacity of server 's1' for 'r1' is '1e-400', which is out of the range of floating point: change units",
-    ),
-    (
-        "str num",
-        lambda: build([["abc", 1], [1, 1]]),
-        "the demand of user 'u1' for 'r1' is 'abc', which is not a finite number or a rational such as '1/5'",
     ),
     (
         "1/0",
@@ -146,43 +113,20 @@ INSTANCES = [
         "the demand of user 'u1' for 'r1' is Decimal('0.1'), which is not a finite number or a rational such as '1/5'",
     ),
     ("weight 0", lambda: build(weights=[0, 1]), "the weight of user 'u1' is 0, but it must be positive"),
-    ("weight nan", lambda: build(weights=[math.nan, 1]), "the weight of user 'u1' is nan, but it must be a finite number"),
-    ("weight 2d", lambda: build(weights=np.ones((2, 1))), "weights is array([[1.], [1.]]), but it must be a list of 2 numbers"),
-    (
-        "weight dict",
-        lambda: build(weights={"u1": 1, "u3": 2}),
-        "the users are u1, u2 in the instance, but u1, u3 in weights",
-    ),
     (
         "count 0",
         lambda: build(counts=[0, 1]),
         "the count of server 's1' is 0, but it must be an integer from 1 to 9007199254740992",
     ),
     (
-        "count half",
-        lambda: build(counts=[1.5, 1]),
-        "the count of server 's1' is 1.5, but it must be an integer from 1 to 9007199254740992",
-    ),
-    (
         "count 1e30",
         lambda: build(counts=[1e30, 1]),
         "the count of server 's1' is 1e+30, but it must be an integer from 1 to 9007199254740992",
-    ),
-    ("count bool", lambda: build(counts=[True, 1]), "the count of server 's1' is True, which is not a number"),
-    (
-        "count '1/2'",
-        lambda: build(counts=["1/2", 1]),
-        "the count of server 's1' is '1/2', but it must be an integer from 1 to 9007199254740992",
     ),
     (
         "eligible 2",
         lambda: build(eligible=[[2, 1], [1, 1]]),
         "eligible of user 'u1' on server 's1' is 2, but it must be true or false",
-    ),
-    (
-        "eligible float",
-        lambda: build(eligible=[[1.0, 1], [1, 1]]),
-        "eligible of user 'u1' on server 's1' is 1.0, but it must be true or false",
     ),
     (
         "eligible none row",
@@ -204,36 +148,18 @@ INSTANCES = [
         lambda: build(max_tasks=[0, 1]),
         "max_tasks of user 'u1' is 0, but it must be positive, or null for unlimited",
     ),
-    (
-        "max_tasks neg",
-        lambda: build(max_tasks=[-1, 1]),
-        "max_tasks of user 'u1' is -1, but it must be positive, or null for unlimited",
-    ),
     ("max_tasks scalar", lambda: build(max_tasks=1), "max_tasks is 1, but it must be a list of 2 numbers, one for each user"),
     (
         "max_tasks str",
         lambda: build(max_tasks=["x", 1]),
         "max_tasks of user 'u1' is 'x', which is not a finite number or a rational such as '1/5'",
     ),
-    ("max_tasks bool", lambda: build(max_tasks=[True, 1]), "max_tasks of user 'u1' is True, which is not a number"),
-    (
-        "max_tasks 'inf'",
-        lambda: build(max_tasks=["inf", 1]),
-        "max_tasks of user 'u1' is 'inf', which is not a finite number or a rational such as '1/5'",
-    ),
     (
         "demands_on key",
         lambda: build(demands_on={"u1": [1, 1]}),
         "demands_on has the key 'u1', but a key is a pair (user, server)",
     ),
-    (
-        "demands_on key3",
-        lambda: build(demands_on={(0, 1, 2): [1, 1]}),
-        "demands_on has the key (0, 1, 2), but a key is a pair (user, server)",
-    ),
     ("demands_on user", lambda: build(demands_on={("x", 0): [1, 1]}), "there is no user 'x': the users are u1, u2"),
-    ("demands_on num", lambda: build(demands_on={(5, 0): [1, 1]}), "there is no user 5: users are numbered 0 to 1"),
-    ("demands_on float", lambda: build(demands_on={(0.0, 0): [1, 1]}), "there is no user 0.0: users are numbered 0 to 1"),
     (
         "demands_on twice",
         lambda: build(demands_on={(0, 0): [1, 1], ("u1", "s1"): [1, 1]}),
@@ -246,11 +172,7 @@ INSTANCES = [
     ),
     ("users str", lambda: build(users="ab"), "the names of users are 'ab', but they must be a list of names"),
     ("users len", lambda: build(users=["a"]), "the number of user names is 1, but the data has 2 users"),
-    ("users dup", lambda: build(users=["a", "a"]), "two users have the name 'a', but names must be distinct"),
     ("users empty", lambda: build(users=["", "b"]), "user 1 has the name '', but a name is a non-empty string"),
-    ("users int", lambda: build(users=[1, 2]), "user 1 has the name 1, but a name is a non-empty string"),
-    ("users num", lambda: build(users=3), "the names of users are 3, but they must be a list of names"),
-    ("resources len", lambda: build(resources=["a"]), "the number of resource names is 1, but the data has 2 resources"),
     (
         "scale huge",
         lambda: build([[1e308, 1], [1, 1]], [[1e-5, 1], [1e-5, 1]]),
@@ -266,12 +188,6 @@ INSTANCES = [
         lambda: build(D, [[1e308, 1e308]] * 2, counts=[1000, 1000]).pools,
         "the total capacity of 'r1' is out of the range of floating point: change units",
     ),
-    ("mixed var", lambda: build([[[1, 2], 3], [1, 2]]), "the demand of user 'u1' is 3, but it must be a list of 2 numbers"),
-    (
-        "underscore",
-        lambda: build([["1_0", 1], [1, 1]]).exact.demands,
-        "the demand of user 'u1' for 'r1' is '1_0', which is not a finite number or a rational such as '1/5'",
-    ),
 ]
 
 DOCUMENTS = [
@@ -285,12 +201,6 @@ DOCUMENTS = [
         lambda: instance_with(at("users", 0, "demands", [[math.nan, 1]])),
         "the demand of user 'u1' for 'cpu' is nan, but it must be a finite number",
     ),
-    (
-        "json inf",
-        lambda: instance_with(at("users", 0, "demands", [[math.inf, 1]])),
-        "the demand of user 'u1' for 'cpu' is inf, but it must be a finite number",
-    ),
-    ("json name int", lambda: instance_with(at("name", 3)), "the name of the instance is 3, but it must be a string"),
     ("json list", lambda: parse_instance([]), "the instance is [], but it must be a JSON object"),
     ("json schema", lambda: instance_with(at("schema", "x")), "the schema is 'x', but it must be 'fairalloc-instance/1'"),
     (
@@ -309,26 +219,6 @@ DOCUMENTS = [
     ("json user no name", lambda: instance_with(at("users", 0, "name", GONE)), "user 1 has no field 'name'"),
     ("json server no cap", lambda: instance_with(at("servers", 0, "capacity", GONE)), "server 's1' has no field 'capacity'"),
     (
-        "json resources str",
-        lambda: instance_with(at("resources", "ab")),
-        "the resources are 'ab', but they must be a list of names",
-    ),
-    (
-        "json resources more",
-        lambda: instance_with(at("resources", ["a", "b", "c"])),
-        "the number of resource names is 3, but the data has 2 resources",
-    ),
-    (
-        "json weight null",
-        lambda: instance_with(at("users", 0, "weight", None)),
-        "the weight of user 'u1' is None, which is not a finite number or a rational such as '1/5'",
-    ),
-    (
-        "json count 1.5",
-        lambda: instance_with(at("servers", 0, "count", 1.5)),
-        "the count of server 's1' is 1.5, but it must be an integer from 1 to 9007199254740992",
-    ),
-    (
         "json count '2'",
         lambda: instance_with(at("servers", 0, "count", "2")),
         "the count of server 's1' is '2', but it must be a JSON integer",
@@ -339,24 +229,9 @@ DOCUMENTS = [
         "the capacity of server 's1' is 3, but it must be a list of 2 numbers",
     ),
     (
-        "json capacity short",
-        lambda: instance_with(at("servers", 0, "capacity", [3])),
-        "the capacity of server 's1' is [3] of length 1, but there must be 2 numbers: cpu, memory",
-    ),
-    (
-        "json capacity all num",
-        lambda: instance_with(lambda d: [s.__setitem__("capacity", 3) for s in d["servers"]]),
-        "capacities are [3, 3], but each must be a vector with at least one resource",
-    ),
-    (
         "json eligible unknown",
         lambda: instance_with(at("users", 0, "eligible", ["x"])),
         "there is no server 'x': the servers are s1, s2",
-    ),
-    (
-        "json eligible []",
-        lambda: instance_with(at("users", 0, "eligible", [])),
-        "user 'u1' has no eligible server: its placement allows no server",
     ),
     (
         "json eligible str",
@@ -372,21 +247,6 @@ DOCUMENTS = [
         "json demands_on flat",
         lambda: instance_with(at("users", 0, "demands_on", {"s1": [1, 1]})),
         "demands_on of user 'u1' is {'s1': [1, 1]}, but it must give each server a list of vectors",
-    ),
-    (
-        "json demands_on var",
-        lambda: instance_with(at("users", 0, "demands_on", {"s1": [[1, 1], [1, 1]]})),
-        "the demand of user 'u1' on server 's1' has 2 variants, but the user has 1",
-    ),
-    (
-        "json user dup",
-        lambda: instance_with(at("users", 1, "name", "u1")),
-        "two users have the name 'u1', but names must be distinct",
-    ),
-    (
-        "json server name int",
-        lambda: instance_with(at("servers", 1, "name", 3)),
-        "server 2 has the name 3, but a name is a non-empty string",
     ),
 ]
 
@@ -408,16 +268,6 @@ ALLOCATIONS = [
         "allocation nan",
         lambda: allocation_with(at("users", 0, "by_server", {"s1": "x"})),
         "the number of tasks of user 'u1' on server 's1' is 'x', which is not a finite number or a rational such as '1/5'",
-    ),
-    (
-        "allocation bool",
-        lambda: allocation_with(at("users", 0, "by_server", {"s1": True})),
-        "the number of tasks of user 'u1' on server 's1' is True, which is not a number",
-    ),
-    (
-        "allocation inf",
-        lambda: allocation_with(at("users", 0, "by_server", {"s1": math.inf})),
-        "the number of tasks of user 'u1' on server 's1' is inf, but it must be a finite number",
     ),
     (
         "allocation list by_server",
@@ -477,29 +327,9 @@ CALLS = [
         "the servers cannot be pooled under placement constraints: user 'u1' may not use server 's2'",
     ),
     (
-        "drf on",
-        lambda: solve(build(demands_on={(0, 0): [1, 1]}), "drf"),
-        "the servers cannot be pooled where demands depend on the server (demands_on)",
-    ),
-    (
         "drfh var",
         lambda: solve(example("zarchy-nb").instance, "drfh"),
         "the dominant share needs one demand vector for each user, but user 'u1' has 2",
-    ),
-    (
-        "check prop",
-        lambda: check(Allocation(WANG, [0] * 4), "x"),
-        f"there is no property 'x': the properties are {', '.join(NAMES)}",
-    ),
-    (
-        "check without an allocation",
-        lambda: check(build(), [7.5, 3.75], "pareto"),
-        "the first argument is Instance(2 users, 2 servers, 2 resources, 4 arcs), but it must be an Allocation(instance, x)",
-    ),
-    (
-        "check number",
-        lambda: check(Allocation(WANG, [0] * 4), 5),
-        "the property is 5, but it must be a name, a mechanism or a function of an allocation",
     ),
     (
         "check function",
@@ -513,22 +343,6 @@ CALLS = [
     ),
     ("A shape", lambda: Allocation(WANG, [1, 2]), "x has shape (2,), but the instance has 4 arcs"),
     ("A prices", lambda: Allocation(WANG, [0] * 4, prices=np.ones(3)), "prices has shape (3,), but it must be 2 x 2"),
-    ("A bundles", lambda: Allocation(WANG, [0] * 4, bundles=np.ones(3)), "bundles has shape (3,), but it must be 2 x 2 x 2"),
-    (
-        "example",
-        lambda: example("x"),
-        f"there is no published example 'x': the examples are {', '.join(e.name for e in EXAMPLES)}",
-    ),
-    (
-        "pooled on",
-        lambda: pooled(build(demands_on={(0, 0): [1, 1]})),
-        "the servers cannot be pooled where demands depend on the server (demands_on)",
-    ),
-    (
-        "pooled pl",
-        lambda: pooled(build(eligible=[[1, 0], [1, 1]])),
-        "the servers cannot be pooled under placement constraints: user 'u1' may not use server 's2'",
-    ),
     (
         "generator google",
         lambda: generators.google_mix(3, 100, 3),
@@ -539,32 +353,17 @@ CALLS = [
         lambda: generators.planted(3, 2, 2, mechanism="x"),
         "mechanism is 'x', but answers are planted for 'drfh' and 'nb' only",
     ),
-    ("generator 0", lambda: generators.generic(0, 2, 2), "n_users is 0, but it must be a positive integer"),
-    ("generator goog float", lambda: generators.generic(2.5, 2, 2), "n_users is 2.5, but it must be a positive integer"),
-    (
-        "gamma var",
-        lambda: gamma(example("zarchy-nb").instance),
-        "gamma needs one demand vector for each user, but user 'u1' has 2",
-    ),
     ("vds len", lambda: vds(WANG, np.ones(3)), "tasks has shape (3,), but there are 2 users"),
-    (
-        "drfh under demands_on",
-        lambda: solve(build(demands_on={(0, 0): [1, 1]}), "drfh"),
-        "the dominant share is not defined where demands depend on the server (demands_on)",
-    ),
-    ("time limit in words", lambda: solve(WANG, "nb", time_limit="x"), "time_limit is 'x' seconds, but it must be positive"),
     (
         "huge weight",
         lambda: Instance([[1]], [[1]], weights=[10**5000]),
         "the weight of user 'u1' is an integer of thousands of digits, which is out of the range of floating point: change units",
     ),
-    ("huge alpha", lambda: solve(WANG, "fds", alpha=10**400), f"alpha is 1{56 * '0'}..., but it must be a positive number"),
     (
         "huge target",
         lambda: solve(example("wang-pool").instance, "njc", objective="closest", target=[10**400, 1]),
         f"an entry of target is 1{56 * '0'}..., which is out of the range of floating point: change units",
     ),
-    ("negative time limit", lambda: solve(WANG, "nb", time_limit=-1.5), "time_limit is -1.5 seconds, but it must be positive"),
     (
         "arcs of another instance",
         lambda: certify(LEFT, "drfh", Allocation(RIGHT, [0] * 3)),
@@ -599,7 +398,7 @@ def test_the_message(call, message):
 
 
 def test_there_are_many_and_none_twice():
-    assert len({case[0] for case in CASES}) == len(CASES) >= 45
+    assert len({case[0] for case in CASES}) == len(CASES) >= 80
 
 
 TRAILING_COMMA = (  # Python's own words

@@ -374,6 +374,7 @@ def test_every_name_can_be_completed(tmp_path, monkeypatch, line, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").touch()
     typed = line.split()
+    argcomplete.safe_actions.add(cli.Once)  # as `main` does
     found = argcomplete.CompletionFinder(cli._parser(), always_complete_options=False)
     assert [word.strip() for word in found._get_completions(typed[:-1], typed[-1], "", None)] == words
 

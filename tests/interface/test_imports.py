@@ -19,7 +19,7 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 
 PARTS = {
     "models": (
-        *("errors", "numbers", "tables", "vectors", "reading", "labelled", "instance"),
+        *("errors", "arguments", "numbers", "tables", "vectors", "reading", "labelled", "instance"),
         *("shares", "rationals", "*", "__init__"),
     ),
     "formulations": (

@@ -44,11 +44,11 @@ class StandIn:
 def stand_in():
     """Registered as `standin` while a test runs."""
     pyo.SolverFactory.register("standin")(StandIn)
-    installed._pyomo_finds.cache_clear()
+    installed._found_by_pyomo.cache_clear()
     StandIn.calls.clear()
     yield
     pyo.SolverFactory.unregister("standin")
-    installed._pyomo_finds.cache_clear()
+    installed._found_by_pyomo.cache_clear()
 
 
 def others(item):

@@ -5,7 +5,7 @@ mechanism divides the servers among the jobs with work, without a limit on tasks
 completion time for job n is given by q_n / x_n"), and what it leaves is divided again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -22,6 +22,8 @@ from fairalloc.simulation.metrics import completion_times, utilisation
 from fairalloc.simulation.workloads import DescribedWorkload, google_intervals, google_tasks
 
 __all__ = ["EXPERIMENTS"]
+
+ONE_SEED = "-: one seed has no standard error, and its sign decides"
 
 ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")
 """K's variants; PS-DSF is that for alpha = infinity."""
@@ -190,9 +192,9 @@ def _distributions(outcomes: Outcomes) -> list[Panel]:
 
 
 def _larger(outcomes: Outcomes, one: str, other: str, name: str) -> bool:
-    """Whether a number is larger by more than two standard errors over the seeds."""
+    """Whether a number is larger by more than two standard errors over the seeds, where there are several."""
     gap, error = outcomes.difference(one, other, name)
-    return gap > max(2 * error, 1e-9)
+    return bool(gap > np.fmax(2 * error, 1e-9))
 
 
 def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
@@ -206,11 +208,23 @@ def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
         shown = " and ".join(f"{_with_unit(gap, unit)} ± {_with_unit(error, unit)}" for gap, error in gaps)
         told.append(f"{name} {means[0]}, {means[1]} and {means[2]} (differences {shown})")
         good &= all(_larger(outcomes, one, other, name) for one, other in pairwise(ALPHAS))
-    seeds = f"standard errors over {len(outcomes.measured[ALPHAS[0]])} seeds; two of them decide"
+    count = len(outcomes.measured[ALPHAS[0]])
+    seeds = f"standard errors over {count} seeds; two of them decide" if count > 1 else ONE_SEED
     return Judged("confirmed" if good else "not confirmed", f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {seeds}")
 
 
+def _error(error: float) -> str:
+    return "-" if np.isnan(error) else f"{error:.2%}"
+
+
+def _errors(gaps: Iterable[tuple[float, float]]) -> str:
+    """What stands after ±."""
+    return ONE_SEED if any(np.isnan(error) for _, error in gaps) else "standard errors"
+
+
 def _with_unit(value: float, unit: str) -> str:
+    if np.isnan(value):
+        return "-"
     return f"{value:.1%}" if unit == "%" else f"{value:.3g}{unit}"
 
 
@@ -219,10 +233,12 @@ def _over_a_day(outcomes: Outcomes) -> Judged:
         return lacking
     gains = {other: outcomes.difference("ps-dsf", other, "mean") for other in ("drfh", "tsf")}
     same, _ = outcomes.difference("drfh", "tsf", "mean")
-    told = ", ".join(f"{gap:+.2%} ± {error:.2%} against {other}" for other, (gap, error) in gains.items())
+    told = ", ".join(f"{gap:+.2%} ± {_error(error)} against {other}" for other, (gap, error) in gains.items())
     use = "; ".join(f"{label} {_each(outcomes, label)}" for label in OTHERS)
     good = all(_larger(outcomes, "ps-dsf", other, "mean") for other in gains) and abs(same) <= 0.02
-    text = f"{use}; mean of both resources under PS-DSF {told} (standard errors); DRFH and TSF differ by {abs(same):.2%}"
+    text = (
+        f"{use}; mean of both resources under PS-DSF {told} ({_errors(gains.values())}); DRFH and TSF differ by {abs(same):.2%}"
+    )
     return Judged("confirmed" if good else "not confirmed", text)
 
 
@@ -234,13 +250,14 @@ def _last_classes(outcomes: Outcomes) -> Judged:
     """The gain on classes C and D against that on A and B, mean of both resources."""
     if lacking := outcomes.lacking(*OTHERS):
         return lacking
-    told, good = [], True
+    told, good, errors = [], True, list[tuple[float, float]]()
     for other in ("drfh", "tsf"):
         last, public = (outcomes.difference("ps-dsf", other, name) for name in ("mean of C and D", "mean of A and B"))
         good &= _larger(outcomes, "ps-dsf", other, "mean of C and D") and last[0] > public[0]
-        shown = [f"{gap:+.1%} ± {error:.1%}" for gap, error in (last, public)]
+        errors += [last, public]
+        shown = [f"{gap:+.1%} ± {_error(error)}" for gap, error in (last, public)]
         told.append(f"against {other} {shown[0]} on C and D and {shown[1]} on A and B")
-    text = f"gain of PS-DSF, mean of both resources: {'; '.join(told)} (standard errors)"
+    text = f"gain of PS-DSF, mean of both resources: {'; '.join(told)} ({_errors(errors)})"
     return Judged("confirmed" if good else "not confirmed", text)
 
 

@@ -97,9 +97,9 @@ def _overall_gain(outcomes: Outcomes, name: str) -> float:
 
 
 def _falls_behind(outcomes: Outcomes, name: str) -> bool:
-    """Whether PS-DSF uses less than one of the others, by more than two standard errors over the seeds."""
+    """Whether PS-DSF uses less than one of the others, by more than two standard errors where there are several seeds."""
     gaps = [outcomes.difference("ps-dsf", other, name) for other in ("drfh", "tsf")]
-    return any(gap < -max(2 * error, 1e-6) for gap, error in gaps)
+    return any(gap < -np.fmax(2 * error, 1e-6) for gap, error in gaps)
 
 
 def _resource_bars(outcomes: Outcomes) -> list[Panel]:

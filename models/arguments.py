@@ -1,0 +1,209 @@
+"""Arguments of public functions: one of a wrong kind is one sentence, by the annotation of its parameter.
+
+`checked` reads the annotations when the function is first called. What they do not say, such as how long an array must be, the
+function checks itself; names and accuracies (`str` beside other kinds) too, whose sentences give those that exist.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+
+__all__ = ["Count", "Duration", "Processes", "Seed", "Tolerance", "checked", "is_list", "kinds", "named"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LARGEST = 2**63 - 1
+"""The largest whole number that arrays hold."""
+
+
+class Rule(NamedTuple):
+    """Whether a value is of a kind, and the words for the kind."""
+
+    fits: Callable[[Any], bool]
+    words: str
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and abs(int(value)) <= LARGEST
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number in the range of floating point, inf among them."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return False
+    try:
+        return not math.isnan(float(value))
+    except OverflowError:
+        return False
+
+
+def is_list(value: Any) -> bool:
+    """Whether it has entries, and is no text."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+
+
+Count = Annotated[int, Rule(lambda value: value >= 1, "a positive whole number")]
+Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole number from 1 to 1024")]
+Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number from 0 on")]
+Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive number")]
+Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a number from 0 on")]
+
+PLAIN: Mapping[Any, Rule] = {
+    NoneType: Rule(lambda value: value is None, "None"),
+    bool: Rule(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    int: Rule(_is_whole, "a whole number of 64 bits"),
+    float: Rule(_is_number, "a number of floating point"),
+    str: Rule(lambda value: isinstance(value, str), "a text"),
+    Path: Rule(lambda value: isinstance(value, str | PathLike), "a path"),
+    Mapping: Rule(lambda value: isinstance(value, Mapping), "values by name"),
+    Callable: Rule(callable, "a function"),
+    Iterable: Rule(is_list, "a list"),
+    Sequence: Rule(lambda value: isinstance(value, Sequence | np.ndarray) and is_list(value), "a list"),
+    type: Rule(lambda value: isinstance(value, type), "a class"),
+}
+
+
+def checked(function: F) -> F:
+    """The function with its arguments checked before it is called.
+
+    Raises
+    ------
+    UnknownName : an argument has a name that no parameter has
+    InstanceError : an argument is missing, or of a kind that the annotation does not allow
+    """
+    known = signature(function)
+    rules: dict[str, Rule] = {}
+
+    def check(arguments: Mapping[str, Any]) -> None:
+        if not rules:
+            rules.update(_rules(function, known))
+        for name, value in arguments.items():
+            if name in rules and not rules[name].fits(value):
+                raise InstanceError(f"{_about(name)} is {shown(value)}, but it must be {rules[name].words}")
+
+    return _wrapped(function, known, check)
+
+
+def named(function: F) -> F:
+    """The function with the names of its arguments checked: it says itself what is wrong with a value."""
+    return _wrapped(function, signature(function), lambda _: None)
+
+
+def _wrapped(function: F, known: Signature, check: Callable[[Mapping[str, Any]], None]) -> F:
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            arguments = known.bind(*given, **named).arguments
+        except TypeError as error:
+            raise _misuse(function.__qualname__.removesuffix(".__init__"), known, named, error) from None
+        check(arguments)
+        try:
+            return function(*given, **named)
+        except NotApplicable as error:
+            near = [word for name in named if repr(name) in str(error) for word in _near(name, known)]
+            if not near or near[0] in named:
+                raise
+            raise NotApplicable(f"{error} (did you mean the argument {near[0]!r}?)") from error.__cause__
+
+    return cast(F, call)
+
+
+def kinds(cls: type) -> Mapping[str, Rule]:
+    """The rules of the fields of a class, by their annotations: what a row of a file must hold."""
+    found = {name: _rule(hint) for name, hint in get_type_hints(cls).items()}
+    return {name: rule for name, rule in found.items() if rule is not None}
+
+
+def _about(name: str) -> str:
+    return f"the {name}" if name in ("instance", "allocation") else name
+
+
+def _near(name: str, known: Signature) -> list[str]:
+    return get_close_matches(name, known.parameters, 1, 0.75)
+
+
+def _misuse(function: str, known: Signature, named: Mapping[str, Any], error: TypeError) -> InstanceError | UnknownName:
+    """The sentence about arguments that do not bind."""
+    names = [name for name, item in known.parameters.items() if item.kind is not Parameter.VAR_KEYWORD and name != "self"]
+    strange = [name for name in named if name not in names]
+    if strange and "unexpected" in str(error):
+        return UnknownName(no_such("argument", strange[0], names, f"{function} takes {', '.join(names) or 'none'}"))
+    return InstanceError(f"{function} cannot be called so: {error}: it takes {', '.join(names) or 'no arguments'}")
+
+
+def _rules(function: Callable[..., Any], known: Signature) -> dict[str, Rule]:
+    """The rules by parameter; "" has one that is never looked at, so that there always is one."""
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError:  # a name that only tools that read types import
+        hints = {name: item.annotation for name, item in known.parameters.items()}
+    found = {name: _rule(hints.get(name, Any)) for name in known.parameters}
+    return {"": PLAIN[NoneType]} | {name: rule for name, rule in found.items() if rule is not None}
+
+
+def _rule(hint: Any) -> Rule | None:
+    """The rule of an annotation; None where anything goes, or the function says it better."""
+    if isinstance(hint, str) or hint is Any:
+        return None
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        kind, more = cast(Rule, _rule(parts[0])), cast(Rule, parts[1])
+        return Rule(lambda value: kind.fits(value) and more.fits(value), more.words)
+    if origin is Literal:
+        return Rule(lambda value: isinstance(value, str) and value in parts, f"one of {', '.join(map(repr, parts))}")
+    if origin in (Union, UnionType):
+        return _any_of(parts)
+    if origin is tuple and Ellipsis not in parts:
+        return _tuple(parts)
+    if origin in (Mapping, Iterable, Sequence) and (each := _rule(parts[-1])) is not None:
+        return _filled(PLAIN[origin], each)
+    plain = PLAIN.get(origin or hint)
+    if plain is not None or not isinstance(hint, type) or hint.__module__ in ("builtins", "numpy"):
+        return plain
+    return Rule(lambda value: isinstance(value, hint), f"{'an' if hint.__name__[0] in 'AEIOU' else 'a'} {hint.__name__}")
+
+
+def _filled(whole: Rule, each: Rule) -> Rule:
+    """The rule of a container whose entries have a rule; what can be read once only is not looked into."""
+
+    def fits(value: Any) -> bool:
+        if not whole.fits(value):
+            return False
+        if isinstance(value, np.ndarray):
+            return each.words != PLAIN[str].words and all(map(each.fits, value.tolist()))
+        entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, Sequence) else ()
+        return all(map(each.fits, entries))
+
+    return Rule(fits, f"{whole.words}, each {each.words}")
+
+
+def _tuple(parts: Sequence[Any]) -> Rule:
+    each = [_rule(part) or Rule(lambda _: True, "anything") for part in parts]
+
+    def fits(value: Any) -> bool:
+        long_enough = isinstance(value, tuple | list) and len(value) == len(each)
+        return long_enough and all(rule.fits(one) for rule, one in zip(each, value, strict=True))
+
+    return Rule(fits, f"({', '.join(rule.words for rule in each)})")
+
+
+def _any_of(parts: Sequence[Any]) -> Rule | None:
+    rest = [part for part in parts if part is not str] if Path in parts else list(parts)
+    if str in rest and len(rest) > 1 and set(rest) != {str, NoneType}:
+        return None
+    rules = [_rule(part) for part in rest]
+    if None in rules:
+        return None
+    known = cast(list[Rule], rules)
+    return Rule(lambda value: any(rule.fits(value) for rule in known), " or ".join(rule.words for rule in known))

@@ -1,0 +1,230 @@
+"""Bad values of every argument of every public function, made from the signatures: each works, or is refused in one sentence.
+
+A public function is whatever `fairalloc.__all__` and the modules in it name, with the methods of public classes. A new one is
+found by itself; what it needs besides, by the names of its parameters, is in `GOOD`.
+"""
+
+import inspect
+import signal
+import traceback
+import types
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+import matplotlib.pyplot as figures
+import numpy as np
+import pytest
+
+import fairalloc as fa
+from fairalloc import simulation
+from fairalloc.analysis.tradeoff import tradeoff
+from fairalloc.models import traces
+
+SECONDS = 5.0
+"""Seconds of computing after which a call has hung."""
+
+
+class Mute:
+    """A value that cannot be shown."""
+
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+POOL = [
+    *(
+        None,
+        True,
+        -1,
+        0,
+        2.5,
+        1e308,
+        float("nan"),
+        float("inf"),
+        10**400,
+        -(10**400),
+        Fraction(1, 3),
+        "",
+        "x",
+        "\ud800",
+        "a\0b",
+        b"x",
+    ),
+    *([], {}, [None], [10**400], [Mute()], {"x": Mute()}, {1: 2}, range(3), int, lambda: 0, Mute(), object()),
+    *(np.zeros(0), np.full(4, np.nan), np.zeros((2, 2), object), np.dtype(object), np.array("x"), np.float64("nan"), np.int8(-3)),
+]
+
+WANG = fa.example("wang-fig2").instance
+POOLED = fa.example("wang-pool").instance
+ANSWER = fa.solve(WANG, "drfh")
+NB = fa.solve(WANG, "nb")
+CLAIM = fa.claim("tasks are tasks", "drf", lambda allocation: True)
+TRADEOFF = tradeoff(fa.example("khamse-fig3").instance, [1, "inf"])
+CLUSTER = simulation.Cluster(("cpu",), np.array([[1.0]]))
+WORKLOAD = simulation.Workload(("cpu",), ("u",), [1.0], [0], [0.0], [1], [1.0], [[0.1]])
+
+GOOD = {
+    "instance": WANG,
+    "instances": [WANG],
+    "allocation": ANSWER,
+    "mechanism": "drfh",
+    "property": "pareto",
+    "demands": [[1]],
+    "capacities": [[1]],
+    "x": ANSWER.x,
+    "text": "a claim",
+    "name": "drfh",
+    "id": "mine",
+    "method": "highs",
+    "format": "lp",
+    "n_users": 2,
+    "n_servers": 2,
+    "n_resources": 2,
+    "seconds": 0.05,
+    "trials": 1,
+    "mechanisms": ["drf"],
+    "properties": ["pareto"],
+    "path": "nowhere",
+    "folder": "nowhere",
+    "table": "machine_events",
+    "workload": WORKLOAD,
+    "cluster": CLUSTER,
+    "scheduler": "first-fit-drfh",
+    "objective": "sum",
+    "answer": ANSWER,
+    "n": 0,
+    "share": lambda instance: np.ones(instance.N),
+    "given": "",
+    "item": ANSWER,
+    "panels": {"one": {"a method": [1.0, 2.0]}},
+    "points": {"a method": [(1.0, 2.0)]},
+    "traces": {"a method": [(1.0, 2.0)]},
+    "peaks": {"a method": (1.0, 2.0)},
+    "server": "s1",
+}
+"""A good value for each parameter that has no default, and for those whose default takes long."""
+
+ALWAYS = {"seconds", "trials", "mechanisms", "properties"}
+OWN = {
+    "mechanism": {"name": "drfh"},
+    "example": {"name": "wang-fig2"},
+    "market": {"allocation": NB},
+    "planted": {"mechanism": "drfh"},
+    "solution_set": {"instance": POOLED, "mechanism": "njc"},
+    "pyomo_tasks": {"full": np.zeros((2, 2))},
+    "convergence": {"item": [{"iteration": 1, "residual": 0.1}]},
+    **{name: {"item": TRADEOFF} for name in ("frontier", "server_shares", "sweep")},
+    "read_google_csv": {"table": "task_events"},
+}
+"""Good values of single functions."""
+
+HOOKS = {
+    "Mechanism": "check_complete settled domain home canonical parametric_round unwritten prices model_prices values marginal"
+    " residual cvxpy pyomo write_cvxpy write_pyomo",
+    "Leximin": "domain rate exact_rate canonical model_prices proofs write_cvxpy write_pyomo parametric_round lp values residual",
+    "Method": "computes applies open compile starts missing is_available versions run compute",
+    "Property": "verdict",
+    "Instance": "chosen rescaled",
+    "Claim": "searched",
+    "Hypotheses": "sample draw_misreports draw_misreport impose satisfied_by",
+}
+"""Methods that the package calls, with arguments that it has checked."""
+
+RECORDS = {"Case", "Certificate", "Claim", "ClaimResult", "Explanation", "Failure", "Matrix", "Mechanism", "Method", "Misreport"}
+RECORDS |= {"PricedAllocation", "Property", "Sensitivity", "SolutionSet", "Verdict", "Overview"}
+"""Classes that the package makes, or that are subclassed: what is put into them is not read before it is used."""
+
+
+def functions():
+    """(name, function, good values) of everything that a user may call."""
+    modules = {"fa": fa, "generators": fa.generators, "plots": fa.plots, "traces": traces, "simulation": simulation}
+    for place, module in modules.items():
+        for name in module.__all__:
+            item = getattr(module, name)
+            if inspect.isclass(item):
+                if place == "fa" and not issubclass(item, BaseException) and name not in RECORDS:
+                    yield f"{place}.{name}", item
+            elif callable(item) and name != "pod_name" and not isinstance(item, Mapping | types.ModuleType):
+                yield f"{place}.{name}", item
+    samples = [WANG, ANSWER, fa.mechanism("fds"), CLAIM, fa.Hypotheses(), fa.show(WANG), fa.certify(WANG, "drfh")]
+    samples += [fa.solution_set(POOLED, "njc"), fa.sensitivity(ANSWER), fa.explain(ANSWER), fa.matrix()]
+    for sample in samples:
+        for kind in type(sample).__mro__:
+            if kind.__module__.startswith("fairalloc") and kind.__name__ in fa.__all__:
+                for name in vars(kind):
+                    called = getattr(sample, name)
+                    plain = inspect.ismethod(called) and not name.startswith("_")
+                    if plain and name not in HOOKS.get(kind.__name__, "").split() and inspect.signature(called).parameters:
+                        yield f"{kind.__name__}.{name}", called
+
+
+CALLS = dict(functions())
+
+
+def is_function(parameter):
+    hint = parameter.annotation
+    return getattr(hint, "__origin__", None) is Callable
+
+
+def good(name, parameters):
+    """Arguments with which the function works."""
+    own = OWN.get(name.rpartition(".")[2], {})
+    given = {}
+    for parameter, item in parameters.items():
+        needed = item.default is inspect.Parameter.empty and item.kind is not inspect.Parameter.VAR_KEYWORD
+        if parameter in own:
+            given[parameter] = own[parameter]
+        elif needed or parameter in ALWAYS:
+            given[parameter] = GOOD[parameter]
+    return given
+
+
+def fault_of(function, parameters, arguments):
+    """What is wrong with how the function takes these arguments, or ""."""
+    first = [arguments.pop(name) for name, item in parameters.items() if item.kind is inspect.Parameter.POSITIONAL_ONLY]
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        function(*first, **arguments)
+    except fa.FairallocError as error:
+        return "" if "\n" not in str(error) and len(str(error)) < 1000 else f"no sentence: {error}"
+    except BaseException as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        figures.close("all")
+    return ""
+
+
+class Hung(BaseException):
+    """A call did not end."""
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    def stop(*_):
+        raise Hung
+
+    before = signal.signal(signal.SIGPROF, stop)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_argument_of_every_function(name):
+    """A value of the pool in place of each argument, one after the other."""
+    function = CALLS[name]
+    parameters = inspect.signature(function).parameters
+    wrong = []
+    for parameter, item in parameters.items():
+        place = "nonsense" if item.kind is inspect.Parameter.VAR_KEYWORD else parameter
+        for k, value in enumerate(POOL):
+            if callable(value) and is_function(item):
+                continue  # what a function of the caller raises is the caller's
+            if fault := fault_of(function, parameters, good(name, parameters) | {place: value}):
+                wrong.append(f"{parameter} = POOL[{k}]: {fault}")
+    assert not wrong, "\n".join(wrong)
