@@ -3,18 +3,20 @@
 1. Of each file the newest run counts, or the newest of a suite.
 2. A pair is what both have of one case's instance (by its fingerprint), mechanism, method and accuracy. Case names, code,
    versions and machines may differ; the versions and machines are stated.
-3. The ratio of a pair is the median cost now over the median cost before, both shifted as in means; a failure costs PENALTY times
-   the larger of the two time limits. Its interval is a bootstrap over the repeats of both.
-4. A method of a mechanism has the ratio of its two shifted geometric means over all its pairs, with a bootstrap interval over
-   cases and repeats.
-5. A ratio above the threshold whose interval lies above 1 is a loss, one below 1 / threshold whose interval lies below 1 a gain.
-   A pair that was solved before and is not now is a loss whatever its cost, the opposite a gain.
+3. The ratio of a pair is the median cost now over the median cost before, both shifted as in means. A cost is processor seconds,
+   which other programs on the machine hardly change; a failure costs PENALTY times the larger of the two time limits.
+4. A method of a mechanism has the ratio of its two shifted geometric means over all its pairs, on FEWEST cases and more with a
+   bootstrap interval over cases and repeats, and the chance of such a difference between equals, corrected for all of them
+   (Benjamini and Hochberg).
+5. A ratio above the threshold with a chance of at most LEVEL is a loss, one below 1 / threshold a gain. A pair that was solved
+   before and is not now is a loss whatever its cost, the opposite a gain; times of one case decide nothing.
+6. Where wall time is TOO_BUSY times processor time in the median of a run, its machine was too busy, and nothing is compared.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -42,7 +44,8 @@ class CostChange:
     cases : how many there are
     before, now : seconds, the median of the repeats or the shifted geometric mean over the cases; failures at what they cost
     solved_before, solved_now : on how many of the cases the median repeat succeeds
-    ratio, low, high : now over before, and its interval
+    ratio, low, high : now over before, and its interval, None on few cases
+    chance : of such a difference between equals, corrected for all methods; 1 on few cases
     verdict : "loss", "gain" or ""
     """
 
@@ -56,8 +59,9 @@ class CostChange:
     solved_before: int
     solved_now: int
     ratio: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    chance: float
     verdict: str
 
 
@@ -73,6 +77,7 @@ class Comparisons:
     by_method : a change for each method of each mechanism, over its pairs
     by_case : a change for each pair
     unpaired : how many keys only one of the files has
+    busy : of each how busy its machine was, a text; "" where it was not
     """
 
     files: tuple[str, str]
@@ -81,6 +86,7 @@ class Comparisons:
     by_method: tuple[CostChange, ...]
     by_case: tuple[CostChange, ...]
     unpaired: tuple[int, int]
+    busy: tuple[str, str]
 
     @property
     def regressed(self) -> bool:
@@ -96,22 +102,25 @@ class Comparisons:
         ]
         differ = _differences(*(run.details for run in self.runs))
         what = (
-            f"ratio: wall time of B in units of A, shifted by {1e3 * metrics.SHIFT:g} ms; a failure costs {metrics.PENALTY:g} "
-            f"times the limit; intervals: 95 % bootstrap over cases and repeats; a loss is a ratio above {self.threshold:g} "
-            "whose interval lies above 1, or a case that is no longer solved."
+            f"ratio: processor time of B in units of A, shifted by {1e3 * metrics.SHIFT:g} ms; a failure costs "
+            f"{metrics.PENALTY:g} times the limit; intervals: 95 % bootstrap over cases and repeats; a loss is a case that is no "
+            f"longer solved, or a ratio above {self.threshold:g} on {metrics.FEWEST} cases or more with a chance of at most "
+            f"{100 * metrics.LEVEL:g} % in a test of signs, corrected for all methods (Benjamini and Hochberg)."
         )
         pairs = f"{len(self.by_case)} pairs; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
-        return (*where, f"different: {differ}" if differ else "The machines and all versions are the same.", what, pairs)
+        busy = [f"{name} was busy: {text}" for name, text in zip("AB", self.busy, strict=True) if text]
+        return (*where, *busy, f"different: {differ}" if differ else "The machines and all versions are the same.", what, pairs)
 
     def grids(self) -> tuple[Grid, Grid]:
-        """By method, and the cases that are gains or losses."""
-        cases = sorted((c for c in self.by_case if c.verdict), key=lambda c: -c.ratio)
+        """By method, and the cases that are gains or losses, or whose ratio is beyond the threshold."""
+        far = [c for c in self.by_case if c.verdict or not 1 / self.threshold <= c.ratio <= self.threshold]
+        cases = sorted(far, key=lambda c: -c.ratio)
         named = [[c.mechanism, c.method, c.accuracy, c.case, *_cells(c)] for c in cases]
         every = [[c.mechanism, c.method, str(c.cases), f"{c.solved_before} / {c.solved_now}", *_cells(c)] for c in self.by_method]
-        heads = ("A ms", "B ms", "B / A", "interval", "verdict")
+        heads = ("A ms", "B ms", "B / A", "interval", "chance", "verdict")
         return (
-            Grid("By method", ("mechanism", "method", "cases", "solved A / B", *heads), every, self.notes, right=(2, 3, 4, 5, 6)),
-            Grid("Gains and losses by case", ("mechanism", "method", "accuracy", "case", *heads), named, right=(4, 5, 6)),
+            Grid("By method", ("mechanism", "method", "cases", "solved A / B", *heads), every, self.notes, right=range(2, 8)),
+            Grid("Changes by case", ("mechanism", "method", "accuracy", "case", *heads), named, right=range(4, 9)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,6 +132,7 @@ class Comparisons:
             "by_method": [asdict(change) for change in self.by_method],
             "by_case": [asdict(change) for change in self.by_case],
             "unpaired": list(self.unpaired),
+            "busy": list(self.busy),
             "regressed": self.regressed,
         }
 
@@ -138,24 +148,26 @@ def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: 
 
     Raises
     ------
-    BenchmarkError : a threshold that is not above 1, a file that is not there or has no such run, or runs with nothing in common
+    BenchmarkError : a threshold that is not above 1, a file that is not there or has no such run, runs with nothing in common, or
+        a run on a machine that was too busy
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold > 1:
         raise BenchmarkError(f"threshold is {threshold!r}, but it must be above 1")
     same = Path(before).resolve() == Path(now).resolve()
     (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
+    busy = _busy(before, old, first), _busy(now, new, second)
     sides = _grouped(first), _grouped(second)
     keys = [key for key in sides[1] if key in sides[0]]
     if not keys:
         raise BenchmarkError(f"{before} and {now} have no case, mechanism, method and accuracy in common")
     pairs = {key: _costs(sides[0][key], sides[1][key]) for key in keys}
-    by_case = tuple(_of_case(sides[1][key][0], *pairs[key], threshold) for key in keys)
+    by_case = tuple(_change((*key[1:], sides[1][key][0].case), [pairs[key]]) for key in keys)
     methods: dict[tuple[str, str], list[Key]] = defaultdict(list)
     for key in keys:
         methods[key[1], key[2]].append(key)
-    by_method = tuple(_of_method(name, [pairs[key] for key in own], threshold) for name, own in methods.items())
+    by_method = _decided([_change((*name, "", ""), [pairs[key] for key in own]) for name, own in methods.items()], threshold)
     unpaired = len(sides[0]) - len(keys), len(sides[1]) - len(keys)
-    return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired)
+    return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired, busy)
 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record]]:
@@ -170,6 +182,16 @@ def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun
         run = runs[-1 - back]
         wanted = set(run.keys)
         return run, metrics.solves(record for record in store.records() if record.key in wanted)
+
+
+def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> str:
+    """Step 6: how busy the machine was, "" where it was not."""
+    ratio = metrics.busyness(records)
+    said = f"wall time is {ratio:.2g} times processor time in the median"
+    if ratio >= metrics.TOO_BUSY:
+        rule = f"nothing is compared from {metrics.TOO_BUSY:g} on: measure again on a quiet machine"
+        raise BenchmarkError(f"the machine of run {run.number} of {path} was too busy: {said}, but {rule}")
+    return said if ratio > metrics.BUSY else ""
 
 
 def _grouped(records: Iterable[Record]) -> dict[Key, list[Record]]:
@@ -198,42 +220,36 @@ class _Costs:
 
 def _costs(before: Sequence[Record], now: Sequence[Record]) -> tuple[_Costs, _Costs]:
     failure = metrics.PENALTY * max(record.time_limit for record in (*before, *now))
-    one, other = ([min(metrics.cost(record), failure) for record in side] for side in (before, now))
+    one, other = ([record.cpu if metrics.succeeded(record) else failure for record in side] for side in (before, now))
     return _Costs(one, failure), _Costs(other, failure)
 
 
-def _of_case(record: Record, before: _Costs, now: _Costs, threshold: float) -> CostChange:
-    """Step 3."""
-    name = record.mechanism, record.method, record.accuracy, record.case
-    return _change(name, [(before, now)], threshold)
-
-
-def _of_method(name: tuple[str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> CostChange:
-    """Step 4."""
-    return _change((*name, "", ""), pairs, threshold)
-
-
-def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]], threshold: float) -> CostChange:
-    """Steps 3 to 5.
+def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]]) -> CostChange:
+    """Steps 3 and 4, and of step 5 what is solved.
 
     Parameters
     ----------
     name : mechanism, method, accuracy, case
     pairs : of which
-    threshold : of gains and losses
     """
     before, now = ([pair[side] for pair in pairs] for side in (0, 1))
-    old, new = (metrics.shifted_geometric_mean(cost.median for cost in side) for side in (before, now))
+    medians = [[cost.median for cost in side] for side in (before, now)]
+    old, new = map(metrics.shifted_geometric_mean, medians)
     first, second = (sum(cost.solved for cost in side) for side in (before, now))
-    ratio = _ratio(old, new)
-    low, high = _interval(before, now)
-    if first != second:
-        verdict = "loss" if second < first else "gain"
-    elif ratio > threshold and low > 1:
-        verdict = "loss"
-    else:
-        verdict = "gain" if ratio < 1 / threshold and high < 1 else ""
-    return CostChange(*name, len(pairs), old, new, first, second, ratio, low, high, verdict)
+    low, high = (None if math.isnan(end) else end for end in _interval(before, now))
+    verdict = "" if first == second else "loss" if second < first else "gain"
+    chance = metrics.chance(*medians)
+    return CostChange(*name, len(pairs), old, new, first, second, _ratio(old, new), low, high, chance, verdict)
+
+
+def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChange, ...]:
+    """Steps 4 and 5: the changes with corrected chances, and the verdicts that follow."""
+    found = []
+    for change, chance in zip(changes, metrics.corrected([change.chance for change in changes]), strict=True):
+        beyond = "loss" if change.ratio > threshold else "gain" if change.ratio < 1 / threshold else ""
+        verdict = change.verdict or (beyond if chance <= metrics.LEVEL else "")
+        found.append(replace(change, chance=chance, verdict=verdict))
+    return tuple(found)
 
 
 def _ratio(before: float, now: float) -> float:
@@ -265,5 +281,6 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 def _cells(change: CostChange) -> list[str]:
     seconds = [f"{1e3 * value:.4g}" for value in (change.before, change.now)]
-    ends = "-" if math.isnan(change.low) else f"{change.low:.3g} to {change.high:.3g}"
-    return [*seconds, f"{change.ratio:.3g}", ends, change.verdict]
+    ends = "-" if change.low is None or change.high is None else f"{change.low:.3g} to {change.high:.3g}"
+    chance = "-" if change.cases < metrics.FEWEST else f"{change.chance:.2g}"
+    return [*seconds, f"{change.ratio:.3g}", ends, chance, change.verdict]

@@ -2,7 +2,8 @@
 
     success      the method claims that it solved the case, and our residual passes the tolerance of the accuracy
     honesty      the claim equals the truth: claimed and passes, or not claimed and does not pass; without a residual nobody lies
-    cost         wall seconds around the method, taken outside it; PENALTY times the time limit for a failure
+    cost         wall seconds around the method, taken outside it; PENALTY times the time limit for a failure. Two files are
+                 compared by processor seconds, which another program on the machine hardly changes
     time to e    the least cost, over the accuracies a method was asked for, at which our residual is at most e: a method is
                  judged by what it achieves, not by what it was asked for
     traced time  seconds until the algorithm's own measure in a trace is at most e; inf where it never is
@@ -22,10 +23,17 @@ from fairalloc.models import Times
 from fairalloc.models.numbers import Floats
 
 __all__ = [
+    "BUSY",
     "DRAWS",
+    "FEWEST",
+    "LEVEL",
     "PENALTY",
     "SHIFT",
     "TARGETS",
+    "TOO_BUSY",
+    "busyness",
+    "chance",
+    "corrected",
     "cost",
     "costs_to",
     "data_profile",
@@ -55,6 +63,18 @@ TARGETS = (1e-3, 1e-6, 1e-8)
 
 DRAWS = 1000
 """Bootstrap samples of an interval."""
+
+FEWEST = 6
+"""On fewer cases there is no interval, and no test: all of 5 signs are alike with a chance of 1/16."""
+
+TRIED = 5000
+"""Choices of signs that a test of signs tries, where there are more."""
+
+LEVEL = 0.05
+"""The chance of a difference that is none, over all pairs of a table together."""
+
+BUSY, TOO_BUSY = 1.5, 3.0
+"""Wall in units of processor time, in the median of a run: where a machine is said to be busy, and where nothing is compared."""
 
 CLOSE = 0.05, 0.001
 """The method's phases may differ from our clock by this part of it, and by this many seconds, before they are flagged."""
@@ -146,10 +166,10 @@ def interval(repeats: Sequence[Sequence[Sequence[float]]], shift: float = SHIFT,
 
     Returns
     -------
-    The lower and the upper end; NaN where there are no cases
+    The lower and the upper end; NaN where there are fewer than FEWEST cases
     """
     count = len(repeats[0])
-    if not count:
+    if count < FEWEST:
         return math.nan, math.nan
     random = np.random.default_rng(0)
     cases = random.integers(count, size=(DRAWS, count))
@@ -167,6 +187,38 @@ def _drawn(costs: Sequence[Sequence[float]], cases: np.ndarray, random: np.rando
     pick = (random.random(cases.shape) * counts[cases]).astype(int)
     logs: Floats = np.log(table[cases, pick] + shift)
     return logs
+
+
+def chance(ones: Sequence[float], others: Sequence[float]) -> float:
+    """The chance that costs which differ by chance alone differ as much in the mean of their logarithms: a test of signs.
+
+    Of every case the sign of the difference is as likely the other one; all signs are tried, or TRIED of them. 1 where there are
+    fewer than FEWEST cases.
+
+    Parameters
+    ----------
+    ones, others : the cost of each case, in the same order
+    """
+    if len(ones) < FEWEST:
+        return 1.0
+    from scipy.stats import permutation_test
+
+    logs = np.log(np.array([ones, others]) + SHIFT)
+    options = {"permutation_type": "samples", "vectorized": True, "n_resamples": TRIED, "rng": 0}
+    return float(permutation_test(logs, lambda one, other, axis: (one - other).mean(axis=axis), **options).pvalue)
+
+
+def corrected(chances: Sequence[float]) -> list[float]:
+    """Chances as they count where all of them are looked at together: Benjamini and Hochberg (1995)."""
+    from scipy.stats import false_discovery_control
+
+    return [float(chance) for chance in false_discovery_control(chances)] if chances else []
+
+
+def busyness(records: Iterable[Record]) -> float:
+    """Wall in units of processor time, the median over successes of a millisecond and more; NaN where there are none."""
+    ratios = [record.wall / record.cpu for record in records if succeeded(record) and record.cpu >= 0.001]
+    return median(ratios) if ratios else math.nan
 
 
 def median_times(records: Iterable[Record]) -> Times | None:

@@ -65,7 +65,7 @@ def _facts(summary: Summary) -> list[Section]:
         ("machine", f"{here['cpu']}, {here['cores']} cores, {here['system']} (node {here['node']})"),
         ("versions", f"fairalloc {details['fairalloc']}, Python {details['python']}, {packages}"),
     ]
-    notes = [summary.note] if summary.note else []
+    notes = [*summary.warnings, *filter(None, [summary.note])]
     return [Section("", table=Grid("", ("", ""), facts, notes))]
 
 
@@ -250,8 +250,9 @@ def _pairs(summary: Summary) -> list[Section]:
     at = "the accuracy that was asked for" if summary.target is None else f"a verified residual of {summary.target:g}"
     text = (
         f"The mean time of the method of the row in units of that of the column, to {at}, on the cases of both (their number in "
-        "parentheses where it is not all), with a 95 % bootstrap interval over cases and repeats; * where it leaves out 1. Below "
-        "1 the method of the row is faster. Mechanisms with one case are left out."
+        f"parentheses where it is not all), on {metrics.FEWEST} cases and more with a 95 % bootstrap interval over cases and "
+        "repeats; * where a test of signs over cases, corrected for all pairs of the table (Benjamini and Hochberg), finds a "
+        f"difference at {100 * metrics.LEVEL:g} %. Below 1 the row is faster. Mechanisms with one case are left out."
     )
     found = [Section("Pairwise comparisons", [text])]
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
@@ -273,7 +274,8 @@ def _pair(found: Comparison, most: int) -> str:
     if not found.cases:
         return "-"
     count = f" ({found.cases})" if found.cases < most else ""
-    return f"{factor(found.ratio)}{'*' if found.differs else ''} [{factor(found.low)}, {factor(found.high)}]{count}"
+    between = f" [{factor(found.low)}, {factor(found.high)}]" if found.cases >= metrics.FEWEST else ""
+    return f"{factor(found.ratio)}{'*' if found.differs else ''}{between}{count}"
 
 
 def _layers(summary: Summary) -> list[Section]:
@@ -373,6 +375,8 @@ def _limitations(summary: Summary) -> list[Section]:
         "A residual says how far a point is from the mechanism's definition, not how far its tasks are from the exact ones.",
         f"A method is told the time limit of {limit:g} s and its process is ended from outside after "
         f"{1 + 1.1 * limit:g} s, counted from the end of an untimed warm-up on a two-user instance, which has the same limit.",
+        "A method gets the instance after its warm-up, answers tasks and prices, and is judged in a process in which it never "
+        "ran. No promise is made against code that attacks that process, as by a debugger, or keeps answers between solves.",
         f"Memory is limited as address space, {memory:,} MB beyond what the imported packages take, by the operating "
         "system (Linux; macOS may not enforce it). Where a solver ends its process when refused memory, the message says so.",
         "Numerical libraries are asked for one thread by environment variables; a solver that ignores them may use more.",

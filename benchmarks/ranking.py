@@ -12,14 +12,17 @@ Where no method was asked for all cases, those of the method with the most cases
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median
+from typing import TypeVar
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import Record
 
 __all__ = ["Comparison", "Pairwise", "Point", "Rank", "Ranking", "compared", "pairwise", "pareto", "ranking"]
+
+T = TypeVar("T")
 
 _LEAST = 1e-12
 """What stands for a mean of 0 seconds, or a ratio of 0, below a fraction line."""
@@ -30,23 +33,31 @@ Costs = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One method against another on the cases of both: the ratio of their means, its interval, and the number of cases."""
+    """One method against another on the cases of both.
+
+    Attributes
+    ----------
+    ratio, low, high : of their means, and its interval; NaN on few cases
+    cases : how many
+    chance : of such a difference between methods that do not differ (`metrics.chance`), corrected for the pairs beside it
+    """
 
     ratio: float
     low: float
     high: float
     cases: int
+    chance: float = 1.0
 
     @property
     def turned(self) -> "Comparison":
         """The other against the one."""
         ratio, low, high = (1 / max(value, _LEAST) for value in (self.ratio, self.high, self.low))
-        return Comparison(ratio, low, high, self.cases) if self.cases else self
+        return replace(self, ratio=ratio, low=low, high=high) if self.cases else self
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves out 1."""
-        return not self.low <= 1 <= self.high
+        """Whether chance hardly makes such a difference."""
+        return self.chance <= metrics.LEVEL
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ class Ranking:
         return (
             f"{self.mechanism}: wall time {to} on {cases}; shifted geometric mean over cases of the median repeat, shift "
             f"{1e3 * metrics.SHIFT:g} ms, a failure costs {metrics.PENALTY:g} times the limit; 95 % bootstrap intervals over "
-            "cases and repeats."
+            f"cases and repeats, on {metrics.FEWEST} cases and more."
         )
 
     @property
@@ -147,6 +158,8 @@ def ranking(mechanism: str, records: Iterable[Record], target: float | None = No
     full = {method: own for method, own in costs.items() if set(own) == common}
     best = min(full, key=lambda method: (_mean(full[method]), method), default=None)
     ranks = {method: _rank(method, own, limits, costs[best] if best else own) for method, own in costs.items()}
+    told = _corrected({method: rank.to_best for method, rank in ranks.items() if method != best})
+    ranks |= {method: replace(ranks[method], to_best=found) for method, found in told.items()}
     in_order = sorted(ranks.values(), key=lambda rank: (rank.mean, rank.method))
     rows = tuple(rank for rank in in_order if rank.method in full)
     partial = tuple(rank for rank in in_order if rank.method not in full)
@@ -164,9 +177,15 @@ def pairwise(mechanism: str, records: Iterable[Record], target: float | None = N
     """
     costs, _ = _costs(records, target)
     in_order = sorted(costs, key=lambda method: (-len(costs[method]), _mean(costs[method]), method))
-    half = {(one, other): compared(costs[one], costs[other]) for one, other in combinations(in_order, 2)}
+    half = _corrected({(one, other): compared(costs[one], costs[other]) for one, other in combinations(in_order, 2)})
     turned = {(other, one): found.turned for (one, other), found in half.items()}
     return Pairwise(mechanism, tuple(in_order), half | turned)
+
+
+def _corrected(pairs: Mapping[T, Comparison]) -> dict[T, Comparison]:
+    """The pairs with chances that hold for all of them together."""
+    chances = metrics.corrected([pair.chance for pair in pairs.values()])
+    return {key: replace(pair, chance=chance) for (key, pair), chance in zip(pairs.items(), chances, strict=True)}
 
 
 def compared(one: Costs, other: Costs) -> Comparison:
@@ -174,7 +193,8 @@ def compared(one: Costs, other: Costs) -> Comparison:
     common = sorted(set(one) & set(other))
     pair = [[method[case] for case in common] for method in (one, other)]
     means = [_mean({case: method[case] for case in common}) for method in (one, other)]
-    return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *metrics.interval(pair), len(common))
+    chance = metrics.chance(*([median(values) for values in costs] for costs in pair))
+    return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *metrics.interval(pair), len(common), chance)
 
 
 def pareto(records: Iterable[Record]) -> list[Point]:

@@ -211,7 +211,8 @@ KINDS: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("fairalloc", "python", "place", "cpu", "system", "node", "kind", "about", "missing"), str),
     "time_limit": (int, float),
     **dict.fromkeys(("memory_mb", "jobs", "threads"), int),
-    "accuracies": list,
+    **dict.fromkeys(("accuracies", "idle"), list),
+    "load": (int, float, type(None)),
 }
 """What the parts of the details are, wherever they stand."""
 

@@ -4,10 +4,13 @@
    the max-min rule only the least), the users' totals of `nb`, `fds` and `drf-per-server`, the objective of any other single
    program; nothing for games and njc, which may have many answers.
 2. The reference of a case (`references`) is the answer that a paper prints, in rationals; else the answer in rationals of a
-   method that solved it; else the best verified one, whose residual is the least of all.
+   method that solved it; else the best verified one, whose residual is the least of all. The first two are certified.
 3. The distance is the largest difference from it, relative to the largest number of the reference.
+4. An answer whose residual passes contradicts a certified reference where its distance is above a hundredth, or ten
+   times the root of the tolerance, because a gap is of second order in the tasks.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,9 +23,10 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Reference", "distance_to", "printed_quantities", "references", "unique_quantities"]
+__all__ = ["Reference", "contradicts", "distance_to", "printed_quantities", "references", "unique_quantities"]
 
 EXACT = "the answer of a method in rationals"
+PRINTED = "the answer that a paper prints"
 
 MOST = 5000
 """Answers with more users than this are not kept in the records."""
@@ -38,6 +42,11 @@ class Reference:
     quantities: tuple[float, ...]
     kind: str
     provenance: str
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether more than residuals speak for it."""
+        return self.kind in (EXACT, PRINTED)
 
 
 def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocation) -> list[float]:
@@ -91,15 +100,26 @@ def references(printed: Mapping[str, Sequence[float]], records: Iterable[Record]
     records : of one run
     """
     found: dict[str, Reference] = {}
-    for record in sorted((r for r in records if r.quantities), key=lambda r: (not r.rational, r.residual)):
-        if record.rational:
+    for record in sorted((r for r in records if r.quantities), key=lambda r: (not _is_exact(r), r.residual)):
+        if _is_exact(record):
             known = Reference(record.quantities, EXACT, f"certified in rationals by {record.method}")
         else:
             how = f"best verified, residual {record.residual:.0e} by {record.method}"
             known = Reference(record.quantities, "the best verified answer", how)
         found.setdefault(record.case, known)
-    kind, provenance = "the answer that a paper prints", "printed in the paper"
-    return found | {case: Reference(tuple(quantities), kind, provenance) for case, quantities in printed.items()}
+    return found | {case: Reference(tuple(quantities), PRINTED, "printed in the paper") for case, quantities in printed.items()}
+
+
+def _is_exact(record: Record) -> bool:
+    """Whether it is in rationals, and right."""
+    return record.rational and record.residual <= record.tolerance
+
+
+def contradicts(reference: Reference | None, record: Record) -> bool:
+    """Step 4."""
+    if reference is None or not reference.is_certified or record.residual > record.tolerance:
+        return False
+    return max(0.01, 10 * math.sqrt(record.tolerance)) < distance_to(reference, record) < math.inf
 
 
 def distance_to(reference: Reference, record: Record) -> float:

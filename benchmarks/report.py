@@ -7,7 +7,7 @@ import glob
 import math
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from rich.markup import escape
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
 from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
-from fairalloc.benchmarks.references import Reference, distance_to, references
+from fairalloc.benchmarks.references import Reference, contradicts, distance_to, references
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
 from fairalloc.models.errors import shown
@@ -28,7 +28,6 @@ from fairalloc.solvers import METHODS
 from fairalloc.solvers.installed import other_method
 
 __all__ = [
-    "FEWEST",
     "FailedCase",
     "MethodRow",
     "Summary",
@@ -45,9 +44,6 @@ __all__ = [
 ]
 
 _SHOWN = 8
-
-FEWEST = 3
-"""On fewer cases an interval over cases says nothing."""
 
 _READING = (
     "success: claimed solved, and our residual passes; honest: the claim equals the truth, as far as that is known. Times in ms: "
@@ -71,16 +67,22 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class FailedCase:
-    """A case that a method did not solve, or did not claim to have solved, in `count` of `runs` solves; `record`: the first."""
+    """A case that a method did not solve, or did not claim to have solved, in `count` of `runs` solves.
+
+    `record` is the first of them, and `contradicted` its distance from a certified reference that contradicts it, else 0.
+    """
 
     count: int
     runs: int
     record: Record
+    contradicted: float = 0.0
 
     @property
     def what(self) -> str:
         """In a few words."""
         r = self.record
+        if self.contradicted:
+            return f"its residual of {r.residual:.1e} passes, but it is {self.contradicted:.2g} away from the certified reference"
         if metrics.unjudged(r):
             return "claims success, and no residual is known"
         if r.claims and not math.isfinite(r.residual):
@@ -145,7 +147,7 @@ class Summary:
     @cached_property
     def rows(self) -> list[MethodRow]:
         """The methods by name."""
-        return [_row(name, group) for name, group in sorted(_grouped(self.records, "method").items())]
+        return [_row(name, group, self.contradicting) for name, group in sorted(_grouped(self.records, "method").items())]
 
     def __repr__(self) -> str:
         return f"<summary of suite {self.run.suite}: {self.counts}>"
@@ -157,8 +159,9 @@ class Summary:
 
     @cached_property
     def by_mechanism(self) -> dict[str, list[Record]]:
-        """The solves of each mechanism."""
-        return dict(sorted(_grouped(self.records, "mechanism").items()))
+        """The solves of each mechanism by methods that are ranked."""
+        ranked = [r for r in self.records if r.method not in self.dishonest]
+        return dict(sorted(_grouped(ranked, "mechanism").items()))
 
     def rankings(self, target: float | None = None) -> list[Ranking]:
         """For each mechanism its methods on common cases; a target is a residual that must be achieved."""
@@ -175,8 +178,10 @@ class Summary:
         runs: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
         for record in self.records:
             runs[record.case, record.method, record.accuracy].append(record)
-        bad = {key: [r for r in group if not metrics.succeeded(r)] for key, group in runs.items()}
-        return [FailedCase(len(bad[key]), len(group), bad[key][0]) for key, group in runs.items() if bad[key]]
+        wrong = self.contradicting
+        bad = {key: [r for r in group if r.key in wrong or not metrics.succeeded(r)] for key, group in runs.items()}
+        firsts = {key: group[0] for key, group in bad.items() if group}
+        return [FailedCase(len(bad[key]), len(runs[key]), r, wrong.get(r.key, 0.0)) for key, r in firsts.items()]
 
     @cached_property
     def references(self) -> dict[str, Reference]:
@@ -189,6 +194,34 @@ class Summary:
         """What the run says of each case of its suite: "family", "words" and "printed" (runner.py)."""
         found: Mapping[str, Mapping[str, Any]] = self.run.details["cases"]
         return found
+
+    @cached_property
+    def contradicting(self) -> dict[str, float]:
+        """The distance of each record that a certified reference contradicts, by its key."""
+        found = [r for r in self.records if contradicts(self.references.get(r.case), r)]
+        return {record.key: self.distance(record) for record in found}
+
+    @cached_property
+    def dishonest(self) -> dict[str, str]:
+        """The methods that are not ranked, because a certified reference contradicts them, with a sentence on the first case."""
+        told: dict[str, str] = {}
+        for record in self.records:
+            if (distance := self.contradicting.get(record.key)) is not None:
+                why = f"on {record.case} its residual is {record.residual:.0e}, but it is {distance:.2g} away from what is right"
+                told.setdefault(record.method, f"{record.method} is dishonest and not ranked: {why}")
+        return told
+
+    @property
+    def warnings(self) -> list[str]:
+        """What limits the worth of the times and the ranking, or was left out, a sentence each."""
+        load, busy = self.run.details.get("load"), metrics.busyness(self.records)
+        cores = self.run.details["machine"].get("cores")
+        found = list(self.dishonest.values())
+        if busy > metrics.BUSY:
+            found.append(f"the machine was busy: wall time is {busy:.2g} times processor time in the median")
+        if load is not None and isinstance(cores, int) and load > cores:
+            found.append(f"the machine was busy before the run: a load of {load:.3g} on {cores} cores")
+        return [*found, *(f"not asked: {sentence}" for sentence in self.run.details.get("idle", ()))]
 
     def distance(self, record: Record) -> float:
         """From the reference of its case, in what is unique; inf where either is not known."""
@@ -300,6 +333,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         if row.split_badly:
             said = f"{row.method} reports phases that are far from our clock in {row.split_badly} of {row.runs} solves"
             console.print(escape(said), style="yellow")
+    for sentence in summary.warnings:
+        console.print(escape(sentence), style="yellow")
     for sentence in summary.missing.values():
         console.print(escape(f"not available: {sentence}"), style="yellow")
     if summary.note:
@@ -392,8 +427,8 @@ def _named(rank: Rank) -> str:
 
 
 def _alike(item: Ranking) -> str:
-    """The other methods that solve all, whose ratio to the best has an interval that holds 1."""
-    if item.cases < FEWEST:
+    """The other methods that solve all, whose ratio to the best chance may have made."""
+    if item.cases < metrics.FEWEST:
         return "; too few cases to tell methods apart"
     close = [rank.method for rank in item.rows[1:] if rank.solved == item.cases and not rank.to_best.differs]
     return f"; not told apart from it: {', '.join(close)}" if close else ""
@@ -402,18 +437,19 @@ def _alike(item: Ranking) -> str:
 def rank_cells(rank: Rank) -> tuple[str, ...]:
     """A row of a ranking as text."""
     best = rank.to_best
-    spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}"
-    ratio = (factor(best.ratio), f"{factor(best.low)}-{factor(best.high)}") if best.cases else ("-", "-")
+    spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}" if rank.cases >= metrics.FEWEST else "-"
+    between = f"{factor(best.low)}-{factor(best.high)}" if best.cases >= metrics.FEWEST else "-"
+    ratio = (factor(best.ratio) if best.cases else "-", between)
     return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, *ratio)
 
 
-def _row(method: str, records: Sequence[Record]) -> MethodRow:
+def _row(method: str, records: Sequence[Record], contradicting: Container[str]) -> MethodRow:
     return MethodRow(
         method=method,
         cases=len({r.case for r in records}),
         runs=len(records),
-        success=metrics.rate(records, metrics.succeeded),
-        honesty=metrics.rate(records, metrics.honest),
+        success=metrics.rate(records, lambda r: metrics.succeeded(r) and r.key not in contradicting),
+        honesty=metrics.rate(records, lambda r: metrics.honest(r) and r.key not in contradicting),
         times=metrics.median_times(records),
         peak_mb=max(r.peak_mb for r in records),
         split_badly=sum(map(metrics.split_badly, records)),

@@ -7,9 +7,11 @@
    ran out of time or memory on a case gets a row that says so for the larger cases that come after it
 """
 
+import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import product
@@ -44,8 +46,9 @@ BUILD_SECONDS = 120.0
 OVER = ("time_limit", "memory")
 """Terminations after which larger cases are not tried."""
 
-CLOCKS = 0.05, 0.1
-"""The clock in a child may show less than the one outside by this part of it, and by this many seconds."""
+CLOCKS = 0.05, {"wall": 0.05, "cpu": 0.1}
+"""The clock in a child may show less than the one outside by this part of it, by the processor seconds that a clean process takes
+to read the instance and to judge by the answer's own prices, and by these seconds; processors are counted in ticks."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Described:
-    """A case: the fingerprint of its instance, the methods that compute its mechanism there, and why none can where none can.
+    """A case: its instance's fingerprint, the methods that compute its mechanism there, why others do not, and why none can.
 
     `printed` are the numbers of the paper's answer that are unique, () where it prints none.
     """
@@ -93,6 +96,7 @@ class Described:
     undefined: str = ""
     cause: str = "undefined"
     printed: tuple[float, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ class Plan:
     setting : limits and repeats, with what the suite says where nobody else does
     place, packed : how another process finds the suite, and the methods that are not registered
     everything : whether no methods were named
+    undeclared : the functions that do not say what they compute, in a suite of several mechanisms: they are not asked
     """
 
     name: str
@@ -115,6 +120,7 @@ class Plan:
     place: Any
     packed: Mapping[str, Any]
     everything: bool
+    undeclared: frozenset[str]
 
 
 def measure(
@@ -147,8 +153,9 @@ def measure(
         plan, details = _placed(plan, pool)
         described = _described(pool, plan, progress)
         jobs = list(_jobs(plan, described, machine.machine_id(details)))
-        _check_use(plan, described, named=bool(methods))
-        store.add_run(_now(), plan.name, _details(plan, described, details), [job.key for job in jobs])
+        idle = _idle(plan, described)
+        about = _details(plan, described, details) | {"idle": [] if plan.everything else idle}
+        store.add_run(_now(), plan.name, about, [job.key for job in jobs])
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
         progress.begin(len(left))
@@ -157,7 +164,7 @@ def measure(
         ladder = _Ladder(plan.suite, [record for record in store.records() if record.key in done])
         climbed = _climbed(by_key.values(), ladder, store, progress)
         for task, answer in pool.answers(_task(plan, job) for job in climbed):
-            job = by_key[task.request["key"]]
+            job = by_key[task.label]
             found = _record(job, _outcome(job, answer))
             ladder.note(found)
             store.add(found)
@@ -217,7 +224,9 @@ def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setti
         time_limit=setting.time_limit or suite.time_limit,
         repeats=setting.repeats or suite.repeats,
     )
-    return Plan(name, suite, methods, setting, _place(asked), travelling, not (wanted or suite.methods))
+    several = len({mechanism(case.mechanism).id for case in suite.cases}) > 1
+    undeclared = frozenset(key for key, method in methods.items() if several and method.undeclared)
+    return Plan(name, suite, methods, setting, _place(asked), travelling, not (wanted or suite.methods), undeclared)
 
 
 def selected(suite: Suite, wanted: Sequence[str]) -> Suite:
@@ -267,24 +276,35 @@ def _codes(plan: Plan, case: SuiteCase, described: Described) -> dict[str, str]:
     return {key: code_of(plan.methods[key], item) for key in described.methods if item is not None}
 
 
-def _check_use(plan: Plan, described: Mapping[str, Described], named: bool) -> None:
-    """Every method that was named must compute something; there must be something to solve, or to say."""
+def _idle(plan: Plan, described: Mapping[str, Described]) -> list[str]:
+    """A sentence for each method that is asked nothing; NotApplicable where that leaves nothing to solve, or to say."""
     useful = {method for found in described.values() for method in found.methods}
-    idle = [method for method in plan.methods if method not in useful]
-    if idle and (named or not useful) and not any(found.undefined for found in described.values()):
-        raise NotApplicable(f"no mechanism of the suite {plan.name!r} is computed by {', '.join(idle)}")
+    told = [f"{method} fits no case of the suite {plan.name!r}: {_why(plan, described, method)}" for method in plan.methods]
+    idle = [sentence for method, sentence in zip(plan.methods, told, strict=True) if method not in useful]
+    if not useful and not any(found.undefined for found in described.values()):
+        raise NotApplicable("; ".join(idle))
+    return idle
+
+
+def _why(plan: Plan, described: Mapping[str, Described], method: str) -> str:
+    """The first reason why a method is not asked."""
+    if method in plan.undeclared:
+        return plan.methods[method].undeclared
+    reasons = [found.reasons[method] for found in described.values() if method in found.reasons]
+    return reasons[0] if reasons else "it computes none of the mechanisms there"
 
 
 def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, Any]) -> dict[str, Any]:
     """What the report says of a run besides its rows; it never looks for the suite itself, which is code."""
     known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
     setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.setting.accuracies]}
-    about = {"machine": dict(here), "setting": setting, "title": plan.suite.title}
+    about: dict[str, Any] = {"machine": dict(here), "setting": setting, "title": plan.suite.title}
     about["place"] = plan.place if isinstance(plan.place, str) else ""
     about["cases"] = {
         case.name: {"family": case.family, "words": case.words, "printed": described[case.name].printed}
         for case in plan.suite.cases
     }
+    about["load"] = None if plan.setting.scheduler else os.getloadavg()[0]
     return about | machine.describe_run(known)
 
 
@@ -336,18 +356,25 @@ def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[
 
 def _asked(plan: Plan, case: SuiteCase) -> dict[str, Any]:
     """The methods of a case, each as another process finds it."""
-    return {key: plan.packed.get(key, key) for key in plan.methods if not case.methods or key in case.methods}
+    asked = [key for key in plan.methods if key not in plan.undeclared and (not case.methods or key in case.methods)]
+    return {key: plan.packed.get(key, key) for key in asked}
 
 
 def _read(answer: Document | NoAnswer) -> Described:
     if isinstance(answer, NoAnswer):
         return Described("", (), f"the instance cannot be built: {answer.sentence}", answer.cause)
-    return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"], printed=tuple(answer["printed"]))
+    more: Document = {"reasons": answer["reasons"], "printed": tuple(answer["printed"])}
+    return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"], **more)
 
 
 def _task(plan: Plan, job: Job) -> Task:
-    found = {"suite": plan.place, "key": job.key, "method": plan.packed.get(job.method, job.method), "trace": plan.suite.trace}
-    return Task(asdict(job) | found, job.deadline, job.memory_mb)
+    """The request: what the method may know before its clock runs, and the case, which is hidden until then."""
+    case = plan.suite.case(job.case)
+    request: Document = {name: getattr(job, name) for name in ("accuracy", "time_limit", "threads")}
+    request |= {"method": plan.packed.get(job.method, job.method), "trace": plan.suite.trace}
+    request |= {"mechanism": packed((case.mechanism, dict(case.parameters)))}
+    hidden = {"suite": plan.place, "case": job.case}
+    return Task(request | {"hidden": hidden}, job.deadline, job.memory_mb, job.key)
 
 
 def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
@@ -360,16 +387,19 @@ def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
 
 
 def _checked(answer: Document) -> Document:
-    """What the worker measured; where the server's clocks say that the whole call took longer, these count, and are named."""
-    outside = zip(("wall", "cpu"), ("call", "busy"), answer["outside"], strict=True)
-    found = {name: value for name, value in answer.items() if name not in ("busy", "outside")}
-    for name, inside, seconds in outside:
-        if seconds > (1 + CLOCKS[0]) * max(answer[inside], 0.0) + CLOCKS[1]:
-            shown = f"showed {answer[inside]:.3g} s, ours outside it {seconds:.3g} s, which counts"
+    """What the worker measured; where the server's clocks say that an answer took longer, these count, and are named.
+
+    Of a method of this package the whole call is compared, of another what it shows of itself.
+    """
+    found = {name: value for name, value in answer.items() if name not in ("busy", "outside", "ours", "overhead")}
+    part, least = CLOCKS
+    for name, call, seconds in zip(least, ("call", "busy"), answer["outside"], strict=True):
+        inside = answer[call if answer["ours"] else name]
+        if math.isfinite(answer["feasibility"]) and seconds > (1 + part) * inside + answer["overhead"] + least[name]:
+            shown = f"showed {inside:.3g} s, ours outside it {seconds:.3g} s, which counts"
             told = f"{name}: the clock in its process {shown}"
             found |= {name: seconds, "message": "; ".join(filter(None, (found["message"], told)))}
-            found["call"] = max(found["call"], found["wall"])
-    return found
+    return found | {"call": max(found["call"], found["wall"])}
 
 
 # ---- the records ----------------------------------------------------------------------------------------------------

@@ -1,22 +1,26 @@
-"""How a case is described, or solved and measured, in a child process of runs/processes.py.
+"""How a case is described, or solved, measured and judged, in child processes of runs/processes.py.
 
-Described: the child builds the instance, within the limits of a child, and answers its fingerprint and the methods that compute
-the mechanism there. Solved:
+Described: a child builds the instance, within the limits of a child, and answers its fingerprint and the methods that compute the
+mechanism there. Solved:
 
-1. the server builds the instance, once, before children are forked
-2. a child warms the method up on a tiny instance: first calls import packages and set them up
-3. the clock of the time limit starts again
-4. the child solves the case, and the clock starts once more: the server knows how long that took
-5. the child answers what it measured itself
+1. a child builds the instance, once for all methods that come after each other on it
+2. another child, which does not have it, warms the method up on a tiny instance: first calls import packages and set them up
+3. the clock of the time limit starts again, and the child gets the instance
+4. the child solves the case, and answers tasks, prices, what the method says of them, and what it measured, as numbers and texts
+5. the server has read its own clocks when the child got the instance and when it answered
+6. a third child, in which the method never ran, reads them, judges the tasks by the instance and answers the row
+
+What a method of this package says of its model, and that its tasks are rational, is believed; what another says is not.
 """
 
 import contextlib
-import json
 import math
+import pickle
 import resource
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,18 +28,22 @@ import numpy as np
 from fairalloc.benchmarks.references import printed_quantities, unique_quantities
 from fairalloc.benchmarks.suites.suite import SuiteCase, find_suite
 from fairalloc.formulations import mechanism
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.jsonio import fingerprint
+from fairalloc.runs.data import Data, written
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
 from fairalloc.solvers import solve
 from fairalloc.solvers.isolated import be_watched
+from fairalloc.solvers.judge import ModelFacts, judged
+from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import read_accuracy
 from fairalloc.solvers.processor import processor_seconds
-from fairalloc.solvers.registry import method_of
+from fairalloc.solvers.registry import find_method, method_of
 
-__all__ = ["answer", "prepare"]
+__all__ = ["answer", "given", "judge", "prepare"]
 
 TRACE_POINTS = 200
 """How many points of a trace are kept, evenly spread over its iterations."""
@@ -44,54 +52,57 @@ MERITS = ("residual", "merit", "change")
 """What a trace measures by, best first."""
 
 
-def prepare(request: Document) -> None:
-    """Build the instance of a case that is to be solved."""
-    if "method" in request:
-        _instance(request)
+SECONDS = ("wall", "cpu", "build", "compile", "solve", "read", "call", "busy")
+ARRAYS = ("x", "prices", "round_prices")
 
 
-def answer(request: Document, restart: Callable[[], object]) -> Document:
-    """Solve a case with "method", or describe it where the request names none."""
+def prepare(_: Document) -> None:
+    """Nothing: the process that forks the children has no instance."""
+
+
+def given(hidden: Document) -> bytes:
+    """The instance of a case, for the child that solves it; it is made by a child that runs nothing of a method."""
     be_watched()
-    instance = _instance(request)
-    return _solved(request, instance, restart) if "method" in request else _described(request, instance)
+    return pickle.dumps(_case(hidden).build())
 
 
-def _instance(request: Document) -> Instance:
-    return _built(json.dumps(request["suite"]), request["case"])
+def answer(request: Document, restart: Callable[[], bytes]) -> Document:
+    """Solve what restart() returns with "method", or describe a case where the request names none."""
+    be_watched()
+    return _solved(request, restart) if "method" in request else _described(request)
 
 
-@lru_cache(maxsize=2)
-def _built(suite: str, case: str) -> Instance:
-    return _case({"suite": json.loads(suite), "case": case}).build()
+def _case(place: Document) -> SuiteCase:
+    return find_suite(unpacked(place["suite"])).case(place["case"])
 
 
-def _case(request: Document) -> SuiteCase:
-    return find_suite(unpacked(request["suite"])).case(request["case"])
-
-
-def _described(request: Document, instance: Instance) -> Document:
-    """The fingerprint of the case's instance, the methods that compute its mechanism there, or why it is not defined there."""
+def _described(request: Document) -> Document:
+    """The fingerprint of the case's instance, which methods compute its mechanism there, why others do not, or why none can."""
     case = _case(request)
-    facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "undefined": "", "printed": []}
+    instance = case.build()
+    facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "reasons": {}, "undefined": "", "printed": []}
     try:
         item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
         item.domain(instance)
     except NotApplicable as error:
         return facts | {"undefined": str(error)}
-    asked = {key: method_of(unpacked(given)) for key, given in request["methods"].items()}
-    fit = [key for key, method in asked.items() if method.computes(item) and not method.applies(item, instance)]
+    for key, packed in request["methods"].items():
+        if (method := method_of(unpacked(packed))).computes(item):
+            facts["reasons"][key] = method.applies(item, instance)
+    fit = [key for key, reason in facts["reasons"].items() if not reason]
     return facts | {"methods": fit, "printed": printed_quantities(case, item, instance)}
 
 
-def _solved(job: Document, instance: Instance, restart: Callable[[], object]) -> Document:
-    case = _case(job)
+# ---- the child that solves -----------------------------------------------------------------------------------------
+
+
+def _solved(job: Document, restart: Callable[[], bytes]) -> Document:
+    item, parameters = unpacked(job["mechanism"])
     options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
-    options["threads"] = job["threads"]
-    asked = partial(solve, mechanism=case.mechanism, method=method_of(unpacked(job["method"])), **options, **case.parameters)
+    options |= {"threads": job["threads"], "reference": False}
+    asked = partial(solve, mechanism=item, method=method_of(unpacked(job["method"])), **options, **parameters)
     _warm_up(asked)
-    restart()
-    return _measured(case, asked, instance, restart)
+    return _measured(asked, pickle.loads(restart()))
 
 
 def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
@@ -101,46 +112,26 @@ def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
         asked(tiny)
 
 
-def _measured(
-    case: SuiteCase, asked: Callable[[Instance], Allocation], instance: Instance, restart: Callable[[], object]
-) -> Document:
+def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Document:
     start, busy = time.perf_counter(), processor_seconds()
     allocation = asked(instance)
     call, busy = time.perf_counter() - start, processor_seconds() - busy
-    restart()
     if allocation.termination == "error" and MemoryError.__name__ in allocation.message:
         raise MemoryError  # which the server says better
     times = allocation.times
-    return {
+    seconds = {name: getattr(times, name) for name in SECONDS if hasattr(times, name)} | {"call": call, "busy": busy}
+    return seconds | {
+        **{name: written(getattr(allocation, name)) for name in ARRAYS},
+        "x_exact": None if allocation.x_exact is None else list(map(str, allocation.x_exact)),
         "termination": allocation.termination,
-        "claims": allocation.termination == "optimal",  # also without a point
-        "feasibility": _residual(allocation, "feasibility"),
-        "definition": _residual(allocation, "definition", "optimality"),
-        "wall": times.wall,
-        "cpu": times.cpu,
-        "build": times.build,
-        "compile": times.compile,
-        "solve": times.solve,
-        "read": times.read,
-        "call": call,
-        "busy": busy,
+        "optimality": allocation.residuals.get("optimality"),
+        "objective": allocation.values.get("objective"),
         "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
         "iterations": allocation.iterations,
-        "message": allocation.message or allocation.not_judged,
+        "message": allocation.message,
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
         "trace": _trace(allocation.trace),
-        "quantities": unique_quantities(case, instance, allocation),
-        "rational": allocation.x_exact is not None,
-        "arcs": len(instance.arcs),
     }
-
-
-def _residual(allocation: Allocation, *names: str) -> float:
-    """The residual of the first of these names as a number that can be compared; inf where there is none, or no finite point."""
-    finite = allocation.has_point and bool(np.isfinite(allocation.x).all())
-    found = [allocation.residuals[name] for name in names if name in allocation.residuals and finite]
-    value = float(found[0]) if found else math.inf
-    return math.inf if math.isnan(value) else value
 
 
 def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
@@ -149,3 +140,70 @@ def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
     points = [[float(event["seconds"]), float(event[name])] for event in events if "seconds" in event and name in event]
     keep = np.unique(np.linspace(0, len(points) - 1, min(len(points), TRACE_POINTS)).astype(int))
     return [points[k] for k in keep]
+
+
+# ---- the child that judges -----------------------------------------------------------------------------------------
+
+
+def judge(request: Document, hidden: Document, given: bytes, answer: object, outside: list[float]) -> Document:
+    """The row of an answer: what the instance says of its tasks, beside what the child that solved says of itself.
+
+    Parameters
+    ----------
+    request : that was answered
+    hidden : the suite and the case
+    given : the instance
+    answer : of the child that solved, which may be anything
+    outside : wall and processor seconds that it took, by the clocks of the server
+
+    Raises
+    ------
+    InstanceError : it is not what such a child answers
+    """
+    be_watched()
+    start, said = time.process_time(), Data(answer)
+    case, instance = _case(hidden), pickle.loads(given)
+    item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
+    ours = isinstance(request["method"], str) and type(find_method(request["method"])).__module__.startswith("fairalloc.")
+    claim = _claim(item, instance, said, ours)
+    facts = ModelFacts(*(said.number(name, -math.inf) if ours else None for name in ("optimality", "objective")))
+    judged(item, claim, model=facts, reference=False, claimed=True)
+    overhead = time.process_time() - start
+    limits = Limits(read_accuracy(request["accuracy"]), now() + request["time_limit"])
+    result = judged(item, claim, limits, facts, claimed=not ours)
+    stands = result if ours else claim
+    iterations = said.number("iterations")
+    return {name: max(0.0, said.number(name, -math.inf) or 0.0) for name in (*SECONDS, "peak_mb")} | {
+        "termination": stands.termination,
+        "claims": stands.termination == "optimal",  # also without a point
+        "feasibility": _residual(result, "feasibility"),
+        "definition": _residual(result, "definition", "optimality"),
+        "message": stands.message or result.not_judged,
+        "quantities": unique_quantities(case, instance, result),
+        "rational": claim.x_exact is not None,
+        "arcs": len(instance.arcs),
+        "iterations": None if iterations is None else int(iterations),
+        "versions": said.text("versions"),
+        "trace": said.pairs("trace", TRACE_POINTS),
+        "ours": ours,
+        "outside": outside,
+        "overhead": overhead,
+    }
+
+
+def _claim(item: Mechanism, instance: Instance, said: Data, ours: bool) -> Allocation:
+    """The tasks and prices as an allocation that nobody has judged; prices that are no numbers prove nothing."""
+    arrays = {name: said.array(name) for name in ARRAYS}
+    known: Document = {k: array for k, array in arrays.items() if k == "x" or (array is not None and np.isfinite(array).all())}
+    known |= {name: said.text(name) for name in ("termination", "message")}
+    rationals = said.texts("x_exact") if ours else None
+    exact = None if rationals is None else tuple(map(Fraction, rationals))
+    return Allocation(item.home(instance), x_exact=exact, mechanism=item.id, parameters=item.parameters, **known)
+
+
+def _residual(allocation: Allocation, *names: str) -> float:
+    """The residual of the first of these names as a number that can be compared; inf where there is none, or no finite point."""
+    finite = allocation.has_point and bool(np.isfinite(allocation.x).all())
+    found = [allocation.residuals[name] for name in names if name in allocation.residuals and finite]
+    value = float(found[0]) if found else math.inf
+    return math.inf if math.isnan(value) else value

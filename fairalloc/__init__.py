@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from fairalloc.solvers import METHODS, Method, options, solve, solve_many
     from fairalloc.solvers.export import export
     from fairalloc.solvers.files import read_allocation
+    from fairalloc.solvers.own import method
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
     from fairalloc.theorems.hypotheses import Hypotheses
@@ -119,6 +120,7 @@ __all__ = [
     "market",
     "matrix",
     "mechanism",
+    "method",
     "options",
     "plots",
     "pyomo_tasks",
@@ -173,6 +175,7 @@ PLACES = {
     "fairalloc.solvers": ("METHODS", "Method", "options", "solve", "solve_many"),
     "fairalloc.solvers.export": ("export",),
     "fairalloc.solvers.files": ("read_allocation",),
+    "fairalloc.solvers.own": ("method",),
     "fairalloc.theorems.cases": ("Case",),
     "fairalloc.theorems.claims": ("Claim", "ClaimResult", "claim"),
     "fairalloc.theorems.hypotheses": ("Hypotheses",),

@@ -179,11 +179,10 @@ def _mechanism_rows() -> list[list[str]]:
 
 
 def _method_rows() -> list[list[str]]:
-    from fairalloc.formulations import MECHANISMS
+    from fairalloc.coverage import computed
     from fairalloc.solvers import METHODS
 
-    able = {k: ", ".join(m.id for m in MECHANISMS.values() if method.computes(m)) for k, method in METHODS.items()}
-    return [[k, m.kind, able[k], "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
+    return [[k, m.kind, computed(m), "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
 
 
 def _example_rows() -> list[list[str]]:
@@ -220,9 +219,13 @@ LISTS = {
 }
 
 
+OTHERS = "Besides: cvxpy:<any installed solver> and pyomo:<any installed solver>."
+
+
 def _list(options: argparse.Namespace) -> int:
     columns, rows = LISTS[options.what]
-    emit(Grid("", columns, rows()).text())
+    notes = [OTHERS] if options.what == "methods" else []
+    emit(Grid("", columns, rows(), notes).text())
     return 0
 
 

@@ -4,11 +4,14 @@ The marks are for the mechanisms' default parameters and for instances on which 
 the same methods share a column.
 """
 
-from fairalloc.formulations import MECHANISMS
-from fairalloc.models.tables import Grid
-from fairalloc.solvers import METHODS
+from contextlib import suppress
 
-__all__ = ["MARK", "coverage"]
+from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.tables import Grid
+from fairalloc.solvers import METHODS, Method
+
+__all__ = ["MARK", "computed", "coverage"]
 
 MARK = "✓"
 
@@ -21,6 +24,19 @@ def coverage() -> Grid:
     columns = ["method", *(", ".join(f"`{name}`" for name in names) for names in groups.values())]
     rows = [[f"`{key}`", *(MARK if key in able else "" for able in groups)] for key in METHODS]
     return Grid("Which method computes which mechanism", columns, rows)
+
+
+def computed(method: Method) -> str:
+    """The mechanisms that a method computes, and those that it computes only with a choice among their answers."""
+    return ", ".join(filter(None, (_computed(method, item) for item in MECHANISMS.values())))
+
+
+def _computed(method: Method, item: Mechanism) -> str:
+    if method.computes(item):
+        return item.id
+    with suppress(FairallocError):
+        return f"{item.id} objective=.." if method.computes(item.configure(objective="utilisation")) else ""
+    return ""
 
 
 if __name__ == "__main__":

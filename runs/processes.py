@@ -4,11 +4,17 @@
 
 A request is a JSON document, and so is an answer. A handler is a module with two functions:
 
-    prepare(request)          in the server, before the fork: what later requests need too, such as imports and instances
-    answer(request, restart)  in the child; restart() sets the clock of the time limit back to 0, as after a warm-up
+    prepare(request)          in the server, before the fork: what later requests need too, such as imports
+    answer(request, restart)  in the child; restart() sets the clock of the time limit back to 0, as after a warm-up, once
 
-Where a handler restarts the clock twice or more, its answer gets "outside": the seconds between the first and the last time, and
-those of the processors, by the clocks of the server, which nothing in the child can change.
+Where a request has "hidden", the child that answers does not get it, and what it answers is data for another child that judges:
+
+    given(hidden)                                   in a child of its own: bytes, which restart() returns where it is answered
+    judge(request, hidden, given, answer, outside)  in a child of its own: what becomes the answer
+
+So code that misbehaves in the child that answers knows nothing of what is hidden before its clock runs, and judges nothing.
+`outside` are the seconds from the restart to the answer, and those of the processors, by the clocks of the server, which nothing
+in the child can change.
 
 Where a child exceeds its time or its memory, raises, dies or writes what is no answer, its request gets a `NoAnswer`, and the
 next request is answered. Children end when the caller ends, also where it is killed.
@@ -27,17 +33,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import inf
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 from fairalloc.models.errors import NotInstalled
 
-__all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "isolation_missing", "last_line", "no_answer", "parsed"]
+__all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "garbled", "isolation_missing", "last_line", "no_answer", "parsed"]
 
 Document = dict[str, Any]
 Cause = Literal["time", "memory", "error"]
 
 PREPARATION = 600.0
-"""Seconds that `prepare` may take."""
+"""Seconds that each of `prepare`, `given` and `judge` may take."""
 
 START = 60.0
 """Seconds that a server may take to start."""
@@ -58,11 +64,12 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Task:
-    """A request, `seconds` of wall time, and `memory_mb` of address space beyond what the server takes; None = any."""
+    """A request, `seconds` of wall time, `memory_mb` of address space beyond what the server takes; None = any. And a name."""
 
     request: Document
     seconds: float
     memory_mb: int | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,7 +182,7 @@ class _Server:
         message = {"request": task.request, "seconds": seconds, "memory_mb": task.memory_mb}
         self.task, self._received, self._ended = task, b"", False
         self._unsent = json.dumps(message).encode() + b"\n"
-        self.deadline = time.monotonic() + START + PREPARATION + 2 * seconds
+        self.deadline = time.monotonic() + START + 3 * PREPARATION + 2 * seconds
 
     def _start(self) -> None:
         """It imports the same packages as its parent whatever the working folder; Ctrl-C is sent to the parent only."""
@@ -271,10 +278,21 @@ def no_answer(cause: Cause, sentence: str) -> Document:
 
 def parsed(line: bytes) -> Document:
     """What a process wrote: a document with "answer", or with "cause" and "sentence"; anything else is an error."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         outcome = json.loads(line)
-        if isinstance(outcome, dict) and ("answer" in outcome or outcome.keys() == {"cause", "sentence"}):
+        if isinstance(outcome, dict) and ("answer" in outcome or _says_why(outcome)):
             return outcome
+    return garbled(line)
+
+
+def _says_why(outcome: Document) -> bool:
+    return (
+        outcome.keys() == {"cause", "sentence"} and outcome["cause"] in get_args(Cause) and isinstance(outcome["sentence"], str)
+    )
+
+
+def garbled(line: bytes) -> Document:
+    """What a process wrote that is no answer."""
     return no_answer("error", f"its process wrote what is no answer: {line[:40].decode(errors='replace')!r}")
 
 

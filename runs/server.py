@@ -9,36 +9,49 @@ here too, so that later children need not.
     3. wait for the child's answer, its end, its time limit or the end of the caller
     4. end the child with all that it started, and write the answer, or why there is none
 
+Where a request has something hidden (processes.py), another child makes what is given, in a file without a name, before step 2,
+and another judges after step 4. So this process and the child that answers hold nothing hidden when that child begins, and the
+child that judges is forked from a process in which no answering code ever ran.
+
+A child writes a nonce, which it alone was told, before the number of its restart and before its answer. All else is no answer,
+and so is a second restart: the clock is set back once.
+
 What a child started is found although it may have left the child's session: on Linux this process adopts whatever lost its
 parent ("subreaper"). When the caller ends, also while an instance is being built, this process ends with all its descendants.
 """
 
 import contextlib
 import ctypes
+import hashlib
 import importlib
 import json
 import os
 import resource
+import secrets
 import select
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
-from typing import IO
+from typing import IO, Any
 
-from fairalloc.runs.processes import PREPARATION, Document, last_line, no_answer, parsed
+from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, no_answer, parsed
 from fairalloc.solvers.processor import adopt, processor_seconds
 
 __all__ = ["serve"]
 
 _Mark = tuple[float, float]
-"""The seconds of this process's clock, and those of the processors that a child and all below it have used."""
+"""The seconds of this process's clock, and those of the processors that it and all below it have used."""
 
-_RESTART = b"."
+_Work = Callable[[Callable[[], bytes]], Document]
+"""What a child does: it gets `restart` and returns its answer."""
+
+_LARGEST = 1 << 30  # bytes of an answer
 _PR_SET_PDEATHSIG = 1
 _GENERATIONS = 100  # of processes that start others before they end
 _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_error", "Cannot allocate memory")
@@ -57,14 +70,10 @@ def serve(handler: str, core: int | None = None) -> None:
         os.sched_setaffinity(0, {core})
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a package prints is not an answer
-    module = importlib.import_module(handler)
-    with tempfile.TemporaryFile() as log:
-        for line in sys.stdin:
-            outcome = _outcome(module, json.loads(line), log, answers)
-            modules = outcome.pop("modules", [])
-            answers.write(json.dumps(outcome) + "\n")
-            answers.flush()
-            _import_early(modules)
+    with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as given:
+        parent = _Parent(importlib.import_module(handler), answers, log, given)
+        for task in map(json.loads, sys.stdin):  # no line stays in a variable that children inherit
+            _import_early(parent.answer(task))
 
 
 def _end_with_caller() -> None:
@@ -106,42 +115,154 @@ def _children() -> list[int]:
 
 
 def _import_early(modules: Iterable[str]) -> None:
+    """Import what a child had to import, if it is of an installed package: a child could name a file of its own."""
     for name in modules:
         with contextlib.suppress(Exception):  # some names are made at run time and cannot be imported
-            importlib.import_module(name)
+            if name.partition(".")[0] in _installed():
+                importlib.import_module(name)
 
 
-def _outcome(module: ModuleType, task: Document, log: IO[bytes], answers: IO[str]) -> Document:
-    """The answer to a task, or why there is none."""
-    try:
-        _prepare(module, task["request"])
-    except Exception as error:
-        return no_answer("error", f"{type(error).__name__}: {error}")
-    log.seek(0)
-    log.truncate()
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+@cache
+def _installed() -> set[str]:
+    return {"fairalloc", *sys.stdlib_module_names, *packages_distributions()}
+
+
+class _Parent:
+    """What forks the children that answer, make what is given, and judge.
+
+    Parameters
+    ----------
+    module : the handler
+    answers : the pipe to the pool
+    log : gets what children print
+    given : a file that gets what is given to children of the last hidden part
+    """
+
+    def __init__(self, module: ModuleType, answers: IO[str], log: IO[bytes], given: IO[bytes]) -> None:
+        self._module, self._answers, self._log, self._given = module, answers, log, given
+        self._key, self._start = "", 0
+
+    def answer(self, task: Document) -> list[str]:
+        """Write the answer to a task, or why there is none; returns the modules that its child imported."""
+        outcome = self._outcome(task)
+        modules = outcome.pop("modules", None)
+        self._answers.write(json.dumps(outcome) + "\n")
+        self._answers.flush()
+        return modules if isinstance(modules, list) else []
+
+    def _outcome(self, task: Document) -> Document:
+        request, memory = task["request"], task["memory_mb"]
+        try:
+            _prepare(self._module, request)
+        except Exception as error:
+            return no_answer("error", f"{type(error).__name__}: {error}")
+        if (is_judged := "hidden" in request) and (failed := self._keep(request.pop("hidden"))):
+            return failed
+        outcome, marks = self._forked(lambda restart: self._module.answer(request, restart), task["seconds"], memory, is_judged)
+        if not is_judged or "answer" not in outcome:
+            return outcome
+        if len(marks) < 2:
+            return no_answer("error", "its process answered without asking for what is given")
+        outside = [last - first for first, last in zip(marks[0], marks[-1], strict=True)]
+        judged, _ = self._forked(lambda _: self._judge(request, outcome["answer"], outside), PREPARATION, memory, has_file=True)
+        if "answer" not in judged:
+            return no_answer("error", f"its answer was not judged: {judged['sentence']}")
+        _import_early(judged["modules"])
+        return judged | {"modules": outcome.get("modules")}
+
+    def _keep(self, hidden: Document) -> Document | None:
+        """Have a child write the hidden part and what is given to the file, if it is not there; returns why it cannot."""
+        head = json.dumps(hidden).encode()
+        if (key := hashlib.sha256(head).hexdigest()) == self._key:
+            return None
+
+        def work(_: Callable[[], bytes]) -> Document:
+            self._given.seek(0)
+            self._given.truncate()
+            self._given.write(head + self._module.given(hidden))
+            self._given.flush()
+            return {}
+
+        self._key = ""
+        outcome, _ = self._forked(work, PREPARATION, None, has_file=True)
+        if "answer" not in outcome:
+            return outcome
+        _import_early(outcome["modules"])
+        self._key, self._start = key, len(head)
+        return None
+
+    def _judge(self, request: Document, answer: Any, outside: list[float]) -> Document:
+        """In a child that ran nothing of what it judges."""
+        self._given.seek(0)
+        hidden, given = json.loads(self._given.read(self._start)), self._given.read()
+        verdict: Document = self._module.judge(request, hidden, given, answer, outside)
+        return verdict
+
+    def _forked(
+        self, work: _Work, seconds: float, memory_mb: int | None, is_fed: bool = False, has_file: bool = False
+    ) -> tuple[Document, list[_Mark]]:
+        """What a child answers, or why it does not, and the clocks at its restart, if any, and at its end.
+
+        Parameters
+        ----------
+        work : of the child
+        seconds, memory_mb : that it may take
+        is_fed : whether its first restart returns what is given
+        has_file : whether it may look at the file
+        """
+        self._log.seek(0)
+        self._log.truncate()
+        nonce = secrets.token_hex(8).encode()
+        (reading, writing), (taking, feeding) = os.pipe(), os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            for file in (reading, feeding, self._answers.fileno()):
+                os.close(file)
+            if not has_file:
+                self._given.close()
+            _child(work, _Pipes(writing, taking, nonce), memory_mb, self._log)
+        for file in (writing, taking):
+            os.close(file)
+        feed = _Feed(self._given if is_fed else None, self._start, feeding)
+        marks: list[_Mark] = []
+        received = _watch(pid, reading, nonce, seconds, marks, feed)
+        feed.close()
         os.close(reading)
-        os.close(answers.fileno())
-        _child(module, task, writing, log)
-    os.close(writing)
-    marks: list[_Mark] = []
-    received = _watch(pid, reading, task["seconds"], marks)
-    os.close(reading)
-    _, status = os.waitpid(pid, 0)
-    _end_descendants()
-    if received is None:
-        return no_answer("time", "it took too long")
-    written = received.lstrip(_RESTART)
-    return _with_clock(parsed(written), marks) if written else _post_mortem(status, log)
+        _, status = os.waitpid(pid, 0)
+        _end_descendants()
+        if received is None:
+            return no_answer("time", "it took too long"), marks
+        if not received:
+            return _post_mortem(status, self._log), marks
+        word = nonce + b" "
+        return (parsed(received.removeprefix(word)) if received.startswith(word) else garbled(received)), marks
 
 
-def _with_clock(outcome: Document, marks: list[_Mark]) -> Document:
-    """The outcome, and in its answer as "outside" what passed between the first and the last restart of the clock."""
-    if len(marks) > 1 and isinstance(outcome.get("answer"), dict):
-        outcome["answer"]["outside"] = [last - first for first, last in zip(marks[0], marks[-1], strict=True)]
-    return outcome
+class _Feed:
+    """A file on its way into a pipe, from a place on, once it is started; None = nothing."""
+
+    def __init__(self, file: IO[bytes] | None, at: int, pipe: int) -> None:
+        self._file, self._at, self._pipe = file, at, pipe
+        self.waiting: list[int] = []
+        os.set_blocking(pipe, False)
+
+    def start(self) -> None:
+        self.waiting = [self._pipe]
+
+    def push(self) -> None:
+        """Write what there is room for, and close the pipe at the end."""
+        chunk = b"" if self._file is None else os.pread(self._file.fileno(), 1 << 16, self._at)
+        try:
+            self._at += os.write(self._pipe, chunk)
+        except BrokenPipeError:
+            chunk = b""
+        if not chunk:
+            self.close()
+
+    def close(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+        self._pipe, self.waiting = -1, []
 
 
 def _prepare(module: ModuleType, request: Document) -> None:
@@ -153,37 +274,49 @@ def _prepare(module: ModuleType, request: Document) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _watch(pid: int, pipe: int, seconds: float, marks: list[_Mark]) -> bytes | None:
-    """What the child writes until it has answered or ended, or None where it takes longer; _RESTART sets the clock back.
+def _clocks() -> _Mark:
+    return time.monotonic(), processor_seconds(os.getpid())
+
+
+def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:
+    """What the child writes besides restarts until it has answered or ended, or None where it takes longer.
 
     Parameters
     ----------
     pid : of the child
     pipe : from it
-    seconds : that it may take
-    marks : gets the clocks at each restart
+    nonce : with which its words begin
+    seconds : that it may take until its first restart, and again from there on
+    marks : gets the clocks at the restart and at the end
+    feed : what the child gets at its first restart
     """
-    received = b""
+    received = bytearray()
     deadline = time.monotonic() + seconds
-    while not received.endswith(b"\n"):
-        ready = select.select([pipe, 0], [], [], max(0.0, deadline - time.monotonic()))[0]
-        if not ready:
+    while not received.endswith(b"\n") and len(received) < _LARGEST:
+        readable, writable, _ = select.select([pipe, 0], feed.waiting, [], max(0.0, deadline - time.monotonic()))
+        if not (readable or writable):
             _end(pid)
             return None
-        if pipe not in ready:  # the pool sends nothing while it waits, so its end of the other pipe is closed
+        if writable:
+            feed.push()
+        if 0 in readable and pipe not in readable:  # the pool sends nothing while it waits: its end of the other pipe is closed
             _end(pid)
             _end_descendants()
             sys.exit("the caller is gone")
+        if pipe not in readable:
+            continue
         chunk = os.read(pipe, 1 << 16)
         if not chunk:
             break
         received += chunk
-        if (restarts := len(received) - len(received.lstrip(_RESTART))) > len(marks):
-            now = time.monotonic()
-            deadline = now + seconds
-            marks.extend([(now, processor_seconds(pid))] * (restarts - len(marks)))
+        if not marks and received.startswith(word := nonce + b" 1\n"):
+            del received[: len(word)]
+            marks.append(_clocks())
+            deadline = marks[0][0] + seconds
+            feed.start()
+    marks.append(_clocks())
     _end(pid)  # the child has answered or ended, but perhaps not what it started
-    return received
+    return bytes(received)
 
 
 def _end(pid: int) -> None:
@@ -208,17 +341,37 @@ def _post_mortem(status: int, log: IO[bytes]) -> Document:
 # ---- the child ---------------------------------------------------------------------------------------------------
 
 
-def _child(module: ModuleType, task: Document, pipe: int, log: IO[bytes]) -> None:
+class _Pipes:
+    """The child's ends of its pipes, and the word that its messages begin with."""
+
+    def __init__(self, writing: int, taking: int, nonce: bytes) -> None:
+        self._writing, self._taking, self._nonce, self._number = writing, taking, nonce, 0
+
+    def restart(self) -> bytes:
+        """Set the clock back, once, and mark the time; returns what is given, once."""
+        self._number += 1
+        os.write(self._writing, b"%s %d\n" % (self._nonce, self._number))
+        with contextlib.suppress(OSError), os.fdopen(self._taking, "rb") as file:
+            return file.read()
+        return b""
+
+    def answer(self, outcome: Document) -> None:
+        """Write the last word."""
+        with os.fdopen(self._writing, "wb") as file:
+            file.write(self._nonce + b" " + json.dumps(outcome).encode() + b"\n")
+
+
+def _child(work: _Work, pipes: _Pipes, memory_mb: int | None, log: IO[bytes]) -> None:
     """Everything the forked process does; it never returns."""
     code = 1
     try:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _own_files(log)
-        _limit_memory(task["memory_mb"])
+        _limit_memory(memory_mb)
         _end_with_parent()
         adopt()
-        _write(pipe, json.dumps(_answered(module, task, pipe)).encode() + b"\n")
+        pipes.answer(_answered(work, pipes, memory_mb))
         code = 0
     finally:
         os._exit(code)
@@ -247,18 +400,13 @@ def _limit_memory(memory_mb: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def _answered(module: ModuleType, task: Document, pipe: int) -> Document:
+def _answered(work: _Work, pipes: _Pipes, memory_mb: int | None) -> Document:
     before = set(sys.modules)
     try:
-        answer = module.answer(task["request"], partial(os.write, pipe, _RESTART))
+        answer = work(pipes.restart)
         json.dumps(answer)  # raises where it is no document
     except MemoryError:
-        return no_answer("memory", f"over the memory limit of {task['memory_mb']} MB")
+        return no_answer("memory", f"over the memory limit of {memory_mb} MB")
     except Exception as error:
         return no_answer("error", f"{type(error).__name__}: {error}")
     return {"answer": answer, "modules": [name for name in sys.modules if name not in before]}
-
-
-def _write(pipe: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(pipe, data) :]

@@ -284,7 +284,8 @@ class Method(ABC):
     Attributes
     ----------
     id : public name, "layer:solver"
-    kind : "exact" (vertex solutions), "interior-point" or "first-order"
+    kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
+        over servers), "first-order" (gradients and products with a matrix), "own" or "other"
     packages : import names it needs
     install : what to install when they are missing
     options : of the algorithm, with their defaults; `fa.options` lists them
@@ -295,6 +296,7 @@ class Method(ABC):
     anytime : whether it starts from an equal partition and has a point from then on: worth a try where another ran out of time
     peer : whether it is here to be compared with, and never asked without being named
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
+    undeclared : why it is not asked for several mechanisms, where it does not say which it computes; "" where it does
     """
 
     id: str
@@ -310,6 +312,7 @@ class Method(ABC):
     faces: bool = True
     anytime: bool = False
     peer: bool = False
+    undeclared: str = ""
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"

@@ -4,17 +4,21 @@ A function may return
 
     (A,) tasks on `instance.arcs`, an Allocation on the same arcs, or {user: {server: tasks}}, where what is not named is 0.
 
+It is asked for the mechanisms that it declares by `@fa.method(mechanisms=["drfh"])`. One that declares none computes whatever
+mechanism a call names, and is not asked in a suite of several.
+
 What it returns is its claim of success. Without prices the claim stands as its word beside the residual computed here. Whatever
 it raises, and whatever else it returns, is an answer with the termination "error" and one sentence.
 """
 
 import inspect
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
@@ -23,9 +27,47 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Answer, Limits, Method, Session
 from fairalloc.solvers.start import start_on
 
-__all__ = ["Own", "OwnFunction", "own_method"]
+__all__ = ["Own", "OwnFunction", "method", "own_method"]
 
 Own: TypeAlias = Method | type[Method] | Callable[[Instance, Mechanism, Limits], Any]
+
+F = TypeVar("F", bound=Callable[[Instance, Mechanism, Limits], Any])
+
+_DECLARED = "fairalloc_mechanisms"
+
+
+def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[[F], F]:
+    """Declare which mechanisms a function `(instance, mechanism, limits) -> tasks` computes; it stays the function that it is.
+
+    Parameters
+    ----------
+    mechanisms : ids, aliases or mechanisms of your own, at least one
+
+    Raises
+    ------
+    UnknownName : there is no such mechanism
+    NotApplicable : none is named, or what is decorated takes other arguments
+
+    Examples
+    --------
+    >>> @method(mechanisms=["drfh"])
+    ... def equal_split(instance, mechanism, limits):
+    ...     return instance.arcs.gamma / instance.N
+    >>> own_method(equal_split)
+    <method equal_split: own>
+    """
+    if isinstance(mechanisms, str | Mechanism) or not isinstance(mechanisms, Iterable):
+        mechanisms = [mechanisms]
+    declared = frozenset(find_mechanism(item).id for item in mechanisms)
+    if not declared:
+        raise NotApplicable("mechanisms is empty, but a method computes at least one")
+
+    def declare(function: F) -> F:
+        own_method(function)
+        setattr(function, _DECLARED, declared)
+        return function
+
+    return declare
 
 
 class OwnFunction(Method):
@@ -42,10 +84,13 @@ class OwnFunction(Method):
     def __init__(self, function: Callable[[Instance, Mechanism, Limits], Any]) -> None:
         self.function = function
         self.id = getattr(function, "__name__", type(function).__name__)
+        self.declared: frozenset[str] = getattr(function, _DECLARED, frozenset())
+        if not self.declared:
+            self.undeclared = "a function says what it computes by @fa.method(mechanisms=[...]) above it"
 
-    def computes(self, mechanism: Mechanism) -> bool:  # noqa: ARG002 (its author knows)
-        """Everything, as far as can be told."""
-        return True
+    def computes(self, mechanism: Mechanism) -> bool:
+        """What it declares, or else what a call names, which its author knows."""
+        return not self.declared or mechanism.id in self.declared
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
         """Nothing is written."""

@@ -225,7 +225,7 @@ class GamspyPath(Method):
     """PATH through GAMSPy."""
 
     id = "gamspy:path"
-    kind = "first-order"
+    kind = "complementarity"
     packages: ClassVar[tuple[str, ...]] = ("gamspy",)
     install = "pip install fairalloc[path], and its licence is yours to accept"
     solver = "PATH"

@@ -53,7 +53,7 @@ class PathMethod(Method):
     """PATH through Pyomo."""
 
     id = "pyomo:path"
-    kind = "first-order"
+    kind = "complementarity"
     packages: ClassVar[tuple[str, ...]] = ("pyomo",)
 
     def computes(self, mechanism: Mechanism) -> bool:

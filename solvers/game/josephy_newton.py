@@ -74,7 +74,7 @@ class JosephyNewton(Method):
     """Successive linear complementarity; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "josephy-newton"
-    kind = "exact"
+    kind = "Newton"
     options = JosephyNewtonOptions()
     warm = True
 

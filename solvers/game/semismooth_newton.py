@@ -74,7 +74,7 @@ class SemismoothNewton(Method):
     """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "semismooth-newton"
-    kind = "interior-point"
+    kind = "Newton"
     options = SemismoothNewtonOptions()
     warm = True
 

@@ -150,9 +150,9 @@ class GameSession(Session):
 
 
 class GameMethod(Method):
-    """A method whose `session` computes a game; first-order, any alpha."""
+    """A method whose `session` computes a game, any alpha."""
 
-    kind = "first-order"
+    kind = "iterative"
     warm = True
     session: ClassVar[type[GameSession]]
 
@@ -168,6 +168,8 @@ class GameMethod(Method):
 
 class ForFiniteAlpha(GameMethod):
     """For Problem 1 where alpha is finite; users have one demand vector and no limits, as in K."""
+
+    kind = "first-order"
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Problem 1."""

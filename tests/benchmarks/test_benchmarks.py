@@ -214,13 +214,37 @@ def test_phases_far_from_the_clock_are_flagged() -> None:
 
 
 def test_intervals_hold_the_mean_and_shrink_with_agreement() -> None:
-    values = [[0.1, 0.2], [0.4, 0.5], [0.2, 0.3], [0.9, 0.4]]
+    values = [[0.1, 0.2], [0.4, 0.5], [0.2, 0.3], [0.9, 0.4], [0.3, 0.3], [0.6, 0.5]]
     mean = metrics.shifted_geometric_mean(map(min, values))
     low, high = metrics.interval([values])
     assert low < mean < high
-    assert metrics.interval([[[0.3]] * 5]) == pytest.approx((0.3, 0.3))
+    assert metrics.interval([[[0.3]] * 6]) == pytest.approx((0.3, 0.3))
+    assert all(map(math.isnan, metrics.interval([[[0.3]] * 5]))), "5 cases have no interval"
     assert metrics.interval([values, [[2 * v + metrics.SHIFT for v in case] for case in values]])[1] < 1
     assert all(map(math.isnan, metrics.interval([[]])))
+
+
+def test_the_chance_of_a_difference_by_hand() -> None:
+    low, high = [0.1] * 6, [0.2] * 6
+    assert metrics.chance(low, high) == 2 / 2**6
+    assert metrics.chance(low, [0.2] * 5 + [0.05]) > 2 / 2**6
+    assert metrics.chance(low, low) == 1.0
+    assert metrics.chance(low[:5], high[:5]) == 1.0, "5 cases are too few"
+    assert metrics.chance([0.1] * 40, [0.2] * 40) == pytest.approx(2 / 5001)
+
+
+def test_the_correction_for_many_pairs_by_hand() -> None:
+    # the k-th smallest of n counts n / k times, and never more than a larger one
+    assert metrics.corrected([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
+    assert metrics.corrected([0.9, 0.5]) == pytest.approx([0.9, 0.9])
+    assert metrics.corrected([]) == []
+
+
+def test_how_busy_a_machine_was() -> None:
+    runs = [record(wall=wall, cpu=0.01) for wall in (0.01, 0.02, 0.03)]
+    waits = record(wall=9.0, cpu=1e-6)
+    assert metrics.busyness([*runs, waits, record(claims=False, cpu=1.0)]) == pytest.approx(2.0)
+    assert math.isnan(metrics.busyness([waits]))
 
 
 def test_a_ranking_is_over_common_cases_and_partial_methods_have_their_own_block() -> None:
@@ -490,9 +514,27 @@ def test_bad_requests_are_one_sentence(tmp_path: Path, call: Callable[[Path], An
     assert not (tmp_path / "r").exists()
 
 
-def test_a_named_method_that_fits_nothing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FairallocError, match="no mechanism of the suite 'test_benchmarks' is computed by idle"):
-        fake_run(tmp_path / "r", "highs", "idle")
+def test_a_named_method_that_fits_nothing_is_said_and_the_others_run(tmp_path: Path) -> None:
+    summary = fake_run(tmp_path / "r", "highs", "idle")
+    assert {r.method for r in summary.records} == {"highs"}
+    told = "not asked: idle fits no case of the suite 'test_benchmarks': it computes none of the mechanisms there"
+    assert told in summary.warnings
+    out = io.StringIO()
+    print_summary(summary, Console(file=out, width=200))
+    assert told in out.getvalue()
+    with pytest.raises(
+        FairallocError, match=r"^idle fits no case of the suite 'test_benchmarks': it computes none of the mechanisms there$"
+    ):
+        fake_run(tmp_path / "none", "idle")
+
+
+def test_why_a_method_fits_no_case_is_its_own_reason(tmp_path: Path) -> None:
+    placed = SuiteCase("placed", "drfh", partial(Instance, np.ones((2, 2)), [[1, 2], [2, 1]]))
+    asked = {"setting": Setting(repeats=1), "progress": False}
+    summary = run(Suite("p", "", (placed,)), tmp_path / "r", methods=["highs", "progressive-filling"], **asked)
+    assert {r.method for r in summary.records} == {"highs"}
+    (told,) = [sentence for sentence in summary.warnings if "fits no case" in sentence]
+    assert "progressive-filling needs one variant and one server for each user, but user " in told
 
 
 def test_a_case_that_cannot_be_solved_is_a_record_and_the_others_run(tmp_path: Path) -> None:

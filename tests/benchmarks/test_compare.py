@@ -11,20 +11,22 @@ from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.cli import main
 
 DETAILS = {"machine": {"cpu": "C", "system": "S"}, "fairalloc": "1", "python": "3", "packages": {"numpy": "2"}, "setting": {}}
+DETAILS |= {"place": "nosuch", "cases": {}}
 
 
-def row(walls, case="a", method="m", **changes):
-    """A row for each wall time, a success; None fails."""
+def row(seconds, case="a", method="m", busy=1.0, **changes):
+    """A row for each processor time, a success on a machine so busy; None fails."""
     asked = {"suite": "s", "case": case, "fingerprint": f"f{case}", "mechanism": "drfh", "method": method, "accuracy": "mid"}
     limits = {"code": "c", "time_limit": 10.0, "memory_mb": 100, "jobs": 1, "threads": 1, "machine": "e"}
     outcome = {"started": "2026", "tolerance": 1e-6, "termination": "optimal", "feasibility": 0.0, "definition": 0.0}
     return [
-        Record(**asked | limits | outcome | changes, repeat=k, wall=wall or 0.0, claims=wall is not None)
-        for k, wall in enumerate(walls)
+        Record(**asked | limits | outcome | changes, repeat=k, cpu=cpu or 0.0, wall=busy * (cpu or 0.0), claims=cpu is not None)
+        for k, cpu in enumerate(seconds)
     ]
 
 
 def file(path, *rows, **details):
+    path.parent.mkdir(exist_ok=True)
     with BenchmarkStore(path) as store:
         records = [record for some in rows for record in some]
         for record in records:
@@ -40,14 +42,21 @@ def compared(tmp_path, before, now, **options):
 STEADY = [0.100, 0.101, 0.099]
 
 
+CASES = "abcdefgh"
+
+
+def everywhere(seconds, cases=CASES, **changes):
+    """The same processor times on several cases."""
+    return [row(seconds, case, **changes) for case in cases]
+
+
 def test_a_ratio_by_hand(tmp_path):
     before, now = row([0.09]), row([0.19], code="another", machine="other", suite="renamed", case="a")
     found = compared(tmp_path, [before], [now])
     (change,) = found.by_case
     assert change.ratio == pytest.approx((0.19 + SHIFT) / (0.09 + SHIFT)) == pytest.approx(2.0)
-    assert (change.low, change.high) == pytest.approx((2.0, 2.0))
-    assert change.verdict == "loss"
-    assert found.regressed
+    assert (change.low, change.high, change.chance, change.verdict) == (None, None, 1.0, ""), "one case tells nothing"
+    assert not found.regressed
     assert found.unpaired == (0, 0)
 
 
@@ -57,14 +66,56 @@ def test_a_ratio_by_hand(tmp_path):
         ([0.2, 0.201, 0.199], "loss"),
         ([0.05, 0.051, 0.049], "gain"),
         ([0.11, 0.111, 0.109], ""),  # below the threshold
-        ([0.3, 0.04, 0.35], ""),  # the interval holds 1
         ([None, None, 0.1], "loss"),
     ],
 )
-def test_a_change_counts_beyond_the_threshold_and_with_an_interval_that_excludes_1(tmp_path, now, verdict):
-    (change,) = compared(tmp_path, [row(STEADY)], [row(now)]).by_case
+def test_a_change_counts_beyond_the_threshold_on_enough_cases(tmp_path, now, verdict):
+    (change,) = compared(tmp_path, everywhere(STEADY), everywhere(now)).by_method
     assert change.verdict == verdict
-    assert change.low <= change.ratio <= change.high
+    assert change.low <= change.high
+    assert change.high > 1 if verdict == "loss" else change.low < 1.2
+    few = compared(tmp_path / "few", everywhere(STEADY, "abcde"), everywhere(now, "abcde"))
+    assert few.by_method[0].low is None
+    assert few.by_method[0].verdict == ("loss" if None in now else "")
+
+
+def test_a_change_on_half_of_the_cases_is_chance(tmp_path):
+    mixed = [row([0.3] if k % 2 else [0.08], case) for k, case in enumerate(CASES)]
+    (change,) = compared(tmp_path, everywhere([0.1]), mixed).by_method
+    assert change.ratio > 1.2
+    assert (change.verdict, change.chance > 0.05) == ("", True)
+
+
+def test_many_methods_are_corrected_together(tmp_path):
+    """8 cases of one sign have a chance of 2 / 2^8, and the least of 6 or 7 methods counts 6 or 7 times."""
+    for count, verdict in ((6, "loss"), (7, "")):
+        names = [f"m{k}" for k in range(count)]
+        before = [one for name in names for one in everywhere([0.1], method=name)]
+        now = [one for name in names for one in everywhere([0.2] if name == "m0" else [0.1], method=name)]
+        found = {change.method: change for change in compared(tmp_path / str(count), before, now).by_method}
+        assert found["m0"].chance == pytest.approx(count * 2 / 2**8)
+        assert found["m0"].verdict == verdict
+        assert found["m1"].chance == 1.0
+
+
+def test_a_busy_machine_is_no_loss_and_is_said(tmp_path, capsys):
+    """The same code: 14.68 and 14.73 ms of the processor, 14.7 and 33 ms on the clock."""
+    before, now = everywhere([0.01468] * 3, busy=14.7 / 14.68), everywhere([0.01473] * 3, busy=33 / 14.73)
+    found = compared(tmp_path, before, now)
+    assert not found.regressed
+    assert found.by_method[0].ratio == pytest.approx(1.0, abs=0.01)
+    assert found.busy == ("", "wall time is 2.2 times processor time in the median")
+    assert main(["bench", "compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "B was busy: wall time is 2.2 times processor time" in " ".join(capsys.readouterr().out.split())
+
+
+def test_where_a_machine_was_too_busy_nothing_is_compared(tmp_path, capsys):
+    a, b = (file(tmp_path / name, *everywhere(STEADY, busy=busy)) for name, busy in (("a", 1.0), ("b", 3.1)))
+    for files in ((a, b), (b, a)):
+        assert main(["bench", "compare", *map(str, files)]) == 2
+        (said,) = capsys.readouterr().err.splitlines()
+        assert "run 1 of" in said
+        assert "was too busy: wall time is 3.1 times processor time in the median, but nothing is compared from 3 on" in said
 
 
 def test_a_failure_costs_a_multiple_of_the_limit_and_both_failing_is_no_change(tmp_path):
@@ -84,7 +135,7 @@ def test_pairs_are_by_instance_mechanism_method_and_accuracy(tmp_path):
 
 
 def test_a_method_is_compared_over_all_its_cases(tmp_path):
-    before, now = ([row([wall * k for k in (1, 1.01)], case) for case in "abcdef"] for wall in (0.1, 0.13))
+    before, now = ([row([cpu * k for k in (1, 1.01)], case) for case in "abcdef"] for cpu in (0.1, 0.13))
     (change,) = compared(tmp_path, before, now).by_method
     assert (change.cases, change.solved_before, change.solved_now) == (6, 6, 6)
     assert change.verdict == "loss"
@@ -92,14 +143,14 @@ def test_a_method_is_compared_over_all_its_cases(tmp_path):
 
 
 def test_one_file_is_compared_with_its_run_before(tmp_path):
-    file(tmp_path / "a", row(STEADY))
-    file(tmp_path / "a", row([2 * wall for wall in STEADY], code="slower"))
+    file(tmp_path / "a", *everywhere(STEADY))
+    file(tmp_path / "a", *everywhere([2 * cpu for cpu in STEADY], code="slower"))
     assert compare(tmp_path / "a", tmp_path / "a").regressed
 
 
 def test_the_command_says_what_differs_and_exits_with_1_on_a_loss(tmp_path, capsys):
-    a = file(tmp_path / "a", row(STEADY))
-    b = file(tmp_path / "b", row([2 * wall for wall in STEADY]), python="4", packages={"numpy": "3"})
+    a = file(tmp_path / "a", *everywhere(STEADY))
+    b = file(tmp_path / "b", *everywhere([2 * cpu for cpu in STEADY]), python="4", packages={"numpy": "3"})
     assert main(["bench", "compare", str(a), str(b)]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "different: numpy 2 and 3, python 3 and 4" in said

@@ -51,9 +51,16 @@ def test_pairs_are_compared_on_the_cases_of_both():
     assert found.table["some", "two"].ratio == pytest.approx(0.39 / 0.19)
     assert found.table["some", "two"].cases == 2
     assert found.table["one", "two"].ratio * found.table["two", "one"].ratio == pytest.approx(1.0)
-    assert found.table["one", "two"].differs
-    mixed = pairwise("drfh", [*cases("one", [0.1, 0.3, 0.1, 0.3]), *cases("two", [0.3, 0.1, 0.3, 0.1])])
+    assert not found.table["one", "two"].differs, "3 cases tell nothing"
+    assert math.isnan(found.table["one", "two"].low)
+    apart = pairwise("drfh", [*cases("one", 6 * [0.1]), *cases("two", 6 * [0.2])])
+    assert apart.table["one", "two"].differs
+    assert apart.table["one", "two"].low < 1
+    mixed = pairwise("drfh", [*cases("one", 3 * [0.1, 0.3]), *cases("two", 3 * [0.3, 0.1])])
     assert not mixed.table["one", "two"].differs
+    equals = [cases(name, [0.1, 0.11] * 3) for name in "cde"]
+    several = pairwise("drfh", [one for own in (cases("a", 6 * [0.2]), *equals) for one in own])
+    assert several.table["c", "a"].chance == pytest.approx(6 / 3 * 2 / 2**6), "3 of 6 pairs are as far apart"
 
 
 def test_the_front_is_what_no_other_beats_in_time_and_accuracy():
@@ -97,11 +104,11 @@ def test_traces_tell_the_time_to_a_value_and_failures_none():
 
 
 ADVICE = [
-    ({"m": [0.1] * 3, "n": [0.5] * 3}, "drfh: fastest on these 3 cases, and of those that solve all: m (100 ms)."),
+    ({"m": [0.1] * 8, "n": [0.5] * 8}, "drfh: fastest on these 8 cases, and of those that solve all: m (100 ms)."),
     ({"m": [0.1] * 8, "n": [None] * 8}, "drfh: fastest on these 8 cases, and of those that solve all: m (100 ms)."),
     (
-        {"m": [0.1, 0.3] * 2, "n": [0.3, 0.1] * 2},
-        "drfh: fastest on these 4 cases, and of those that solve all: m (175 ms); not told apart from it: n.",
+        {"m": [0.1, 0.3] * 4, "n": [0.3, 0.1] * 4},
+        "drfh: fastest on these 8 cases, and of those that solve all: m (175 ms); not told apart from it: n.",
     ),
     (
         {"m": [0.001] * 7 + [None], "n": [5.0] * 8},

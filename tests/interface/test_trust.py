@@ -299,6 +299,7 @@ LOADS = re.compile(
 )
 
 REASONS = {
+    "benchmarks/worker.py": "an instance that a child of the same run made, where no method ran",
     "cli.py": "modules of this package, by a table of its commands",
     "cli_arguments.py": "argcomplete, by its name",
     "cli_theorems.py": "a module of this package, by its name",
@@ -306,9 +307,10 @@ REASONS = {
     "models/allocation.py": "the rule of an allocation that comes through a pipe of the same run, itself a pickle",
     "models/on_demand.py": "modules of this package, by a table",
     "models/registry.py": "its own folders, and what installed packages declare",
+    "runs/data.py": "nothing: arrays are read without pickles",
     "runs/identity.py": "modules that the code which was given imports",
     "runs/objects.py": "a file that a typed word names; pickles in requests through pipes of the same run",
-    "runs/server.py": "a handler of this package, and modules that a child of the same run imported",
+    "runs/server.py": "a handler of this package, and modules of installed packages that a child of the same run imported",
     "simulation/experiments/registry.py": "its own folder",
     "solvers/backends/cvxpy_nlp.py": "CVXPY, by its name",
     "solvers/backends/ortools.py": "what pdlp_process.py answers through a pipe",

@@ -251,3 +251,56 @@ def test_functions_run_in_benchmarks(tmp_path):
     summary = benchmarks.run(suite, tmp_path / "records.db", methods=asked, setting=setting, progress=False)
     assert {record.method for record in summary.records} == {"proportional", "highs"}
     assert {record.termination for record in summary.records if record.method == "proportional"} == {"optimal"}
+
+
+def test_a_function_computes_what_it_declares():
+    declared = fa.method(mechanisms=["c-drfh", fa.mechanism("tsf")])(right)
+    try:
+        assert declared is right
+        assert fa.solve(WANG, "drfh", method=right).claims_success, "an alias names the same mechanism"
+        with pytest.raises(NotApplicable, match="method 'right' does not compute 'nb'"):
+            fa.solve(WANG, "nb", method=right)
+    finally:
+        del right.fairalloc_mechanisms
+    assert fa.solve(WANG, "nb", method=right).claims_success, "who declares nothing is asked for what the call names"
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "function", "says"),
+    [
+        ([], right, "mechanisms is empty, but a method computes at least one"),
+        (["drhf"], right, "there is no mechanism 'drhf'"),
+        (["drfh"], len, "the function len"),
+        (["drfh"], 5, "there is no method 5"),
+        ([5], right, "there is no mechanism 5"),
+        (5, right, "there is no mechanism 5"),
+    ],
+)
+def test_a_wrong_declaration_is_one_sentence(mechanisms, function, says):
+    with pytest.raises(fa.FairallocError, match=says):
+        fa.method(mechanisms)(function)
+    assert not hasattr(right, "fairalloc_mechanisms")
+
+
+def test_a_suite_of_several_mechanisms_asks_a_function_for_what_it_declares(tmp_path):
+    from fairalloc import benchmarks
+
+    def silent(instance, mechanism, limits):
+        raise AttributeError("it was asked")
+
+    @fa.method(mechanisms=["drfh"])
+    def declares(instance, mechanism, limits):
+        return instance.arcs.gamma / instance.N
+
+    build = partial(fa.Instance, [[1], [1]], [[4]])
+    suite = benchmarks.Suite("two", "", tuple(benchmarks.SuiteCase(name, name, build) for name in ("drfh", "nb")))
+    asked = {"setting": benchmarks.Setting(repeats=1, time_limit=5), "progress": False}
+    summary = benchmarks.run(suite, tmp_path / "r", methods=[silent, declares], **asked)
+    assert [(r.method, r.case) for r in summary.records] == [("declares", "drfh")]
+    told = "silent fits no case of the suite 'two': a function says what it computes by @fa.method(mechanisms=[...]) above it"
+    assert f"not asked: {told}" in summary.warnings
+    with pytest.raises(NotApplicable) as caught:
+        benchmarks.run(suite, tmp_path / "none", methods=[silent], **asked)
+    assert str(caught.value) == told
+    named = benchmarks.run(suite, tmp_path / "one", methods=[silent], cases=["nb"], **asked)
+    assert [(r.case, r.termination) for r in named.records] == [("nb", "error")], "one mechanism is the one that is meant"
