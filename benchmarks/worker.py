@@ -124,7 +124,8 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
         **{name: written(getattr(allocation, name)) for name in ARRAYS},
         "x_exact": None if allocation.x_exact is None else list(map(str, allocation.x_exact)),
         "termination": allocation.termination,
-        "optimality": allocation.residuals.get("optimality"),
+        "optimality": allocation.residuals.get("optimality", allocation.residuals.get("stationarity")),
+        "doubt": allocation.not_judged.partition(", and ")[2] if "stationarity" in allocation.residuals else "",
         "objective": allocation.values.get("objective"),
         "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
         "iterations": allocation.iterations,
@@ -166,7 +167,8 @@ def judge(request: Document, hidden: Document, given: bytes, answer: object, out
     item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
     ours = isinstance(request["method"], str) and type(find_method(request["method"])).__module__.startswith("fairalloc.")
     claim = _claim(item, instance, said, ours)
-    facts = ModelFacts(*(said.number(name, -math.inf) if ours else None for name in ("optimality", "objective")))
+    optimality, objective = (said.number(name, -math.inf) if ours else None for name in ("optimality", "objective"))
+    facts = ModelFacts(optimality, objective, said.text("doubt"))
     judged(item, claim, model=facts, reference=False, claimed=True)
     overhead = time.process_time() - start
     limits = Limits(read_accuracy(request["accuracy"]), now() + request["time_limit"])
