@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import kinds
 from fairalloc.models.errors import shown
+from fairalloc.models.numbers import worst
 from fairalloc.runs.store import RecordStore, only_added
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
@@ -85,8 +86,9 @@ class Record(Job):
     tolerance : the residual that the accuracy promises
     termination : why the method stopped; "memory" and "error" also where its process was ended; "undefined" in a row about a
         case, SKIPPED where it was not asked
-    claims : whether the method says it solved the case
+    claims : whether the method says it solved the case, also where the user error is not known
     feasibility, definition : residuals computed from the instance; inf where there is no finite point
+    user_error : the relative error of the tasks of the user that is off most; None where it is not known or these are not unique
     wall, cpu : seconds around the method, taken outside it: on the clock, and of all its threads and child processes
     build, compile, solve, read : how the method itself splits its seconds
     call : seconds of the whole call, judging included
@@ -104,6 +106,7 @@ class Record(Job):
     claims: bool = False
     feasibility: float = math.inf
     definition: float = math.inf
+    user_error: float | None = None
     wall: float = 0.0
     cpu: float = 0.0
     build: float = 0.0
@@ -123,8 +126,7 @@ class Record(Job):
     @property
     def residual(self) -> float:
         """The larger residual: what decides; inf where one is not a number."""
-        found = max(self.feasibility, self.definition)
-        return found if found == found and self.feasibility == self.feasibility else math.inf
+        return worst([self.feasibility, self.definition])
 
     @property
     def phases(self) -> float:

@@ -87,6 +87,8 @@ class FailedCase:
             return "claims success, and no residual is known"
         if r.claims and not math.isfinite(r.residual):
             return "claims success without a finite feasible point"
+        if r.claims and r.residual <= r.tolerance:
+            return f"claims success, but the tasks of a user are off by {r.user_error:.1e}"
         if r.claims:
             return f"claims success, but the residual is {r.residual:.1e}"
         if metrics.passes(r):

@@ -30,6 +30,7 @@ from fairalloc.benchmarks.suites.suite import SuiteCase, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import Allocation, Instance
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.jsonio import fingerprint
 from fairalloc.runs.data import Data, written
@@ -177,7 +178,8 @@ def judge(request: Document, hidden: Document, given: bytes, answer: object, out
     iterations = said.number("iterations")
     return {name: max(0.0, said.number(name, -math.inf) or 0.0) for name in (*SECONDS, "peak_mb")} | {
         "termination": stands.termination,
-        "claims": stands.termination == "optimal",  # also without a point
+        "claims": stands.termination in ("optimal", USER_ERROR_NOT_KNOWN),  # also without a point
+        "user_error": None if result.user_error in (None, math.inf) else result.user_error,
         "feasibility": _residual(result, "feasibility"),
         "definition": _residual(result, "definition", "optimality"),
         "message": stands.message or result.not_judged,

@@ -275,8 +275,13 @@ def _judged(result: Allocation) -> list[str]:
     return [
         *([f"values: {values}"] if values else []),
         "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
+        *([f"user error: {_user_error(result.user_error)}"] if result.user_error is not None else []),
         *([_line(result.not_judged)] if result.not_judged else []),
     ]
+
+
+def _user_error(error: float) -> str:
+    return "not known" if error == float("inf") else f"at most {error:.1e} of a user's tasks"
 
 
 def _users(result: Allocation) -> list[str]:

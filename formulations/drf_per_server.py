@@ -18,6 +18,7 @@ from fairalloc.models import rationals
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 
 class PerServer(Leximin):
@@ -35,6 +36,14 @@ class PerServer(Leximin):
     def residual(self, allocation: Allocation) -> float:
         """As for every lexicographic mechanism, over the pairs."""
         return super().residual(replace(allocation, instance=self.domain(allocation.instance)))
+
+    def user_errors(self, allocation: Allocation) -> Floats | None:
+        """(N,) those of the pairs, each by its part of the user's tasks."""
+        pair = super().user_errors(replace(allocation, instance=self.domain(allocation.instance)))
+        assert pair is not None
+        with np.errstate(invalid="ignore", over="ignore"):
+            wrong = allocation.instance.arcs.owner @ np.where(allocation.x > 0, allocation.x * pair, 0.0)
+            return np.divide(wrong, allocation.tasks, out=np.full_like(wrong, np.inf), where=allocation.tasks > 0)
 
 
 def pairs(instance: Instance) -> Instance:

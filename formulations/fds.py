@@ -21,12 +21,13 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ class FairDominantShares(Mechanism):
         mean = float(part @ (v / least) ** (1 - alpha)) / float(part.sum())
         return {"certainty_equivalent": least * mean ** (1 / (1 - alpha))}
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def marginal(self, allocation: Allocation) -> Floats | None:
         """sigma_n (s_n / phi_n)^-alpha in units of the largest; None where a user has no task."""
         if not allocation.has_point or np.any(allocation.tasks <= 0):
@@ -147,7 +149,16 @@ class FairDominantShares(Mechanism):
     def residual(self, allocation: Allocation) -> float:
         """The larger of the first-order gain and the free gain; inf where a user has no task."""
         marginal = self.marginal(allocation)
-        return np.inf if marginal is None else max(first_order_gain(allocation, marginal), free_gain(allocation))
+        return np.inf if marginal is None else worst([first_order_gain(allocation, marginal), free_gain(allocation)])
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def user_errors(self, allocation: Allocation) -> Floats | None:
+        """(N,) bounds by what each user pays (common/user_error.py); inf where a user has no task."""
+        if not allocation.has_point or np.any(allocation.tasks <= 0):
+            return np.full(allocation.instance.N, np.inf)
+        v = self.rate(allocation.instance) * allocation.tasks
+        paid = allocation.instance.weights * (v / v.min()) ** (1.0 - self.alpha)
+        return errors_of_program(allocation, paid, self.alpha)
 
 
 def free_gain(allocation: Allocation) -> float:

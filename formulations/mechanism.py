@@ -248,6 +248,10 @@ class Mechanism:
         """(N,) derivative of the objective by each user's tasks, where optimality is proved by prices; None where it is not."""
         return None
 
+    def user_errors(self, allocation: Allocation) -> Floats | None:  # noqa: ARG002 (for those whose tasks are unique)
+        """(N,) bounds on the relative errors of the users' tasks, inf where not known; None where the right tasks are not unique."""
+        return None
+
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from the definition: dimensionless, 0 when it holds.
 

@@ -21,6 +21,7 @@ import numpy as np
 from fairalloc.formulations.common.first_order import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -79,15 +80,24 @@ class NashBargaining(Mechanism):
             return {"certainty_equivalent": 0.0}
         return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def marginal(self, allocation: Allocation) -> Floats | None:
-        """w_n / u_n; None where a user has no task."""
+        """w_n / u_n; None where a user has no task, or so few that this is no number."""
         served = allocation.has_point and bool(np.all(allocation.tasks > 0))
-        return allocation.instance.weights / allocation.tasks if served else None
+        result = allocation.instance.weights / allocation.tasks if served else np.full(1, np.inf)
+        return result if np.all(np.isfinite(result)) else None
 
     def residual(self, allocation: Allocation) -> float:
         """The largest mean relative gain that its prices leave possible to first order; inf where a user has no task."""
         marginal = self.marginal(allocation)
         return np.inf if marginal is None else first_order_gain(allocation, marginal)
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def user_errors(self, allocation: Allocation) -> Floats | None:
+        """(N,) bounds by what each user pays (common/user_error.py); inf where a user has no task."""
+        if self.marginal(allocation) is None:
+            return np.full(allocation.instance.N, np.inf)
+        return errors_of_program(allocation, allocation.instance.weights, 1.0)
 
 
 mechanism = NashBargaining()

@@ -16,7 +16,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.rationals import monopoly
 from fairalloc.models.shares import gamma
 
@@ -45,9 +45,15 @@ class Uniform(Utilitarian):
         """The largest relative difference from what a user's parts can run, or the infeasibility with respect to the parts."""
         if not allocation.has_point:
             return 1.0
-        instance = allocation.instance
-        on_parts = Allocation(self.domain(instance), allocation.x)
-        return max(float(np.abs(1.0 - allocation.tasks / most_tasks(instance)).max()), infeasibility(on_parts))
+        on_parts = Allocation(self.domain(allocation.instance), allocation.x)
+        return worst([*self.user_errors(allocation), infeasibility(on_parts)])
+
+    def user_errors(self, allocation: Allocation) -> Floats:
+        """(N,) the relative differences from what the users' parts can run."""
+        if not allocation.has_point:
+            return np.full(allocation.instance.N, np.inf)
+        result: Floats = np.abs(1.0 - allocation.tasks / most_tasks(allocation.instance))
+        return result
 
 
 def most_tasks(instance: Instance) -> Floats:

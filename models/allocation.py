@@ -16,14 +16,17 @@ from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
 from fairalloc.models.figures import SOURCES
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats, frozen, without_rounding
+from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.tables import Grid
 
-__all__ = ["Allocation", "Times"]
+__all__ = ["USER_ERROR_NOT_KNOWN", "Allocation", "Times"]
+
+USER_ERROR_NOT_KNOWN = "optimal, user error not known"
+"""The termination of an answer whose residual meets the accuracy, and whose tasks nothing bounds for each user."""
 
 TERMINATIONS = (
-    *("optimal", "stationary", "inaccurate", "time_limit", "iteration_limit", "interrupted"),
+    *("optimal", USER_ERROR_NOT_KNOWN, "stationary", "inaccurate", "time_limit", "iteration_limit", "interrupted"),
     *("infeasible", "unbounded", "error", "given"),
 )
 
@@ -73,6 +76,8 @@ class Allocation:
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone; "optimality" instead of
         "definition" for mechanisms that are judged by the optimality conditions of their own model, and "stationarity" where that
         model is not proved to be convex, so that these conditions do not tell
+    user_error : a bound on the relative error of every user's tasks, where the right tasks are unique; inf where nothing bounds it by
+        what the accuracy allows, None where tasks are not unique or nothing was judged
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
     threads : that linear algebra was allowed to use; None where no method ran to its end
@@ -99,6 +104,7 @@ class Allocation:
     round_prices: Floats | None = None
     values: Mapping[str, float] = field(default_factory=dict)
     residuals: Mapping[str, float] = field(default_factory=dict)
+    user_error: float | None = None
     not_judged: str = ""
     times: Times = Times()
     iterations: int | None = None
@@ -129,6 +135,8 @@ class Allocation:
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(floats(value, name), name, shape)))
+                if not np.all(np.isfinite(getattr(self, name))):
+                    raise InstanceError(f"{name} holds a number that is not finite, but all must be")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "rule": _packed(self.rule)}
@@ -229,7 +237,7 @@ class Allocation:
     def claims_success(self) -> bool:
         """Whether the method claims to have solved the problem; the residuals say whether that is so.
 
-        Never where the allocation is not judged: a solver's word alone is no claim.
+        Never where the allocation is not judged: a solver's word alone is no claim. Nor where the user error is not known.
         """
         return self.termination == "optimal" and self.has_point and not self.not_judged
 
@@ -242,9 +250,9 @@ class Allocation:
 
     @property
     def residual(self) -> float:
-        """The largest residual; inf where none was computed, there is no point, or the allocation is not judged."""
+        """The largest residual; inf where none was computed, one is no number, there is no point, or nothing was judged."""
         values = list(self.residuals.values()) if self.has_point and not self.not_judged else []
-        return max(values, default=np.inf)
+        return worst(values) if values else np.inf
 
     @cached_property
     def tasks(self) -> Floats:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.numbers import worst
 
 __all__ = ["infeasibility", "overloads"]
 
@@ -31,4 +32,5 @@ def infeasibility(allocation: Allocation) -> float:
     """The feasibility residual: 0 for a feasible allocation, else the worst of `overloads`; inf without a point."""
     if not allocation.has_point:
         return np.inf
-    return max(0.0, *overloads(allocation).values())
+    with np.errstate(over="ignore", invalid="ignore"):  # tasks of 1e308
+        return worst(overloads(allocation).values())

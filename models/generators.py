@@ -2,7 +2,7 @@
 
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
 users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
-degrees (degenerate), the server mix of a real cell (google_mix), or requests and entitlements as in D (njc).
+degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or requests and entitlements as in D (njc).
 All families raise InstanceError where a number of users, servers or resources is not a positive integer.
 """
 
@@ -21,6 +21,7 @@ __all__ = [
     "GOOGLE_MIX",
     "badly_scaled",
     "degenerate",
+    "demands",
     "finite",
     "generic",
     "google_mix",
@@ -34,6 +35,7 @@ __all__ = [
     "sparse",
     "tied",
     "variants",
+    "weights",
     "zero_demand",
 ]
 
@@ -453,6 +455,28 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     return Instance(demands * user_units[:, None] * units, 10 * capacities * units, weights=weights, name=name)
 
 
+def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
+    """`generic` with weights that are up to `decades` powers of ten apart.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    decades : the first two weights are 10^decades apart, the others between them
+    """
+    rng = _rng("weights", n_users, n_servers, n_resources, seed)
+    given = _as_generic(rng, n_users, n_servers, n_resources) | {"weights": _far(rng, n_users, decades)}
+    return Instance(**given, name=f"weights-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
+
+
+def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
+    """`generic` with users whose demands are up to `decades` powers of ten apart; parameters as for `weights`."""
+    rng = _rng("demands", n_users, n_servers, n_resources, seed)
+    given = _as_generic(rng, n_users, n_servers, n_resources)
+    given["demands"] = given["demands"] * _far(rng, n_users, decades)[:, None]
+    return Instance(**given, name=f"demands-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
+
+
 # ---- helpers ------------------------------------------------------------------------------------------------------
 
 
@@ -475,6 +499,14 @@ def _as_generic(rng: np.random.Generator, n_users: int, n_servers: int, n_resour
 
 def _spread(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     result: Floats = np.exp(rng.uniform(-1.15, 1.15, shape)).round(4)
+    return result
+
+
+def _far(rng: np.random.Generator, size: int, decades: int) -> Floats:
+    """Powers of ten from 0 to `decades`, the first two at the ends."""
+    exponents = rng.uniform(0, decades, size)
+    exponents[:2] = (decades, 0)[:size]
+    result: Floats = 10.0**exponents
     return result
 
 

@@ -211,6 +211,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "users": users,
         "values": {key: _finite(value) for key, value in allocation.values.items()},
         "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
+        **({} if allocation.user_error is None else {"user_error": _finite(allocation.user_error)}),
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
         | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),

@@ -5,7 +5,7 @@ A float is read as the decimal it prints as (0.2 is 1/5), so that JSON, Python a
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -52,6 +52,16 @@ def finite(value: Any, what: str) -> float:
     if result == 0 and number != 0:
         raise InstanceError(f"{what} is {shown(value)}, which is out of the range of floating point: change units")
     return result
+
+
+def worst(values: Iterable[float] | Floats) -> float:
+    """The largest of the values; inf where one is not a number, 0 where there are none.
+
+    >>> worst([0.0, float("nan")])
+    inf
+    """
+    largest = float(np.max(np.fromiter(values, dtype=float), initial=0.0))
+    return math.inf if math.isnan(largest) else largest
 
 
 def without_rounding(values: Floats) -> Floats:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations import Mechanism
-from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
@@ -170,7 +170,8 @@ def meets(allocation: Allocation, promised: float) -> bool:
 
     What rounding the rational answer leaves is all that numbers in double precision can say.
     """
-    return allocation.claims_success and (allocation.x_exact is not None or allocation.residual <= promised)
+    claims = allocation.claims_success or allocation.termination == USER_ERROR_NOT_KNOWN
+    return claims and (allocation.x_exact is not None or allocation.residual <= promised)
 
 
 def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:
@@ -329,9 +330,10 @@ def _answered(request: Request, method: Method, early: bool, keep: Callable[[All
     answer = _answer(mechanism, method, scaled, limits)
     x = answer.x * unit[domain.arcs.user]
     layers = prices = None
-    if answer.prices is not None and (domain.K, domain.R) == (home.K, home.R):
+    if answer.prices is not None and np.all(np.isfinite(answer.prices)) and (domain.K, domain.R) == (home.K, home.R):
         layers = np.asarray(answer.prices).reshape(-1, domain.K, domain.R)
         prices = mechanism.model_prices(domain, scaled, x, layers)
+        prices = prices if np.all(np.isfinite(prices)) else None
     allocation = Allocation(
         instance=home,
         x=x,

@@ -32,7 +32,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited, Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.judge import proved
+from fairalloc.solvers.judge import UserError, proved, user_error
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import ACCURACY, solver_options
 from fairalloc.solvers.solve import solve
@@ -47,7 +47,11 @@ KEPT = 32
 
 
 def distance(
-    mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None
+    mechanism: Mechanism,
+    allocation: Allocation,
+    limits: Limits | None = None,
+    reference: bool | None = None,
+    most: tuple[float, float] = (np.inf, np.inf),
 ) -> tuple[float | None, str]:
     """The distance, dimensionless and 0 at the mechanism's answer, and how it is known.
 
@@ -57,6 +61,8 @@ def distance(
     allocation : on the mechanism's home instance
     limits : of which the deadline counts
     reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
+    most : a residual, and the relative error of a user's tasks. An allocation within the first must be proved to be within the
+        second too, where the right tasks are unique; the distance is that error where it is known to be larger
 
     Returns
     -------
@@ -66,7 +72,14 @@ def distance(
         known = proved(mechanism, allocation, limits, reference)
         if known.not_judged or known.not_decided:
             return None, known.not_judged or known.not_decided
-        return known.residual, "the residual of its definition, from the instance alone"
+        user = UserError(None)
+        if known.residual <= most[0]:
+            user = user_error(mechanism, known.proof or allocation, most[1], limits or Limits())
+        if user.error is None or user.error <= most[1]:
+            return known.residual, "the residual of its definition, from the instance alone"
+        if user.sentence:
+            return user.error, user.sentence
+        return None, f"not decided: the residual is {known.residual:.3g}, but the tasks of each user are not bounded by it"
     if not allocation.has_point:
         return np.inf, "there is no point"
     item = mechanism.settled(allocation.instance)

@@ -5,6 +5,8 @@
    (lexicographic/reference.py), for a program of utilities the prices that prove most (first_order.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
+4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), on few arcs by the right tasks
+   themselves. "optimal" is claimed where it is what the accuracy allows; where nothing bounds it so, that is the termination.
 
 **Where floats cannot tell.** With weights or tasks many orders of magnitude apart, rounding alone is a residual above every
 accuracy: a bound of (*) is as fine as the rounding of a sum of all prices, in units of what the cheapest user pays. On at most
@@ -24,17 +26,22 @@ import numpy as np
 
 from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Allocation
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import worst
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
+from fairalloc.solvers.exact.many_digits import many_digits
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.method import Limits, Stopped
-from fairalloc.solvers.options import Accuracy, promised
+from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
 
-__all__ = ["Known", "ModelFacts", "judged", "proved", "residual"]
+__all__ = ["Known", "ModelFacts", "judged", "proved", "residual", "right_tasks", "user_error"]
 
 
 class ModelFacts(NamedTuple):
@@ -52,6 +59,7 @@ class ModelFacts(NamedTuple):
     doubt: str = ""
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of tasks and prices out of range
 def judged(
     mechanism: Mechanism,
     allocation: Allocation,
@@ -83,11 +91,105 @@ def judged(
     known = _with_reference(mechanism, allocation, own, limits or Limits(), reference)
     residuals = {"feasibility": infeasibility(allocation), "definition": known.residual}
     result = replace(allocation, values=mechanism.values(allocation), residuals=residuals, not_judged=known.not_judged)
+    enough = np.inf if limits is None else allowed_user_error(promised(limits.accuracy))
     if accuracy is None or result.x_exact is not None or known.not_judged:
+        few = None if known.not_judged else limits
+        return replace(result, user_error=user_error(mechanism, known.proof or allocation, enough, few).error)
+    if allocation.prices is not None or allocation.round_prices is not None:
+        result = _claim(result, known.residual if known.exact else own, promised(accuracy))
+    elif not isinstance(mechanism, Leximin):
+        result = _claim(result, known.residual, promised(accuracy))
+    few = limits if result.termination == "optimal" else None
+    return _for_each_user(result, user_error(mechanism, known.proof or allocation, enough, few), enough)
+
+
+def _for_each_user(allocation: Allocation, known: "UserError", enough: float) -> Allocation:
+    """What is claimed of all users together is claimed of each, or the termination says that this is not known."""
+    result = replace(allocation, user_error=known.error)
+    if known.error is None or result.termination != "optimal" or known.error <= enough:
         return result
-    if allocation.prices is not None:
-        return _claim(result, known.residual if known.exact else own, promised(accuracy))
-    return result if isinstance(mechanism, Leximin) else _claim(result, known.residual, promised(accuracy))
+    if known.sentence:
+        return replace(result, termination="inaccurate", message=known.sentence)
+    return replace(result, termination=USER_ERROR_NOT_KNOWN)
+
+
+class UserError(NamedTuple):
+    """A bound on the relative error of every user's tasks.
+
+    Attributes
+    ----------
+    error : inf where nothing bounds it by what is enough; None where the right tasks are not unique
+    sentence : whose tasks are off by it, where the right tasks are known
+    """
+
+    error: float | None
+    sentence: str = ""
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def user_error(mechanism: Mechanism, allocation: Allocation, enough: float = np.inf, limits: Limits | None = None) -> UserError:
+    """How far the tasks of any user may be from the right ones, relative, where these are unique.
+
+    Parameters
+    ----------
+    mechanism : with its parameters
+    allocation : on the mechanism's home instance
+    enough : a bound up to this is enough; above it the right tasks are computed
+    limits : of which the deadline counts when they are; None = they are not
+    """
+    if allocation.x_exact is not None and allocation.method == _EXACT.id:
+        return UserError(None if mechanism.user_errors(allocation) is None else 0.0)
+    errors = mechanism.user_errors(allocation)
+    if errors is None:
+        return UserError(None)
+    bound = worst(errors)
+    right = None if bound <= enough or limits is None else right_tasks(mechanism, allocation.instance, limits)
+    if right is None or not allocation.has_point:
+        return UserError(bound if bound <= enough else np.inf)
+    tasks = allocation.tasks_exact or tuple(Fraction(u) for u in allocation.tasks.tolist())
+    far = [float(abs(u / t - 1)) if t else np.inf * (u != 0) for u, t in zip(tasks, right.tasks, strict=True)]
+    n = int(np.argmax(far))
+    what = f"user {allocation.instance.users[n]!r} runs {allocation.tasks[n]:g} tasks, but {float(right.tasks[n]):g} are right"
+    return UserError(far[n] + right.error, what)
+
+
+class RightTasks(NamedTuple):
+    """(N,) the right tasks, and a bound on their own relative error."""
+
+    tasks: tuple[Fraction, ...]
+    error: float = 0.0
+
+
+def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTasks | None:
+    """The right tasks in rationals, or to many digits, for a mechanism for which these are unique.
+
+    Parameters
+    ----------
+    mechanism : with its parameters
+    home : its home instance
+    limits : the deadline, and how many arcs there may be
+
+    Returns
+    -------
+    None where there are too many arcs, no such method, or not enough time
+    """
+    arcs, judging = len(home.arcs), limits.judging
+    if limits.late or _EXACT.missing():
+        return None
+    try:
+        if _EXACT.computes(mechanism) and arcs <= judging.exact_arcs:
+            solution = solve_exactly(mechanism, mechanism.domain(home), limits)
+            return RightTasks(exact_arcs(home).tasks(solution.x))
+        if isinstance(mechanism, NashBargaining | FairDominantShares) and arcs <= judging.digits_arcs:
+            answer = many_digits(mechanism, mechanism.domain(home), limits)
+            return None if answer is None or not answer.error <= TRUSTED else RightTasks(answer.tasks, answer.error)
+    except (Stopped, ArithmeticError, RuntimeError):
+        pass
+    return None
+
+
+TRUSTED = 1e-10
+"""The relative error of tasks to many digits above which they decide nothing."""
 
 
 def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Accuracy | None, model: ModelFacts) -> Allocation:
@@ -119,12 +221,14 @@ class Known(NamedTuple):
     not_judged : why nothing is
     not_decided : why the residual decides nothing, where rounding explains it
     exact : whether it was computed in rationals
+    proof : the allocation with the reference's prices, where these prove most
     """
 
     residual: float
     not_judged: str = ""
     not_decided: str = ""
     exact: bool = False
+    proof: Allocation | None = None
 
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
@@ -135,6 +239,7 @@ def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
     return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None) -> Known:
     """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own.
 
@@ -162,8 +267,9 @@ def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, li
     better = None if limits.late else _by_reference(mechanism, allocation, own, limits)
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
-    best = own if better is None else better
-    return _decided(mechanism, allocation, best, limits) if isinstance(mechanism, Leximin) and best > trusted else Known(best)
+    best, proof = (own, None) if better is None else better
+    known = _decided(mechanism, allocation, best, limits) if isinstance(mechanism, Leximin) and best > trusted else Known(best)
+    return known._replace(proof=proof)
 
 
 def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits) -> Known:
@@ -204,7 +310,7 @@ def _rounding(rule: Leximin, here: Allocation, part: float) -> float:
     rate = rule.rate(here.instance)
     v = rate * here.tasks
     most = np.full(len(v), np.inf)
-    for p in np.maximum(layers, 0.0):
+    for p in layers:
         y = cheapest(here.instance, p) / rate
         most = np.minimum(most, np.divide(part * p.sum(), y, out=np.full_like(v, np.inf), where=y > 0))
     finite = np.isfinite(most) & (v > 0)
@@ -223,17 +329,18 @@ def _without_reference(allocation: Allocation, own: float, reason: str) -> Known
     return Known(np.inf, f"not judged: the allocation has no prices that prove it, and {reason}")
 
 
-def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits) -> float | None:
-    """The better of `own` and what the reference proves; None where it has no answer in time."""
+def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits) -> tuple[float, Allocation] | None:
+    """The better of `own` and what the reference proves, and the allocation with its prices; None without an answer in time."""
     if isinstance(mechanism, Leximin):
         return _by_rounds(mechanism, allocation, own, limits)
     marginal = mechanism.marginal(allocation)
     assert marginal is not None
     prices = reference_prices(allocation, marginal, limits.deadline - limits.clock())
-    return min(own, mechanism.residual(replace(allocation, prices=prices))) if prices.any() else None
+    proof = replace(allocation, prices=prices)
+    return (min(own, mechanism.residual(proof)), proof) if prices.any() else None
 
 
-def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits) -> float | None:
+def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits) -> tuple[float, Allocation] | None:
     """By the reference's prices, or, where these prove its own shares, by the largest relative difference from these.
 
     In deep sequences a proof is sharper than arithmetic (somebody may be raised by 1e-4 if others lose 1e-13); there the
@@ -243,10 +350,10 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     reference = reference_allocation(rule, here.instance, limits)
     if reference is None:
         return None
-    best = min(own, rule.residual(replace(here, round_prices=reference.round_prices)))
-    proof = rule.residual(reference)
-    deviation = float(np.abs(here.tasks / reference.tasks - 1.0).max())
-    return min(best, max(deviation, proof)) if max(deviation, proof) <= limits.judging.trusted else best
+    priced = replace(allocation, round_prices=reference.round_prices)
+    best = min(own, rule.residual(priced))
+    deviation = worst([*np.abs(here.tasks / reference.tasks - 1.0), rule.residual(reference)])
+    return (min(best, deviation) if deviation <= limits.judging.trusted else best), priced
 
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:

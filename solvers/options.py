@@ -24,6 +24,7 @@ __all__ = [
     "AlgorithmOptions",
     "Judging",
     "Option",
+    "allowed_user_error",
     "at_accuracy",
     "promised",
     "read_accuracy",
@@ -120,6 +121,14 @@ def promised(accuracy: Accuracy) -> float:
         words = ", ".join(ACCURACY)
         raise InstanceError(f"accuracy is {shown(accuracy)}, but it must be one of {words}, or a residual between 0 and 1")
     return float(accuracy)
+
+
+def allowed_user_error(residual: float) -> float:
+    """The largest relative error of a user's tasks that goes with a residual, where the right tasks are unique.
+
+    It is 100 times the residual, and at most 1e-2: 1e-2 at "low", 1e-4 at "mid", 1e-6 at "high".
+    """
+    return min(100.0 * residual, 1e-2)
 
 
 def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
@@ -234,6 +243,7 @@ class Judging(AlgorithmOptions):
     ----------
     reference_arcs : arcs up to which an independent reference is asked without being requested
     exact_arcs : arcs up to which the answer is computed in rationals where floats cannot tell
+    digits_arcs : arcs up to which that of nb and fds is computed to many digits, which takes about 3 ms an arc
     rounding : relative error of a sum of prices, with what a solver leaves in them
     proved : residual up to which what an allocation's own prices prove needs no reference
     trusted : residual of the reference's own proof above which it is not compared with, for it may be wrong where the method is
@@ -243,6 +253,7 @@ class Judging(AlgorithmOptions):
 
     reference_arcs: int = 5_000
     exact_arcs: int = 200
+    digits_arcs: int = 100
     rounding: float = 1e-12
     proved: float = 1e-7
     trusted: float = 1e-6

@@ -26,6 +26,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.batch import Stack, StackAnswer, solve_stack
 from fairalloc.solvers.isolated import checked_limit
+from fairalloc.solvers.attempts import meets
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
@@ -219,4 +220,4 @@ def _judged(allocation: Allocation, mechanism: Mechanism, limits: Limits) -> All
     if not (allocation.has_point and allocation.prices is not None and np.all(np.isfinite(allocation.prices))):
         return None
     result = judged(mechanism, allocation, limits, reference=False)
-    return result if result.claims_success and result.residual <= limits.promised else None
+    return result if meets(result, limits.promised) else None

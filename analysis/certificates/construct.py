@@ -32,6 +32,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
+from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
@@ -39,13 +40,14 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.proofs import ExactLayer, ExactProgram
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.isolated import checked_limit, within
-from fairalloc.solvers.judge import proved
+from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
+from fairalloc.solvers.options import allowed_user_error
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
 __all__ = ["Failure", "certify"]
@@ -158,14 +160,31 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     if given is None:
         return made
     if isinstance(made, ProgramCertificate) and not isinstance(item, Uniform):
-        return _near_value(made, item.values(given), tolerance)
+        near = _near_value(made, item.values(given), tolerance)
+        return _near_tasks(made, given, tolerance) if isinstance(item, Utilitarian) and _is_unique(made, home) else near
     return _near_tasks(made, given, tolerance)
 
 
+def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
+    """Whether the proof leaves one optimal x: arcs that cost what they are worth are independent in the rows with a price."""
+    from flint import fmpq_mat
+
+    arcs, proof = exact_arcs(instance), certificate.proof
+    rows = {j: k for k, j in enumerate([j for j, p in enumerate(proof.prices) if p])}
+    limits = {n: len(rows) + k for k, n in enumerate([n for n, z in enumerate(proof.limits) if z])}
+    columns = []
+    for n, load in zip(arcs.user, arcs.load, strict=True):
+        if sum((part * proof.prices[j] for j, part in load), proof.limits[n]) == proof.worth[n]:
+            column = {rows[j]: part for j, part in load if j in rows} | ({limits[n]: Fraction(1)} if n in limits else {})
+            columns.append([as_flint(column.get(k, Fraction(0))) for k in range(len(rows) + len(limits))])
+    return bool(columns) and fmpq_mat(columns).rank() == len(columns)
+
+
 def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -> Certificate:
-    """The certificate, where the allocation has its tasks: they are unique in lexicographic mechanisms and in uniform."""
+    """The certificate, where the allocation has its tasks, which are unique; a user without any is told by what it runs alone."""
     tasks = np.array([float(u) for u in exact_arcs(given.instance).tasks(certificate.x)])
-    far = np.abs(given.tasks - tasks) / np.maximum(tasks, given.tasks)
+    alone = np.where(tasks > 0, 0.0, np.maximum.reduceat(given.instance.arcs.gamma, given.instance.arcs.first))
+    far = np.abs(given.tasks - tasks) / np.maximum(np.maximum(tasks, given.tasks), alone)
     n = int(np.argmax(far))
     if not far[n] <= tolerance:
         user = given.instance.users[n]
@@ -287,6 +306,9 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     known = proved(item, given, limits)
     if not known.not_judged and known.residual > tolerance:
         raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
+    user = user_error(NashBargaining(), known.proof or given, allowed_user_error(tolerance), limits)
+    if user.error is not None and user.error > allowed_user_error(tolerance):
+        raise Refuted(user.sentence or "not decided: nothing bounds how far the tasks of each user are from the right ones")
     instance = given.instance
     arcs, weights = exact_arcs(instance), instance.exact.weights
     x = _shrunk(arcs, given.x)

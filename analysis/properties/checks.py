@@ -24,12 +24,13 @@ from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanis
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.numbers import worst
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.registry import Registry
 from fairalloc.solvers.distance import distance
 from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.method import Limits, now
-from fairalloc.solvers.options import Judging
+from fairalloc.solvers.options import Judging, allowed_user_error
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
 
@@ -270,7 +271,7 @@ def _definition(
     reference: bool | None,
     limits: Limits,
 ) -> Verdict:
-    """Whether the residual of the mechanism's definition is at most the tolerance."""
+    """Whether the residual of the mechanism's definition is at most the tolerance, and each user's tasks are as near as that allows."""
     item = mechanism_of(allocation, property)
     name = property if isinstance(property, str) else item.id
     if allocation.mechanism == item.id and isinstance(property, str):
@@ -278,10 +279,10 @@ def _definition(
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
-    far, method = distance(item, allocation, limits, reference)
+    far, method = distance(item, allocation, limits, reference, (tolerance, allowed_user_error(tolerance)))
     if far is None and basic.holds is not False:
         return Verdict(name, None, float("nan"), method, "by comparison")
-    margin = basic.margin if far is None else max(basic.margin, far)
+    margin = worst([basic.margin] if far is None else [basic.margin, far])
     if margin <= tolerance:
         return Verdict(name, True, margin, f"this is the {name} allocation", method)
     sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"

@@ -13,13 +13,14 @@ handed them over.
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 
 __all__ = ["first_order_gain", "reference_prices"]
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
     """The largest relative first-order gain that prices leave possible, at their best scale s.
 
@@ -39,16 +40,17 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     """
     if prices is None and allocation.prices is not None:
         prices = allocation.prices
-    if prices is None or not allocation.has_point or not marginal @ allocation.tasks > 0:
+    if prices is None or not allocation.has_point or not 0 < marginal @ allocation.tasks < np.inf:
         return np.inf
     instance = allocation.instance
-    q = cheapest(instance, np.maximum(prices, 0.0))
+    prices = scaled_to_one(prices)  # the scale of the sum is free
+    q = cheapest(instance, prices)
     kinks = np.divide(marginal, q, out=np.where(marginal > 0, np.inf, 0.0), where=q > 0)
     capped = np.isfinite(instance.max_tasks)
     least = float(kinks[~capped].max(initial=0.0))
     if not np.isfinite(least):
         return np.inf
-    total, most = float(np.maximum(prices, 0.0).sum()), instance.max_tasks[capped]
+    total, most = float(prices.sum()), instance.max_tasks[capped]
     limited = np.sort(np.maximum(kinks[capped & (q > 0)], least))
     candidates = np.append(least, limited)
     order = np.argsort(kinks[capped], kind="stable")
@@ -57,7 +59,7 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     best = int(np.argmax(total >= larger)) if total >= larger[-1] else len(candidates) - 1
     near = candidates[max(best - 1, 0) : best + 2]
     bound = min(s * total + float(np.maximum(marginal[capped] - s * q[capped], 0.0) @ most) for s in near.tolist())
-    return max(float(bound / (marginal @ allocation.tasks)) - 1.0, 0.0)
+    return worst([float(bound / (marginal @ allocation.tasks)) - 1.0])
 
 
 def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = np.inf) -> Floats:

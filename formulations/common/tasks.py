@@ -10,7 +10,7 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats
 
-__all__ = ["cheapest", "cvxpy_tasks", "linear_rows", "pyomo_tasks"]
+__all__ = ["cheapest", "cvxpy_tasks", "linear_rows", "pyomo_tasks", "scaled_to_one"]
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
@@ -31,6 +31,13 @@ def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | Non
         cost = np.where(closed, np.inf, cost)
     result: Floats = np.minimum.reduceat(cost, instance.arcs.first)
     return result
+
+
+def scaled_to_one(prices: Floats) -> Floats:
+    """Prices (..., K, R) without the negative ones, each layer in parts of its largest; zeros stay zeros."""
+    result = np.maximum(prices, 0.0)
+    most = result.max(axis=(-2, -1), keepdims=True, initial=0.0)
+    return np.divide(result, most, out=np.zeros_like(result), where=most > 0)
 
 
 @checked

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
+from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import (
     LP,
     ParametricRound,
@@ -32,7 +33,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -125,10 +126,11 @@ class Leximin(Mechanism):
         return result
 
     def proofs(self, allocation: Allocation) -> Floats | None:
-        """(T, K, R) the prices by rounds, or the allocation's only ones; None where it has none."""
-        if allocation.round_prices is not None or allocation.prices is None:
-            return allocation.round_prices
-        return allocation.prices[None]
+        """(T, K, R) the prices by rounds, or the allocation's only ones, each layer in parts of its largest; None without any."""
+        layers = allocation.round_prices
+        if layers is None and allocation.prices is not None:
+            layers = allocation.prices[None]
+        return None if layers is None else scaled_to_one(layers)
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """The LP of a round, by default the first; names in linear_program.py."""
@@ -155,17 +157,31 @@ class Leximin(Mechanism):
         layers = self.proofs(allocation)
         if layers is None or not allocation.has_point:
             return 1.0
+        _, v, e = self._rises(allocation, layers)
+        return worst(1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0))
+
+    def user_errors(self, allocation: Allocation) -> Floats | None:
+        """(N,) first-order bounds by its own prices (common/user_error.py); inf without prices or without a point."""
+        layers = self.proofs(allocation)
+        if layers is None or not allocation.has_point:
+            return np.full(allocation.instance.N, np.inf)
+        return errors_of_levels(allocation.instance, *self._rises(allocation, layers))
+
+    def _rises(self, allocation: Allocation, layers: Floats) -> tuple[Floats, Floats, Floats]:
+        """(A,) feasible tasks, (N,) their weighted shares, and how much these can rise."""
         instance = allocation.instance
-        rate = self.rate(instance)
-        v = rate * (instance.arcs.owner @ feasible(instance, allocation.x))
-        e = excess(instance, rate, v, layers)
-        return float(np.max(1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)))
+        x, rate = feasible(instance, allocation.x), self.rate(instance)
+        v = rate * (instance.arcs.owner @ x)
+        return x, v, excess(instance, rate, v, layers)
 
 
 class MaxMin(Leximin):
     """Max-min only: the first round alone, max g with sigma_n u_n / phi_n >= g. Any allocation that reaches g will do."""
 
     several_rounds = unique = False
+
+    def user_errors(self, allocation: Allocation) -> None:
+        """None: many allocations reach g."""
 
     def residual(self, allocation: Allocation) -> float:
         """1 - g / bound, with g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""
@@ -175,7 +191,7 @@ class MaxMin(Leximin):
         instance, rate = allocation.instance, self.rate(allocation.instance)
         g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
         bound = float((rate * instance.max_tasks).min())
-        for layer in np.maximum(layers, 0.0):
+        for layer in layers:
             y = float((cheapest(instance, layer) / rate).sum())
             bound = min(bound, float(layer.sum()) / y) if y > 0 else bound
         return max(1.0 - g / bound, 0.0)

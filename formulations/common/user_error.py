@@ -1,0 +1,92 @@
+r"""How far the tasks of each user may be from its right ones, relative, where these are unique.
+
+**Programs** max sum_n U_n(u_n) with U_n' = b_n u^-alpha (nb: alpha = 1; fds). Let u be feasible, u* right, r_n = u*_n / u_n, y_n =
+U_n'(u_n) u_n what user n would pay, and p >= 0 prices with cheapest tasks q_n. As sum_n U_n'(u*_n)(u_n - u*_n) <= 0 and
+sum_n q_n u*_n <= sum p,
+
+    sum_n y_n h(r_n)  <=  S + sum_n |a_n| |r_n - 1|,     h(r) = (r^-alpha - 1)(1 - r),     a_n = y_n - q_n u_n,
+    S = sum p - sum_n q_n u_n
+
+and for r <= 1 + D, h(r) >= c (r - 1)^2 with c = alpha (1 + D)^-(alpha + 1). So E = sum_n y_n h(r_n) has sqrt(E) <= A + sqrt(A^2 + S),
+A^2 = sum_n a_n^2 / (4 c y_n), and |r_n - 1| <= sqrt(E / (c y_n)): of first order in what users pay, and one half in the gap S. At a limit a
+price z_n = a_n / u_n of the limit may stand for a_n, which adds z_n (M_n - u_n) to S. Rounding adds to S a few units in the last place.
+
+**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than the part rho_n. It is too high only where a
+user below it can rise: u* gains nothing by lowering n otherwise. All rises together need load_mj rho_m of each pool j; what is missing there
+must come from who uses it. So user n has to give way by at most sum_a min(x_a, max_r missing_ir / load_air) tasks, to first order.
+SAFETY is for what moves when those who gave way are no longer in the way of others.
+"""
+
+import numpy as np
+
+from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+__all__ = ["MOST", "errors_of_levels", "errors_of_program"]
+
+MOST = 1e-2
+"""D: a larger error is not bounded."""
+
+SAFETY = 10.0
+
+SAME = 1e-9
+"""Levels within this of each other are one."""
+
+ROUNDING = 4 * float(np.finfo(float).eps)
+"""Of a sum of prices: with square roots of the gap, this is what floating point can tell."""
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Floats:
+    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices; inf where there is none.
+
+    Parameters
+    ----------
+    allocation : tasks on arcs
+    paid : (N,) y_n = U_n'(u_n) u_n >= 0, in any unit
+    alpha : the exponent of U_n'
+    """
+    instance, u, unknown = allocation.instance, allocation.tasks, np.full(allocation.instance.N, np.inf)
+    if allocation.prices is None or not paid.sum() < np.inf:
+        return unknown
+    prices = scaled_to_one(allocation.prices)
+    q = cheapest(instance, prices) * u
+    room = instance.max_tasks / u - 1.0
+    free = room > SAME
+    spent = float(q[free].sum())
+    scale = float(paid[free].sum()) / spent if spent > 0 else 0.0
+    a, total = paid - scale * q, scale * float(prices.sum())
+    limited = (a > 0) & (np.maximum(room, 0.0) * paid < a)
+    gap = total - scale * float(q.sum()) + float((a * np.maximum(room, 0.0))[limited].sum())
+    gap = max(gap, 0.0) + (ROUNDING + infeasibility(allocation)) * max(total, float(paid.sum()))
+    curved = alpha * (1.0 + MOST) ** -(alpha + 1.0)
+    half = float((np.where(limited, 0.0, a) ** 2 / paid).sum()) / (4.0 * curved)
+    errors = (half**0.5 + (half + gap) ** 0.5) / np.sqrt(curved * paid)
+    return np.where(errors <= MOST, errors, unknown)
+
+
+def errors_of_levels(instance: Instance, x: Floats, v: Floats, excess: Floats) -> Floats:
+    """(N,) first-order bounds on the relative error of each user's tasks under a lexicographic rule.
+
+    Parameters
+    ----------
+    instance : the domain of the rule
+    x : (A,) feasible tasks
+    v : (N,) weighted shares
+    excess : (N,) the bound (*) on how much each can rise
+    """
+    rise: Floats = 1.0 - np.divide(v, v + excess, out=np.zeros_like(v), where=v + excess > 0)
+    spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
+    if spread <= SAME:
+        return rise + spread
+    arcs = instance.arcs
+    loads, by_arc = arcs.load @ x, arcs.by_arc
+    missing = np.maximum(arcs.load @ (x * rise[arcs.user]) + np.minimum(loads - 1.0, 0.0), 0.0)
+    tasks = np.maximum.reduceat(missing[by_arc.indices] / by_arc.data, by_arc.indptr[:-1])
+    away = arcs.owner @ np.minimum(x, tasks)
+    fall = np.divide(away, arcs.owner @ x, out=np.ones_like(v), where=v > 0)
+    result: Floats = np.maximum(rise, SAFETY * fall)
+    return result

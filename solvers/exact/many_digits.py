@@ -1,0 +1,271 @@
+r"""The tasks of nb and fds to many digits on small instances: an interior-point method in the arithmetic of python-flint.
+
+    max sum_n U_n(u_n),  U_n'(u) = b_n u^-alpha,   load x + s = 1,  u = owner x,  u + t = limit,  x, s, t >= 0,  prices p, z >= 0
+    y_n = U_n'(u_n),   d = load^T p + owner^T (z - y) >= 0,   x d = s p = t z = 0
+
+1. Start inside, each arc with a part of what it could run alone and every product the same.
+2. Newton in x, s, t, p, z, d and y, with log y_n + alpha log u_n = log b_n. Arcs and users are eliminated; what is left is a system of
+   size K R. Predictor and corrector are Mehrotra's.
+3. Go BACK of the way to the boundary; again from 2, until the products are below DONE.
+4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+from fairalloc.formulations.common.user_error import MOST
+from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.instance import Instance
+from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, global_dominant_share, point_as_fraction
+from fairalloc.solvers.method import Limits
+
+__all__ = ["ManyDigits", "many_digits"]
+
+BITS = 640
+
+BACK = 0.95
+
+CURVED = 2
+"""A step changes the tasks of a user by at most one part in so many: beyond that log u is no straight line."""
+
+DONE = 1e-60
+"""The products at the end, in parts of what all users pay: who pays 1e-24 of it is then known to 15 digits."""
+
+STEPS = 200
+
+Balls = list[Any]
+
+
+class ManyDigits(NamedTuple):
+    """(N,) tasks, (K R,) prices in parts of what all users pay, and a bound on the relative error of every user's tasks."""
+
+    tasks: Rationals
+    prices: Rationals
+    error: float
+
+
+def many_digits(mechanism: Mechanism, instance: Instance, limits: Limits) -> ManyDigits | None:
+    """The answer to about 20 digits; None where the steps do not lead there, or there is no time.
+
+    Parameters
+    ----------
+    mechanism : nb or fds
+    instance : its domain
+    limits : of which the deadline counts
+    """
+    from flint import ctx
+
+    with ctx.workprec(BITS):
+        program = _Program(exact_arcs(instance), *_utilities(mechanism, instance))
+        for _ in range(STEPS):
+            if limits.late:
+                return None
+            if program.mean() < DONE:
+                return program.proved()
+            try:
+                program.step()
+            except ZeroDivisionError:
+                return None
+    return None
+
+
+def _utilities(mechanism: Mechanism, instance: Instance) -> tuple[Any, Balls, Balls]:
+    """Alpha, (N,) b_n up to a factor, and (A,) where to start, up to a factor: parts of monopolies, or equal shares."""
+    weights, arcs = [as_ball(w) for w in instance.exact.weights], exact_arcs(instance)
+    if isinstance(mechanism, NashBargaining):
+        return as_ball(1), weights, [1 / as_ball(max(part for _, part in load)) for load in arcs.load]
+    assert isinstance(mechanism, FairDominantShares)
+    alpha, share = _ball(mechanism.alpha), [as_ball(s) for s in global_dominant_share(instance)]
+    level = [w / s for s, w in zip(share, weights, strict=True)]
+    return alpha, [s * v**alpha for s, v in zip(share, level, strict=True)], [level[n] for n in arcs.user]
+
+
+def _ball(value: float) -> Any:
+    from flint import arb
+
+    return arb(value)
+
+
+class _Program:
+    """A point and its Newton steps; all numbers are balls whose radii are dropped."""
+
+    def __init__(self, arcs: ExactArcs, alpha: Any, b: Balls, start: Balls) -> None:
+        from flint import arb_mat
+
+        self.arcs, self.alpha, size = arcs, alpha, len(arcs.user)
+        self.limited = [n for n, limit in enumerate(arcs.limits) if limit is not None]
+        self.most = [as_ball(arcs.limits[n]) for n in self.limited]  # type: ignore[arg-type]
+        self.load = arb_mat(arcs.rows, size, [0] * (arcs.rows * size))
+        self.owner = arb_mat(len(arcs.limits), size, [0] * (len(arcs.limits) * size))
+        for a, (n, load) in enumerate(zip(arcs.user, arcs.load, strict=True)):
+            self.owner[n, a] = 1
+            for row, part in load:
+                self.load[row, a] = as_ball(part)
+        most = _largest(_times(self.load, start))
+        x = [v / (2 * most) for v in start]
+        u = self._sums(x)
+        part = [1] * len(u)
+        for n, limit in zip(self.limited, self.most, strict=True):
+            part[n] = (limit / (2 * u[n])).min(1)
+        self.x = [v * part[n] for v, n in zip(x, arcs.user, strict=True)]
+        u = self._sums(self.x)
+        paid = [f * v ** (1 - alpha) for f, v in zip(b, u, strict=True)]
+        total = sum(paid, _ball(0))
+        self.b = [f / total for f in b]
+        self.y = [f * v**-alpha for f, v in zip(self.b, u, strict=True)]
+        self.s = [1 - v for v in _times(self.load, self.x)]
+        self.t = [most - u[n] for n, most in zip(self.limited, self.most, strict=True)]
+        mean = _ball(1) / size
+        self.p, self.z, self.d = ([mean / v for v in values] for values in (self.s, self.t, self.x))
+
+    def _sums(self, x: Balls) -> Balls:
+        return _times(self.owner, x)
+
+    def _pairs(self) -> list[tuple[Balls, Balls]]:
+        return [(self.x, self.d), (self.s, self.p), (self.t, self.z)]
+
+    def mean(self) -> float:
+        """The mean product, with what equations lack."""
+        products = [v * w for first, second in self._pairs() for v, w in zip(first, second, strict=True)]
+        return float(sum(products, _ball(0)) / len(products))
+
+    def step(self) -> None:
+        """Steps 2 and 3."""
+        mean = _ball(self.mean())
+        solve = self._newton()
+        affine = solve([[-v * w for v, w in zip(*pair, strict=True)] for pair in self._pairs()])
+        far = self._length(affine)
+        after = [
+            (v + far * dv) * (w + far * dw)
+            for (one, other), (do, dt) in zip(self._pairs(), _paired(affine), strict=True)
+            for v, w, dv, dw in zip(one, other, do, dt, strict=True)
+        ]
+        target = mean * ((sum(after, _ball(0)) / len(after) / mean) ** 3).max(_ball(1e-6)).min(_ball(0.5))
+        aims = [
+            [target - v * w - dv * dw for v, w, dv, dw in zip(one, other, do, dt, strict=True)]
+            for (one, other), (do, dt) in zip(self._pairs(), _paired(affine), strict=True)
+        ]
+        step = solve(aims)
+        far = (BACK * self._length(step)).min(_ball(1))
+        for v, dv in zip(self._sums(self.x), self._sums(step["x"]), strict=True):
+            far = far.min(v / (CURVED * abs(dv))) if dv != 0 else far
+        for name, change in step.items():
+            setattr(self, name, [(v + far * dv).mid() for v, dv in zip(getattr(self, name), change, strict=True)])
+
+    def _length(self, step: dict[str, Balls]) -> Any:
+        """How far the step may go before something becomes 0; at most 1 / BACK."""
+        most = _ball(1) / BACK
+        for name, change in step.items():
+            for v, dv in zip(getattr(self, name), change, strict=True):
+                if dv < 0:
+                    most = most.min(-v / dv)
+        return most
+
+    def _newton(self) -> Callable[[Sequence[Balls]], dict[str, Balls]]:
+        """The solution of the linear equations, for what each product is to change by."""
+        from flint import arb_mat
+
+        user, limited, load = self.arcs.user, self.limited, self.load
+        u = self._sums(self.x)
+        of = {n: k for k, n in enumerate(limited)}
+        theta = [v / w for v, w in zip(self.x, self.d, strict=True)]
+        curve = [self.alpha * y / v for y, v in zip(self.y, u, strict=True)]
+        e = [c + (self.z[of[n]] / self.t[of[n]] if n in of else 0) for n, c in enumerate(curve)]
+        sums = self._sums(theta)
+        part = [v / (1 + v * w) for v, w in zip(e, sums, strict=True)]
+        by_user = _scaled(load, theta) * self.owner.transpose()
+        matrix = _scaled(load, theta) * load.transpose() - _scaled(by_user, part) * by_user.transpose()
+        for j, (s, p) in enumerate(zip(self.s, self.p, strict=True)):
+            matrix[j, j] += s / p
+        cost = _times(load.transpose(), self.p)
+        rho = [(f / y).log() - self.alpha * v.log() for f, y, v in zip(self.b, self.y, u, strict=True)]
+        z = [self.z[of[n]] if n in of else 0 for n in range(len(u))]
+        lack_d = [c + z[n] - self.y[n] * (1 + rho[n]) - d for c, n, d in zip(cost, user, self.d, strict=True)]
+        lack_t = [most - u[n] - t for n, most, t in zip(limited, self.most, self.t, strict=True)]
+        lack_s = [1 - v - s for v, s in zip(_times(load, self.x), self.s, strict=True)]
+
+        def solve(aims: Sequence[Balls]) -> dict[str, Balls]:
+            of_x, of_s, of_t = aims
+            rest = [(v - w * r) / t for v, w, r, t in zip(of_t, self.z, lack_t, self.t, strict=True)]
+            h = [
+                v / d - f * (r + (rest[of[n]] if n in of else 0))
+                for v, d, f, r, n in zip(of_x, self.d, theta, lack_d, user, strict=True)
+            ]
+            sums_h = self._sums(h)
+            less = [v - part[n] * f * sums_h[n] for v, f, n in zip(h, theta, user, strict=True)]
+            right = [
+                v - r + w / p for v, r, w, p in zip(_times(load, less), lack_s, of_s, self.p, strict=True)
+            ]
+            dp = _list(matrix.solve(arb_mat(len(right), 1, right), algorithm="approx"))
+            dcost = _times(load.transpose(), dp)
+            spent = self._sums([f * c for f, c in zip(theta, dcost, strict=True)])
+            du = [(v - w) / (1 + f * g) for v, w, f, g in zip(sums_h, spent, sums, e, strict=True)]
+            dz = [r + w / t * du[n] for r, w, t, n in zip(rest, self.z, self.t, limited, strict=True)]
+            return {
+                "x": [v - f * (c + e[n] * du[n]) for v, f, c, n in zip(h, theta, dcost, user, strict=True)],
+                "d": [r + c + (dz[of[n]] if n in of else 0) + curve[n] * du[n] for r, c, n in zip(lack_d, dcost, user, strict=True)],
+                "s": [(v - s * w) / p for v, s, w, p in zip(of_s, self.s, dp, self.p, strict=True)],
+                "p": dp,
+                "t": [r - du[n] for r, n in zip(lack_t, limited, strict=True)],
+                "z": dz,
+                "y": [y * r - c * v for y, r, c, v in zip(self.y, rho, curve, du, strict=True)],
+            }
+
+        return solve
+
+    def proved(self) -> ManyDigits:
+        """Step 4: the bound of errors_of_program (common/user_error.py) for the tasks scaled to be feasible."""
+        u = self._sums(self.x)
+        parts = [u[n] / limit for n, limit in zip(self.limited, self.most, strict=True)]
+        most = _largest([*_times(self.load, self.x), *parts, _ball(1)])
+        u = [v / most for v in u]
+        q: Balls = [None] * len(u)
+        for cost, n in zip(_times(self.load.transpose(), self.p), self.arcs.user, strict=True):
+            q[n] = cost if q[n] is None else q[n].min(cost)
+        paid = [b * v ** (1 - self.alpha) for b, v in zip(self.b, u, strict=True)]
+        unmet = [y - c * v for y, c, v in zip(paid, q, u, strict=True)]
+        gap = sum(self.p, _ball(0)) - sum((c * v for c, v in zip(q, u, strict=True)), _ball(0))
+        for n, limit in zip(self.limited, self.most, strict=True):
+            room = limit / u[n] - 1
+            if unmet[n] > 0 and room * paid[n] < unmet[n]:
+                gap, unmet[n] = gap + room * unmet[n], _ball(0)
+        curved = self.alpha * (1 + _ball(MOST)) ** (-self.alpha - 1)
+        half = sum((a * a / y for a, y in zip(unmet, paid, strict=True)), _ball(0)) / (4 * curved)
+        root = _root(half) + _root(half + gap)
+        error = max(float((root / (curved * y).sqrt()).upper()) for y in paid)
+        tasks, prices = (tuple(point_as_fraction(v.mid()) for v in values) for values in (u, self.p))
+        return ManyDigits(tasks, prices, error if error <= MOST else float("inf"))
+
+
+def _largest(values: Balls) -> Any:
+    return reduce(lambda one, other: one.max(other), values)
+
+
+def _root(value: Any) -> Any:
+    """The square root of the largest number in the ball."""
+    return value.upper().max(_ball(0)).sqrt()
+
+
+def _paired(step: dict[str, Balls]) -> list[tuple[Balls, Balls]]:
+    return [(step["x"], step["d"]), (step["s"], step["p"]), (step["t"], step["z"])]
+
+
+def _scaled(matrix: Any, columns: Balls) -> Any:
+    from flint import arb_mat
+
+    rows = matrix.nrows()
+    values = [v * c if v else v for row in matrix.tolist() for v, c in zip(row, columns, strict=True)]
+    return arb_mat(rows, len(columns), values)
+
+
+def _times(matrix: Any, vector: Balls) -> Balls:
+    from flint import arb_mat
+
+    return _list(matrix * arb_mat(len(vector), 1, vector))
+
+
+def _list(column: Any) -> Balls:
+    return list(column.entries())

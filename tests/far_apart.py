@@ -1,0 +1,145 @@
+"""Instances whose weights, demands or capacities are many powers of ten apart, and the right tasks of each user.
+
+    python tests/far_apart.py SEED [INSTANCES [DECADES [MECHANISM ..]]]
+
+solves that many instances of each mechanism at "mid" and exits 1 where an answer that is called "optimal" has a user off by more than
+WRONG. tests/solvers/test_far_apart.py does a few of them.
+
+The reference of a linear mechanism is its rational answer with its certificate. That of nb and fds is tasks to many digits, which are
+believed only as far as `proved_error` shows: it is computed here in rationals, from the tasks and prices alone.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+import fairalloc as fa
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
+from fairalloc.models.rationals import exact_arcs, global_dominant_share
+from fairalloc.solvers.exact.exact import solve_exactly
+from fairalloc.solvers.exact.many_digits import many_digits
+from fairalloc.solvers.method import Limits, Stopped
+
+WRONG = 1.1e-4
+
+POOLED = ("drf", "asset", "fds")
+"""Defined on one pool, which placement forbids."""
+
+ONE_VARIANT = ("drf", "drfh", "tsf", "drf-per-server", "asset", "fds", "ps-dsf")
+
+NAMES = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb", "fds")
+
+
+class Found(NamedTuple):
+    """What became of an instance: "optimal", "not known", "inaccurate", "no reference" or "wrong"; and the largest relative error."""
+
+    outcome: str
+    error: float
+
+
+def instance(rng: np.random.Generator, decades: float, placed: bool) -> fa.Instance:
+    """2 to 7 users, 1 to 4 servers, 1 to 3 resources; what is far apart is drawn: weights, demands, capacities, or all."""
+    N, K, R = int(rng.integers(2, 8)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    far = {0: "w", 1: "d", 2: "c", 3: "wdc"}[int(rng.integers(4))]
+
+    def drawn(what: str, *shape: int) -> np.ndarray:
+        size = decades / 2 if what in far else 0.5
+        return (10.0 ** rng.uniform(-size, size, shape)).astype(float)
+
+    demands = drawn("d", N, 1 if rng.random() < 0.5 else R) * 10.0 ** rng.uniform(-0.5, 0.5, (N, R))
+    used = rng.random((N, R)) < 0.8
+    used[np.arange(N), rng.integers(R, size=N)] = True
+    eligible = np.ones((N, K), bool)
+    if placed and rng.random() < 0.5:
+        eligible = rng.random((N, K)) < 0.6
+        eligible[np.arange(N), rng.integers(K, size=N)] = True
+    return fa.Instance((demands * used).tolist(), drawn("c", K, R).tolist(), weights=drawn("w", N).tolist(), eligible=eligible)
+
+
+def proved_error(item: Mechanism, domain: fa.Instance, tasks: tuple[Fraction, ...], prices: tuple[Fraction, ...]) -> float:
+    r"""The largest relative error of feasible tasks without limits, proved in rationals; for integer alpha, and for 1/2.
+
+    With c = U_n'(u_n) u_n - q_n u_n = 0 made exact by weights that differ by the part e from the given ones, E = sum p - sum q u, the
+    right tasks u* of these weights have y (r - 1)^2 / r <= E, and the given weights change u* by a part of e of first order.
+    """
+    arcs, weights = exact_arcs(domain), domain.exact.weights
+    costs = arcs.cheapest(prices)
+    paid = [q * u for q, u in zip(costs, tasks, strict=True)]
+    gap = max(sum(prices) - sum(paid), Fraction(0))
+    alpha = Fraction(str(item.parameters.get("alpha", 1.0)))
+    share = global_dominant_share(domain) if item.id == "fds" else (Fraction(1),) * domain.N
+    level = [s * u / w if item.id == "fds" else u for s, u, w in zip(share, tasks, weights, strict=True)]
+    # U' = share level^-alpha, or for nb w / u: compared as powers alpha.denominator, so that rationals are enough
+    k, m = alpha.denominator, alpha.numerator
+    unit = None
+    worst = 0.0
+    for q, v, s, w in zip(costs, level, share, weights, strict=True):
+        ratio = q**k * v**m / ((s if item.id == "fds" else w) ** k)
+        unit = unit or ratio
+        worst = max(worst, abs(float(ratio / unit - 1)))
+    return worst + max(float(gap / y) for y in paid) ** 0.5 * 4 / min(float(alpha), 1.0)
+
+
+def right_tasks(item: Mechanism, one: fa.Instance) -> tuple[Fraction, ...] | None:
+    """The reference, None where there is none."""
+    home, domain = item.home(one), item.domain(one)
+    try:
+        if item.id not in ("nb", "fds"):
+            return exact_arcs(home).tasks(solve_exactly(item, domain, Limits()).x)
+        answer = many_digits(item, domain, Limits())
+    except (Stopped, ArithmeticError):
+        return None
+    if answer is None or proved_error(item, domain, answer.tasks, answer.prices) > 1e-7:
+        return None
+    return answer.tasks
+
+
+def tried(name: str, one: fa.Instance, **parameters: float) -> Found:
+    """The answer at "mid" against the reference."""
+    item = find_mechanism(name).configure(**parameters)
+    answer = fa.solve(one, name, **parameters)
+    right = right_tasks(item, one)
+    if right is None:
+        return Found("no reference" if answer.termination == "optimal" else _word(answer), float("nan"))
+    tasks = answer.tasks_exact or [Fraction(u) for u in answer.tasks.tolist()] if answer.has_point else None
+    error = float("inf") if tasks is None else max(float(abs(u / t - 1)) for u, t in zip(tasks, right, strict=True))
+    if answer.termination == "optimal" and not error <= WRONG:
+        return Found("wrong", error)
+    return Found(_word(answer), error)
+
+
+def _word(answer: fa.Allocation) -> str:
+    return "not known" if answer.termination == USER_ERROR_NOT_KNOWN else answer.termination
+
+
+def cases(seed: int, count: int, decades: float, names: tuple[str, ...]) -> Iterator[tuple[str, fa.Instance, dict[str, float]]]:
+    """(mechanism, instance, parameters), each mechanism in turn."""
+    for k in range(count):
+        for name in names:
+            rng = np.random.default_rng([seed, k, *name.encode()])
+            alpha = {"alpha": float(rng.choice([0.5, 2.0, 5.0]))} if name == "fds" else {}
+            yield name, instance(rng, decades, name not in POOLED), alpha
+
+
+def main(seed: int, count: int = 100, decades: float = 12.0, *names: str) -> int:
+    """Print how often what came of it; 1 where an answer is wrong."""
+    counts: dict[str, Counter[str]] = {}
+    for name, one, parameters in cases(seed, count, decades, names or NAMES):
+        found = tried(name, one, **parameters)
+        counts.setdefault(name, Counter())[found.outcome] += 1
+        if found.outcome in ("wrong", "no reference"):
+            print(name, parameters, found.outcome, f"{found.error:.3g}", one.demands, one.capacities, one.weights, flush=True)
+    for name, counter in counts.items():
+        print(f"{name:15}", dict(counter), flush=True)
+    return int(any(counter["wrong"] for counter in counts.values()))
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    sys.exit(main(int(given[0]), *map(int, given[1:2]), *map(float, given[2:3]), *given[3:]))

@@ -1,0 +1,110 @@
+"""The error of each user: what "optimal" says of it, and that the bounds and the right tasks find what is wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fairalloc as fa
+from fairalloc.formulations import mechanism
+from fairalloc.models import generators
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
+from fairalloc.solvers.attempts import meets
+from fairalloc.solvers.judge import judged, right_tasks, user_error
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import Judging, allowed_user_error
+
+UNIQUE = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb", "fds")
+TINY = fa.Instance([[1], [1]], [[1]], weights=[1, 1e-7], name="tiny")
+"""The right tasks are 1 : 1e-7 in every mechanism of UNIQUE."""
+
+DOUBLE = np.array([1 - 2e-7, 2e-7])
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_a_user_with_twice_its_tasks_is_refused(name):
+    twice = fa.Allocation(TINY, DOUBLE)
+    verdict = fa.check(twice, name)
+    assert verdict.holds is False, verdict
+    assert not fa.certify(TINY, name, twice)
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_its_right_tasks_are_confirmed(name):
+    right = fa.Allocation(TINY, [1 / (1 + 1e-7), 1e-7 / (1 + 1e-7)])
+    assert fa.check(right, name).holds
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_no_claim_for_it(name):
+    item = mechanism(name)
+    found = fa.solve(TINY, name)
+    wrong = replace(found, x=DOUBLE, x_exact=None, termination="optimal")
+    result = judged(item, wrong, Limits())
+    assert (result.termination, result.claims_success) == ("inaccurate", False)
+    assert result.user_error > 0.5
+
+
+@pytest.mark.parametrize("name", UNIQUE)
+def test_where_nothing_bounds_it_the_termination_says_so(name):
+    item, found = mechanism(name), fa.solve(TINY, name)
+    few = Limits(judging=Judging(reference_arcs=0, exact_arcs=0, digits_arcs=0))
+    wrong = replace(found, x=DOUBLE, x_exact=None, termination="optimal", residuals={})
+    result = judged(item, wrong, few)
+    if name != "uniform":  # which needs no prices
+        assert result.termination in (USER_ERROR_NOT_KNOWN, "inaccurate")
+        assert result.user_error == np.inf or result.user_error > 0.5
+    assert not result.claims_success
+
+
+def test_what_is_not_known_is_returned_but_not_claimed():
+    known = fa.Allocation(TINY, DOUBLE, termination=USER_ERROR_NOT_KNOWN, residuals={"definition": 0.0}, user_error=np.inf)
+    assert meets(known, 1e-6)
+    assert not known.claims_success
+
+
+@pytest.mark.parametrize("size", [(6, 3, 2), (20, 5, 2)])
+@pytest.mark.parametrize("family", ["generic", "tied", "finite", "badly_scaled"])
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "nb", "fds", "tsf"])
+def test_the_prices_of_ordinary_answers_are_enough(name, family, size):
+    one = getattr(generators, family)(*size, 3)
+    try:
+        found = fa.solve(one, name)
+    except fa.FairallocError:
+        pytest.skip("not defined there")
+    assert found.claims_success
+    item = mechanism(name)
+    assert user_error(item, found).error <= allowed_user_error(1e-6), "without the right tasks"
+    if len(one.arcs) <= 20:
+        right = right_tasks(item, found.instance, Limits())
+        error = max(abs(float(u) / t - 1) for u, t in zip(right.tasks, found.tasks, strict=True))
+        assert error <= max(found.user_error, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb", "fds"])
+@pytest.mark.parametrize("part", [1e-3, 1e-2])
+def test_the_bound_grows_with_what_is_wrong(name, part):
+    """A user's tasks are lowered by a part: the bound by the same prices is at least that part."""
+    found = fa.solve(generators.generic(6, 3, 2, 1), name)
+    less = found.x.copy()
+    less[found.instance.arcs.user == 0] *= 1 - part
+    errors = mechanism(name).user_errors(replace(found, x=less))
+    assert errors.max() >= part / 2
+
+
+@pytest.mark.parametrize("accuracy", ["low", "mid", "high", 1e-5])
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_what_accuracies_say_of_users(name, accuracy):
+    found = fa.solve(generators.generic(6, 2, 2, 0), name, accuracy=accuracy)
+    assert found.termination == "optimal"
+    assert found.user_error <= {"low": 1e-2, "mid": 1e-4, "high": 1e-6, 1e-5: 1e-3}[accuracy]
+
+
+def test_set_valued_mechanisms_have_none():
+    assert all(fa.solve(generators.generic(4, 2, 2, 0), name).user_error is None for name in ("ps-dsf", "utilitarian", "mmf"))
+
+
+def test_utilitarian_is_compared_where_its_tasks_are_unique():
+    one = fa.Instance([[1, 0], [0, 1]], [[1, 1]], weights=[1, 1e-9])
+    assert fa.certify(one, "utilitarian", fa.Allocation(one, [1, 1]))
+    assert "runs 0 tasks, but 1" in str(fa.certify(one, "utilitarian", fa.Allocation(one, [1, 0])))
