@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import kinds
@@ -22,7 +22,6 @@ from fairalloc.runs.store import RecordStore, only_added
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
 
-T = TypeVar("T")
 
 SKIPPED = "skipped"
 """The termination of a method that was not asked, because it ran out of time or memory on a smaller case."""

@@ -33,17 +33,13 @@ class PerServer(Leximin):
         """g, the smallest weighted share of any user on any server."""
         return super().values(replace(allocation, instance=self.domain(allocation.instance)))
 
-    def residual(self, allocation: Allocation) -> float:
-        """As for every lexicographic mechanism, over the pairs."""
-        return super().residual(replace(allocation, instance=self.domain(allocation.instance)))
-
-    def user_errors(self, allocation: Allocation) -> Floats | None:
-        """(N,) those of the pairs, each by its part of the user's tasks."""
-        pair = super().user_errors(replace(allocation, instance=self.domain(allocation.instance)))
+    def measured(self, allocation: Allocation) -> tuple[float, Floats | None]:
+        """As for every lexicographic mechanism over the pairs; the errors of a user's pairs count by their parts of its tasks."""
+        residual, pair = super().measured(replace(allocation, instance=self.domain(allocation.instance)))
         assert pair is not None
         with np.errstate(invalid="ignore", over="ignore"):
             wrong = allocation.instance.arcs.owner @ np.where(allocation.x > 0, allocation.x * pair, 0.0)
-            return np.divide(wrong, allocation.tasks, out=np.full_like(wrong, np.inf), where=allocation.tasks > 0)
+            return residual, np.divide(wrong, allocation.tasks, out=np.full_like(wrong, np.inf), where=allocation.tasks > 0)
 
 
 def pairs(instance: Instance) -> Instance:

@@ -249,8 +249,12 @@ class Mechanism:
         return None
 
     def user_errors(self, allocation: Allocation) -> Floats | None:  # noqa: ARG002 (for those whose tasks are unique)
-        """(N,) bounds on the relative errors of the users' tasks, inf where not known; None where the right tasks are not unique."""
+        """(N,) bounds on the relative errors of the users' tasks, inf where not known; None where right tasks are not unique."""
         return None
+
+    def measured(self, allocation: Allocation) -> tuple[float, Floats | None]:
+        """The residual and the user errors, which some mechanisms compute together."""
+        return self.residual(allocation), self.user_errors(allocation)
 
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from the definition: dimensionless, 0 when it holds.

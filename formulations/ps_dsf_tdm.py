@@ -44,6 +44,7 @@ from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import worst
 from fairalloc.models.rationals import best_mixture, exact_arcs
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ class TimeShared(Equilibrium):
 
     def residual(self, allocation: Allocation) -> float:
         """See game/game.py, on the time-shared instance; or what a server runs beyond its time, at most 1, where that is more."""
-        in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None)
-        return max(super().residual(in_time), min(infeasibility(in_time), 1.0))
+        in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None, round_prices=None)
+        return worst([super().residual(in_time), min(infeasibility(in_time), 1.0)])
 
 
 @lru_cache(maxsize=8)

@@ -76,8 +76,8 @@ class Allocation:
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone; "optimality" instead of
         "definition" for mechanisms that are judged by the optimality conditions of their own model, and "stationarity" where that
         model is not proved to be convex, so that these conditions do not tell
-    user_error : a bound on the relative error of every user's tasks, where the right tasks are unique; inf where nothing bounds it by
-        what the accuracy allows, None where tasks are not unique or nothing was judged
+    user_error : a bound on the relative error of every user's tasks, where the right tasks are unique; inf where nothing bounds
+        it by what the accuracy allows, None where tasks are not unique or nothing was judged
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
     threads : that linear algebra was allowed to use; None where no method ran to its end
@@ -135,7 +135,7 @@ class Allocation:
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(floats(value, name), name, shape)))
-                if not np.all(np.isfinite(getattr(self, name))):
+                if not np.isfinite(getattr(self, name)).all():
                     raise InstanceError(f"{name} holds a number that is not finite, but all must be")
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
 users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
-degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or requests and entitlements as in D (njc).
+degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
+requests and entitlements as in D (njc).
 All families raise InstanceError where a number of users, servers or resources is not a positive integer.
 """
 

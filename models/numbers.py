@@ -55,13 +55,18 @@ def finite(value: Any, what: str) -> float:
 
 
 def worst(values: Iterable[float] | Floats) -> float:
-    """The largest of the values; inf where one is not a number, 0 where there are none.
+    """The largest of the values, at least 0; inf where one is not a number.
 
     >>> worst([0.0, float("nan")])
     inf
     """
-    largest = float(np.max(np.fromiter(values, dtype=float), initial=0.0))
-    return math.inf if math.isnan(largest) else largest
+    if isinstance(values, np.ndarray):
+        values = (float(values.max(initial=0.0)),)
+    largest = 0.0
+    for value in values:
+        if not value <= largest:
+            largest = value if value == value else math.inf
+    return largest
 
 
 def without_rounding(values: Floats) -> Floats:

@@ -330,10 +330,10 @@ def _answered(request: Request, method: Method, early: bool, keep: Callable[[All
     answer = _answer(mechanism, method, scaled, limits)
     x = answer.x * unit[domain.arcs.user]
     layers = prices = None
-    if answer.prices is not None and np.all(np.isfinite(answer.prices)) and (domain.K, domain.R) == (home.K, home.R):
+    if answer.prices is not None and np.isfinite(answer.prices).all() and (domain.K, domain.R) == (home.K, home.R):
         layers = np.asarray(answer.prices).reshape(-1, domain.K, domain.R)
         prices = mechanism.model_prices(domain, scaled, x, layers)
-        prices = prices if np.all(np.isfinite(prices)) else None
+        prices = prices if np.isfinite(prices).all() else None
     allocation = Allocation(
         instance=home,
         x=x,

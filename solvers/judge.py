@@ -20,7 +20,7 @@ Where nothing is proved without it, the definition's residual is inf and `not_ju
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import worst
+from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
@@ -87,30 +87,38 @@ def judged(
     accuracy = None if limits is None or claimed else limits.accuracy
     if not mechanism.has_residual:
         return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
-    own = mechanism.residual(allocation)
+    own, errors = mechanism.measured(allocation)
     known = _with_reference(mechanism, allocation, own, limits or Limits(), reference)
     residuals = {"feasibility": infeasibility(allocation), "definition": known.residual}
-    result = replace(allocation, values=mechanism.values(allocation), residuals=residuals, not_judged=known.not_judged)
     enough = np.inf if limits is None else allowed_user_error(promised(limits.accuracy))
-    if accuracy is None or result.x_exact is not None or known.not_judged:
-        few = None if known.not_judged else limits
-        return replace(result, user_error=user_error(mechanism, known.proof or allocation, enough, few).error)
-    if allocation.prices is not None or allocation.round_prices is not None:
-        result = _claim(result, known.residual if known.exact else own, promised(accuracy))
-    elif not isinstance(mechanism, Leximin):
-        result = _claim(result, known.residual, promised(accuracy))
-    few = limits if result.termination == "optimal" else None
-    return _for_each_user(result, user_error(mechanism, known.proof or allocation, enough, few), enough)
-
-
-def _for_each_user(allocation: Allocation, known: "UserError", enough: float) -> Allocation:
-    """What is claimed of all users together is claimed of each, or the termination says that this is not known."""
-    result = replace(allocation, user_error=known.error)
-    if known.error is None or result.termination != "optimal" or known.error <= enough:
+    user = _bounded(errors if known.proof is None else mechanism.user_errors(known.proof), enough)
+    facts: dict[str, Any] = {"values": mechanism.values(allocation), "residuals": residuals, "not_judged": known.not_judged}
+    result = replace(allocation, user_error=user, **facts)
+    if accuracy is not None and result.x_exact is None and not known.not_judged:
+        if allocation.prices is not None or allocation.round_prices is not None:
+            result = _claim(result, known.residual if known.exact else own, promised(accuracy))
+        elif not isinstance(mechanism, Leximin):
+            result = _claim(result, known.residual, promised(accuracy))
+    if user is None or user <= enough or limits is None or (accuracy is not None and result.termination != "optimal"):
         return result
-    if known.sentence:
-        return replace(result, termination="inaccurate", message=known.sentence)
-    return replace(result, termination=USER_ERROR_NOT_KNOWN)
+    return _for_each_user(result, user_error(mechanism, allocation, enough, limits, errors), enough, accuracy is not None)
+
+
+def _bounded(errors: Floats | None, enough: float) -> float | None:
+    """The largest error; inf where it is more than enough."""
+    bound = None if errors is None else worst(errors)
+    return np.inf if bound is not None and bound > enough else bound
+
+
+def _for_each_user(allocation: Allocation, known: "UserError", enough: float, claims: bool) -> Allocation:
+    """What is claimed of all users together is claimed of each, or the termination says that this is not known."""
+    facts: dict[str, Any] = {"user_error": known.error}
+    if claims and known.error is not None and known.error > enough:
+        word = (
+            {"termination": "inaccurate", "message": known.sentence} if known.sentence else {"termination": USER_ERROR_NOT_KNOWN}
+        )
+        facts |= word
+    return replace(allocation, **facts)
 
 
 class UserError(NamedTuple):
@@ -127,7 +135,13 @@ class UserError(NamedTuple):
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def user_error(mechanism: Mechanism, allocation: Allocation, enough: float = np.inf, limits: Limits | None = None) -> UserError:
+def user_error(
+    mechanism: Mechanism,
+    allocation: Allocation,
+    enough: float,
+    limits: Limits,
+    errors: Floats | None = None,
+) -> UserError:
     """How far the tasks of any user may be from the right ones, relative, where these are unique.
 
     Parameters
@@ -135,17 +149,18 @@ def user_error(mechanism: Mechanism, allocation: Allocation, enough: float = np.
     mechanism : with its parameters
     allocation : on the mechanism's home instance
     enough : a bound up to this is enough; above it the right tasks are computed
-    limits : of which the deadline counts when they are; None = they are not
+    limits : of which the deadline counts when they are
+    errors : (N,) what the prices prove; None = the allocation's own prices
     """
+    errors = mechanism.user_errors(allocation) if errors is None else errors
+    bound = _bounded(errors, enough)
+    if bound is None or bound <= enough:
+        return UserError(bound)
     if allocation.x_exact is not None and allocation.method == _EXACT.id:
-        return UserError(None if mechanism.user_errors(allocation) is None else 0.0)
-    errors = mechanism.user_errors(allocation)
-    if errors is None:
-        return UserError(None)
-    bound = worst(errors)
-    right = None if bound <= enough or limits is None else right_tasks(mechanism, allocation.instance, limits)
-    if right is None or not allocation.has_point:
-        return UserError(bound if bound <= enough else np.inf)
+        return UserError(0.0)
+    right = right_tasks(mechanism, allocation.instance, limits) if allocation.has_point else None
+    if right is None:
+        return UserError(np.inf)
     tasks = allocation.tasks_exact or tuple(Fraction(u) for u in allocation.tasks.tolist())
     far = [float(abs(u / t - 1)) if t else np.inf * (u != 0) for u, t in zip(tasks, right.tasks, strict=True)]
     n = int(np.argmax(far))

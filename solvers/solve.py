@@ -63,8 +63,9 @@ def solve(
     mechanism : id or alias, see `fairalloc list`, or a mechanism of your own
     method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (solvers/own.py);
         None takes the fastest available one whose residual meets the accuracy or whose answer is rational, else the best found
-    accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it. Of
-        nb and fds the residual is a duality gap, which is of second order: tasks are off by about its square root
+    accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it.
+        Where the right tasks are unique, "optimal" also means that no user's are off by more than 100 times that, relative, and
+        never more than 1e-2 (`Allocation.user_error`); where nothing shows it, the termination is "optimal, user error not known"
     time_limit : seconds for the whole call, judging included; None = no limit. The clock starts when the packages of the first
         method are imported, which is done once in a process; those of later methods are imported within the limit. The call takes
         at most 1.2 times as long and a second more: solvers in native code, mechanisms that are not of this package, and all

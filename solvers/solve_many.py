@@ -24,9 +24,9 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.attempts import meets
 from fairalloc.solvers.interior_point.batch import Stack, StackAnswer, solve_stack
 from fairalloc.solvers.isolated import checked_limit
-from fairalloc.solvers.attempts import meets
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised

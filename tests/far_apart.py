@@ -2,11 +2,11 @@
 
     python tests/far_apart.py SEED [INSTANCES [DECADES [MECHANISM ..]]]
 
-solves that many instances of each mechanism at "mid" and exits 1 where an answer that is called "optimal" has a user off by more than
-WRONG. tests/solvers/test_far_apart.py does a few of them.
+solves that many instances of each mechanism at "mid" and exits 1 where an answer that is called "optimal" has a user off by more
+than WRONG. tests/solvers/test_far_apart.py does a few of them.
 
-The reference of a linear mechanism is its rational answer with its certificate. That of nb and fds is tasks to many digits, which are
-believed only as far as `proved_error` shows: it is computed here in rationals, from the tasks and prices alone.
+The reference of a linear mechanism is its rational answer. That of nb and fds is tasks to many digits, which are believed only as
+far as `proved_error` shows: it is computed here in rationals, from the tasks and prices alone.
 """
 
 import sys
@@ -37,7 +37,7 @@ NAMES = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb
 
 
 class Found(NamedTuple):
-    """What became of an instance: "optimal", "not known", "inaccurate", "no reference" or "wrong"; and the largest relative error."""
+    """What became of an instance, "wrong" and "no reference" among other words; and the largest relative error."""
 
     outcome: str
     error: float
@@ -65,8 +65,8 @@ def instance(rng: np.random.Generator, decades: float, placed: bool) -> fa.Insta
 def proved_error(item: Mechanism, domain: fa.Instance, tasks: tuple[Fraction, ...], prices: tuple[Fraction, ...]) -> float:
     r"""The largest relative error of feasible tasks without limits, proved in rationals; for integer alpha, and for 1/2.
 
-    With c = U_n'(u_n) u_n - q_n u_n = 0 made exact by weights that differ by the part e from the given ones, E = sum p - sum q u, the
-    right tasks u* of these weights have y (r - 1)^2 / r <= E, and the given weights change u* by a part of e of first order.
+    U_n'(u_n) = q_n for weights that differ by the part e from the given ones. The right tasks u* of these weights have
+    y (r - 1)^2 / r <= sum p - sum q u, and the given weights change u* by the order of e.
     """
     arcs, weights = exact_arcs(domain), domain.exact.weights
     costs = arcs.cheapest(prices)

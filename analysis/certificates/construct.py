@@ -47,8 +47,8 @@ from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
-from fairalloc.solvers.options import allowed_user_error
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
+from fairalloc.solvers.options import allowed_user_error
 
 __all__ = ["Failure", "certify"]
 

@@ -24,6 +24,7 @@ from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanis
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.numbers import worst
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.registry import Registry
@@ -146,8 +147,13 @@ def _checked(property: Property, allocation: Allocation, tolerance: float, exact
         return Verdict(name, None, np.nan, f"not decided: {reason}", DECIDED_BY[exact])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of tasks out of range
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
+    if not h.exact and infeasibility(h.allocation) == np.inf:
+        return Verdict(
+            "feasibility", False, np.inf, "not feasible: the tasks are out of the range of numbers", "direct computation"
+        )
     where = {"capacity": ratio(h.bundles.sum(axis=0), h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
     if h.allocation.bundles is None:
         where["capacity"] = _load(h) - 1
@@ -271,7 +277,7 @@ def _definition(
     reference: bool | None,
     limits: Limits,
 ) -> Verdict:
-    """Whether the residual of the mechanism's definition is at most the tolerance, and each user's tasks are as near as that allows."""
+    """Whether the residual of the mechanism's definition is at most the tolerance, and every user error what goes with it."""
     item = mechanism_of(allocation, property)
     name = property if isinstance(property, str) else item.id
     if allocation.mechanism == item.id and isinstance(property, str):

@@ -1,5 +1,6 @@
 """The suite `degenerate`: from generic (severity 0) to ties, parallel demands, redundant resources and far units (100);
-and weights or demands up to 12 decades apart."""
+and weights or demands up to 12 decades apart.
+"""
 
 from functools import partial
 

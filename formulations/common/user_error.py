@@ -1,20 +1,19 @@
 r"""How far the tasks of each user may be from its right ones, relative, where these are unique.
 
-**Programs** max sum_n U_n(u_n) with U_n' = b_n u^-alpha (nb: alpha = 1; fds). Let u be feasible, u* right, r_n = u*_n / u_n, y_n =
-U_n'(u_n) u_n what user n would pay, and p >= 0 prices with cheapest tasks q_n. As sum_n U_n'(u*_n)(u_n - u*_n) <= 0 and
-sum_n q_n u*_n <= sum p,
+**Programs** max sum_n U_n(u_n) with U_n' = b_n u^-alpha (nb: alpha = 1; fds). Let u be feasible, u* right, r_n = u*_n / u_n,
+y_n = U_n'(u_n) u_n, and p >= 0 prices with cheapest tasks q_n. As sum_n U_n'(u*_n)(u_n - u*_n) <= 0 and sum_n q_n u*_n <= sum p,
 
     sum_n y_n h(r_n)  <=  S + sum_n |a_n| |r_n - 1|,     h(r) = (r^-alpha - 1)(1 - r),     a_n = y_n - q_n u_n,
     S = sum p - sum_n q_n u_n
 
-and for r <= 1 + D, h(r) >= c (r - 1)^2 with c = alpha (1 + D)^-(alpha + 1). So E = sum_n y_n h(r_n) has sqrt(E) <= A + sqrt(A^2 + S),
-A^2 = sum_n a_n^2 / (4 c y_n), and |r_n - 1| <= sqrt(E / (c y_n)): of first order in what users pay, and one half in the gap S. At a limit a
-price z_n = a_n / u_n of the limit may stand for a_n, which adds z_n (M_n - u_n) to S. Rounding adds to S a few units in the last place.
+and for r <= 1 + D, h(r) >= c (r - 1)^2 with c = alpha (1 + D)^-(alpha + 1). So E = sum_n y_n h(r_n) has, with A^2 =
+sum_n a_n^2 / (4 c y_n), sqrt(E) <= A + sqrt(A^2 + S), and |r_n - 1| <= sqrt(E / (c y_n)). A user at its limit may have a price
+z_n = a_n / u_n of the limit in place of a_n, which adds z_n (M_n - u_n) to S. Rounding adds to S a few units in the last place.
 
-**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than the part rho_n. It is too high only where a
-user below it can rise: u* gains nothing by lowering n otherwise. All rises together need load_mj rho_m of each pool j; what is missing there
-must come from who uses it. So user n has to give way by at most sum_a min(x_a, max_r missing_ir / load_air) tasks, to first order.
-SAFETY is for what moves when those who gave way are no longer in the way of others.
+**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than the part rho_n. It has too much
+only where a user below it can rise: u* gains nothing by lowering n otherwise. All rises together need load_mj rho_m of each pool
+j, and what is missing there comes from who uses it. So user n gives way by at most sum_a min(x_a, max_r missing_ir / load_air)
+tasks, to first order. SAFETY is for what moves when those who gave way are no longer in the way of others.
 """
 
 import numpy as np
@@ -68,7 +67,7 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
     return np.where(errors <= MOST, errors, unknown)
 
 
-def errors_of_levels(instance: Instance, x: Floats, v: Floats, excess: Floats) -> Floats:
+def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats) -> Floats:
     """(N,) first-order bounds on the relative error of each user's tasks under a lexicographic rule.
 
     Parameters
@@ -76,9 +75,8 @@ def errors_of_levels(instance: Instance, x: Floats, v: Floats, excess: Floats) -
     instance : the domain of the rule
     x : (A,) feasible tasks
     v : (N,) weighted shares
-    excess : (N,) the bound (*) on how much each can rise
+    rise : (N,) rho, by the bound (*) on how much each can rise
     """
-    rise: Floats = 1.0 - np.divide(v, v + excess, out=np.zeros_like(v), where=v + excess > 0)
     spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
     if spread <= SAME:
         return rise + spread

@@ -154,25 +154,22 @@ class Leximin(Mechanism):
 
     def residual(self, allocation: Allocation) -> float:
         """The bound of weak_duality.py, in [0, 1], at the allocation's own prices; 1 without prices or without a point."""
-        layers = self.proofs(allocation)
-        if layers is None or not allocation.has_point:
-            return 1.0
-        _, v, e = self._rises(allocation, layers)
-        return worst(1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0))
+        return self.measured(allocation)[0]
 
     def user_errors(self, allocation: Allocation) -> Floats | None:
         """(N,) first-order bounds by its own prices (common/user_error.py); inf without prices or without a point."""
-        layers = self.proofs(allocation)
-        if layers is None or not allocation.has_point:
-            return np.full(allocation.instance.N, np.inf)
-        return errors_of_levels(allocation.instance, *self._rises(allocation, layers))
+        return self.measured(allocation)[1]
 
-    def _rises(self, allocation: Allocation, layers: Floats) -> tuple[Floats, Floats, Floats]:
-        """(A,) feasible tasks, (N,) their weighted shares, and how much these can rise."""
-        instance = allocation.instance
+    def measured(self, allocation: Allocation) -> tuple[float, Floats | None]:
+        """The residual and the user errors."""
+        instance, layers = allocation.instance, self.proofs(allocation)
+        if layers is None or not allocation.has_point:
+            return 1.0, np.full(instance.N, np.inf)
         x, rate = feasible(instance, allocation.x), self.rate(instance)
         v = rate * (instance.arcs.owner @ x)
-        return x, v, excess(instance, rate, v, layers)
+        e = excess(instance, rate, v, layers)
+        missed = 1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)
+        return worst(missed), errors_of_levels(instance, x, v, missed)
 
 
 class MaxMin(Leximin):
@@ -180,18 +177,18 @@ class MaxMin(Leximin):
 
     several_rounds = unique = False
 
-    def user_errors(self, allocation: Allocation) -> None:
-        """None: many allocations reach g."""
+    def measured(self, allocation: Allocation) -> tuple[float, None]:
+        """The residual 1 - g / bound: g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n.
 
-    def residual(self, allocation: Allocation) -> float:
-        """1 - g / bound, with g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""
+        Many allocations reach g.
+        """
         layers = self.proofs(allocation)
         if layers is None or not allocation.has_point:
-            return 1.0
+            return 1.0, None
         instance, rate = allocation.instance, self.rate(allocation.instance)
         g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
         bound = float((rate * instance.max_tasks).min())
         for layer in layers:
             y = float((cheapest(instance, layer) / rate).sum())
             bound = min(bound, float(layer.sum()) / y) if y > 0 else bound
-        return max(1.0 - g / bound, 0.0)
+        return worst([1.0 - g / bound]), None

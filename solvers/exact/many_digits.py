@@ -4,8 +4,8 @@ r"""The tasks of nb and fds to many digits on small instances: an interior-point
     y_n = U_n'(u_n),   d = load^T p + owner^T (z - y) >= 0,   x d = s p = t z = 0
 
 1. Start inside, each arc with a part of what it could run alone and every product the same.
-2. Newton in x, s, t, p, z, d and y, with log y_n + alpha log u_n = log b_n. Arcs and users are eliminated; what is left is a system of
-   size K R. Predictor and corrector are Mehrotra's.
+2. Newton in x, s, t, p, z, d and y, with log y_n + alpha log u_n = log b_n. Arcs and users are eliminated; what is left is a
+   system of size K R. Predictor and corrector are Mehrotra's.
 3. Go BACK of the way to the boundary; again from 2, until the products are below DONE.
 4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
 """
@@ -196,9 +196,7 @@ class _Program:
             ]
             sums_h = self._sums(h)
             less = [v - part[n] * f * sums_h[n] for v, f, n in zip(h, theta, user, strict=True)]
-            right = [
-                v - r + w / p for v, r, w, p in zip(_times(load, less), lack_s, of_s, self.p, strict=True)
-            ]
+            right = [v - r + w / p for v, r, w, p in zip(_times(load, less), lack_s, of_s, self.p, strict=True)]
             dp = _list(matrix.solve(arb_mat(len(right), 1, right), algorithm="approx"))
             dcost = _times(load.transpose(), dp)
             spent = self._sums([f * c for f, c in zip(theta, dcost, strict=True)])
@@ -206,7 +204,9 @@ class _Program:
             dz = [r + w / t * du[n] for r, w, t, n in zip(rest, self.z, self.t, limited, strict=True)]
             return {
                 "x": [v - f * (c + e[n] * du[n]) for v, f, c, n in zip(h, theta, dcost, user, strict=True)],
-                "d": [r + c + (dz[of[n]] if n in of else 0) + curve[n] * du[n] for r, c, n in zip(lack_d, dcost, user, strict=True)],
+                "d": [
+                    r + c + (dz[of[n]] if n in of else 0) + curve[n] * du[n] for r, c, n in zip(lack_d, dcost, user, strict=True)
+                ],
                 "s": [(v - s * w) / p for v, s, w, p in zip(of_s, self.s, dp, self.p, strict=True)],
                 "p": dp,
                 "t": [r - du[n] for r, n in zip(lack_t, limited, strict=True)],

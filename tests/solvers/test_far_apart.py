@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+
 from tests import far_apart
 
 EACH = 12
