@@ -152,7 +152,7 @@ _LISTS = ("trace", "quantities")
 class BenchmarkStore(RecordStore):
     """A records file, made if it is not there; close it, or use it in a `with` statement."""
 
-    kind, contents, layout, error = "records file", "records", 4, BenchmarkError
+    kind, contents, layout, error = "records file", "records", 5, BenchmarkError
     tables = f"""
 CREATE TABLE IF NOT EXISTS plan (number INTEGER PRIMARY KEY, started, suite, details TEXT NOT NULL, keys TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});

@@ -99,7 +99,9 @@ def judged(
             result = _claim(result, known.residual if known.exact else own, promised(accuracy))
         elif not isinstance(mechanism, Leximin):
             result = _claim(result, known.residual, promised(accuracy))
-    if user is None or user <= enough or limits is None or (accuracy is not None and result.termination != "optimal"):
+    if user is None or user <= enough or limits is None or known.not_judged:
+        return result
+    if accuracy is not None and result.termination != "optimal":
         return result
     return _for_each_user(result, user_error(mechanism, allocation, enough, limits, errors), enough, accuracy is not None)
 

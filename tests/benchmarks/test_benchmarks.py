@@ -589,7 +589,7 @@ def test_files_that_are_not_records_are_refused(tmp_path: Path) -> None:
     path.unlink()
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(BenchmarkError, match="has records of layout 99, but this version writes 4"):
+    with pytest.raises(BenchmarkError, match="has records of layout 99, but this version writes 5"):
         report(path)
 
 
