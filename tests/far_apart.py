@@ -31,8 +31,6 @@ WRONG = 1.1e-4
 POOLED = ("drf", "asset", "fds")
 """Defined on one pool, which placement forbids."""
 
-ONE_VARIANT = ("drf", "drfh", "tsf", "drf-per-server", "asset", "fds", "ps-dsf")
-
 NAMES = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb", "fds")
 
 

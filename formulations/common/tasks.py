@@ -37,7 +37,8 @@ def scaled_to_one(prices: Floats) -> Floats:
     """Prices (..., K, R) without the negative ones, each layer in parts of its largest; zeros stay zeros."""
     result = np.maximum(prices, 0.0)
     most = result.max(axis=(-2, -1), keepdims=True, initial=0.0)
-    return np.divide(result, most, out=np.zeros_like(result), where=most > 0)
+    scaled: Floats = np.divide(result, most, out=np.zeros_like(result), where=most > 0)
+    return scaled
 
 
 @checked

@@ -107,10 +107,10 @@ class _Program:
         most = _largest(_times(self.load, start))
         x = [v / (2 * most) for v in start]
         u = self._sums(x)
-        part = [1] * len(u)
+        inside: Balls = [1] * len(u)
         for n, limit in zip(self.limited, self.most, strict=True):
-            part[n] = (limit / (2 * u[n])).min(1)
-        self.x = [v * part[n] for v, n in zip(x, arcs.user, strict=True)]
+            inside[n] = (limit / (2 * u[n])).min(1)
+        self.x = [v * inside[n] for v, n in zip(x, arcs.user, strict=True)]
         u = self._sums(self.x)
         paid = [f * v ** (1 - alpha) for f, v in zip(b, u, strict=True)]
         total = sum(paid, _ball(0))
