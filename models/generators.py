@@ -471,7 +471,14 @@ def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
 
 
 def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
-    """`generic` with users whose demands are up to `decades` powers of ten apart; parameters as for `weights`."""
+    """`generic` with users whose demands are up to `decades` powers of ten apart.
+
+    Parameters
+    ----------
+    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
+    seed : of the random numbers
+    decades : the demands of the first two users are 10^decades apart, those of the others between them
+    """
     rng = _rng("demands", n_users, n_servers, n_resources, seed)
     given = _as_generic(rng, n_users, n_servers, n_resources)
     given["demands"] = given["demands"] * _far(rng, n_users, decades)[:, None]

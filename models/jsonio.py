@@ -222,9 +222,9 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
 
 
 def _price_fields(allocation: Allocation) -> dict[str, Any]:
-    """`prices` and `round_prices` as nested lists, those that the allocation has and that are finite."""
+    """`prices` and `round_prices` as nested lists, those that the allocation has."""
     fields = {"prices": allocation.prices, "round_prices": allocation.round_prices}
-    return {name: value.tolist() for name, value in fields.items() if value is not None and np.all(np.isfinite(value))}
+    return {name: value.tolist() for name, value in fields.items() if value is not None}
 
 
 @checked

@@ -200,6 +200,8 @@ def _allocation(
     """
     arcs = instance.arcs
     tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level
+    prices = mechanism.model_prices(instance, instance, tasks, layers)
+    finite = bool(np.isfinite(layers).all() and np.isfinite(prices).all())
     return Allocation(
         instance,
         tasks,
@@ -207,8 +209,8 @@ def _allocation(
         method="interior-point",
         parameters=mechanism.parameters,
         termination="optimal",
-        prices=mechanism.model_prices(instance, instance, tasks, layers),
-        round_prices=layers if mechanism.takes_rounds else None,
+        prices=prices if finite else None,
+        round_prices=layers if finite and mechanism.takes_rounds else None,
         times=times,
         threads=threads_used(),
         iterations=int(answer.steps[k]),
@@ -217,7 +219,7 @@ def _allocation(
 
 def _judged(allocation: Allocation, mechanism: Mechanism, limits: Limits) -> Allocation | None:
     """Step 3: the allocation where its own prices prove what the accuracy promises."""
-    if not (allocation.has_point and allocation.prices is not None and np.all(np.isfinite(allocation.prices))):
+    if not (allocation.has_point and allocation.prices is not None):
         return None
     result = judged(mechanism, allocation, limits, reference=False)
     return result if meets(result, limits.promised) else None

@@ -59,7 +59,7 @@ def many_digits(mechanism: Mechanism, instance: Instance, limits: Limits) -> Man
     from flint import ctx
 
     with ctx.workprec(BITS):
-        program = _Program(exact_arcs(instance), *_utilities(mechanism, instance))
+        program = _DigitsProgram(exact_arcs(instance), *_utilities(mechanism, instance))
         for _ in range(STEPS):
             if limits.late:
                 return None
@@ -89,7 +89,7 @@ def _ball(value: float) -> Any:
     return arb(value)
 
 
-class _Program:
+class _DigitsProgram:
     """A point and its Newton steps; all numbers are balls whose radii are dropped."""
 
     def __init__(self, arcs: ExactArcs, alpha: Any, b: Balls, start: Balls) -> None:

@@ -52,7 +52,7 @@ def test_where_nothing_bounds_it_the_termination_says_so(name):
     wrong = replace(found, x=DOUBLE, x_exact=None, termination="optimal", residuals={})
     result = judged(item, wrong, few)
     if name != "uniform":  # which needs no prices
-        assert result.termination in (USER_ERROR_NOT_KNOWN, "inaccurate")
+        assert result.termination in (USER_ERROR_NOT_KNOWN, "inaccurate") or result.not_judged
         assert result.user_error == np.inf or result.user_error > 0.5
     assert not result.claims_success
 
