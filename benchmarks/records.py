@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import kinds
@@ -21,6 +21,8 @@ from fairalloc.models.numbers import worst
 from fairalloc.runs.store import RecordStore, only_added
 
 __all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
+
+T = TypeVar("T")
 
 
 SKIPPED = "skipped"
