@@ -101,7 +101,7 @@ def judged(
             result = _claim(result, known.residual, promised(accuracy))
     if user is None or user <= enough or limits is None or known.not_judged:
         return result
-    if accuracy is not None and result.termination != "optimal":
+    if accuracy is not None and (result.termination != "optimal" or result.residual > promised(accuracy)):
         return result
     return _for_each_user(result, user_error(mechanism, allocation, enough, limits, errors), enough, accuracy is not None)
 
