@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.benchmarks.choice import choice_document, choice_text
 from fairalloc.benchmarks.compare import Comparisons, CostChange, compare
 from fairalloc.benchmarks.figures import FIGURES, write_figure
 from fairalloc.benchmarks.formats import FORMATS, report_text, write_report
@@ -33,8 +32,6 @@ __all__ = [
     "Suite",
     "SuiteCase",
     "Summary",
-    "choice_document",
-    "choice_text",
     "compare",
     "find_suite",
     "print_summary",

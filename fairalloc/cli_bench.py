@@ -65,32 +65,9 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--suite", metavar="ID", help="the newest runs of this suite; default: of any")
     command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     command.set_defaults(run=_compare)
-    text = "the order in which methods are asked, from the records of the suite choose: what solvers/choice.json holds"
-    command = bench.add_parser("choose", help=text)
-    text = "as bench run choose writes it; of several, the last that has a method on a case counts"
-    command.add_argument("records", type=a_path, nargs="+", metavar="FILE", help=text)
-    text = "a table of before, such as solvers/choice.json, of which stays what the records do not have"
-    command.add_argument("--table", type=a_path, metavar="FILE", help=text)
-    command.add_argument("--output", "-o", type=a_path, metavar="FILE", help="where it is written; default: the terminal")
-    command.set_defaults(run=_choose)
     command = commands.add_parser("data", help="where the samples of real workloads are")
     command.add_argument("folder", type=a_path, nargs="?", metavar="FOLDER", help="remember this folder")
     command.set_defaults(run=_data)
-
-
-def _choose(options: argparse.Namespace) -> int:
-    from fairalloc import benchmarks
-
-    file = options.table
-    table = None if file is None else read_json(file)
-    if table is not None and not (isinstance(table, dict) and {"made", "cases"} <= set(table)):
-        raise InstanceError(f'{file} is no table of methods: it must have "made" and "cases", as solvers/choice.json has')
-    text = benchmarks.choice_text(benchmarks.choice_document(*map(benchmarks.report, options.records), table=table))
-    if options.output is None:
-        emit(text)
-    else:
-        write_file(options.output, text)
-    return 0
 
 
 def _suites() -> Iterable[str]:

@@ -47,7 +47,7 @@ METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, a
 
 
 def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
-    """The methods that compute a mechanism, fastest first by what was measured (choice.py).
+    """The methods that compute a mechanism, in the order of choice.py.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ PARTS = {
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),
-        *("runner", "metrics", "ranking", "compare", "report", "choice", "growth", "figures", "page", "formats", "__init__"),
+        *("runner", "metrics", "ranking", "compare", "report", "growth", "figures", "page", "formats", "__init__"),
     ),
     "fairalloc": ("stop", "__init__", "*", "cli", "__main__"),
 }

@@ -1,0 +1,45 @@
+"""Cases that come after smaller ones."""
+
+import time
+
+import numpy as np
+import pytest
+
+from fairalloc.benchmarks import BenchmarkError, Suite, SuiteCase, run
+from fairalloc.models import generators
+
+
+def napping(instance, mechanism, limits):
+    if instance.N > 2:  # not in the warm-up
+        time.sleep(20)
+    return np.zeros(len(instance.arcs))
+
+
+def climbing(*sizes):
+    cases = []
+    for size in sizes:
+        after = cases[-1].name if cases else ""
+        cases.append(SuiteCase(f"c{size}", "drfh", lambda size=size: generators.generic(size, 2, 2), after=after))
+    return Suite("climbing", "growing", tuple(cases), time_limit=0.2, repeats=1)
+
+
+def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
+    suite = climbing(3, 4, 5)
+    summary = run(suite, tmp_path / "r.sqlite", methods=[napping], progress=False)
+    assert [r.termination for r in summary.records] == ["time_limit", "skipped", "skipped"]
+    assert {r.message for r in summary.records[1:]} == {"not asked: it ran out of time or memory on the smaller case c3"}
+    again = run(suite, tmp_path / "r.sqlite", methods=[napping], progress=False)
+    assert (again.before, again.added) == (3, 0)
+    alone = run(suite, tmp_path / "r.sqlite", methods=["highs"], cases=["c3"], progress=False)
+    assert [(r.method, r.termination) for r in alone.records] == [("highs", "optimal")], "rows of other cases do not disturb"
+
+
+def test_larger_cases_alone_come_by_themselves(tmp_path):
+    summary = run(climbing(3, 4, 5), tmp_path / "r.sqlite", methods=["highs"], cases=["c4", "c5"], progress=False)
+    assert [(r.case, r.termination) for r in summary.records] == [("c4", "optimal"), ("c5", "optimal")]
+
+
+def test_a_case_comes_after_one_that_is_before_it():
+    case = SuiteCase("b", "drfh", generators.generic, after="a")
+    with pytest.raises(BenchmarkError, match="the case 'b' is after 'a', but no case before it has that name"):
+        Suite("s", "t", (case,))
