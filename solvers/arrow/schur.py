@@ -19,8 +19,7 @@ with the largest guard and without the term of rank one, which later rounds end 
 **A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
 the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. What is left out
 is no more than the part, relative to these blocks, so that a part of the order of the error serves: 5 to 15 steps of conjugate
-gradients where the diagonal blocks alone take hundreds. Users with several of the arcs that are left stay unknowns where that
-leaves fewer rows (split_users.py).
+gradients where the diagonal blocks alone take hundreds.
 """
 
 from collections.abc import Callable
@@ -41,7 +40,6 @@ from fairalloc.solvers.arrow.dense_factor import Dense, ScaledLU, cholesky, solv
 from fairalloc.solvers.arrow.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.arrow.sparse_factor import SparseFactor
 from fairalloc.solvers.arrow.sparse_lu import SparseLU
-from fairalloc.solvers.arrow.split_users import SplitUsersFactor
 
 __all__ = [
     "NEGLIGIBLE",
@@ -81,12 +79,6 @@ CHEAP = 5e7
 NEGLIGIBLE = 1e-15
 """Arcs with a smaller part of what their user's arcs have together couple nothing in double precision; near the answer these are
 nearly all arcs, and the product is then sparse. In single precision none is left out: with 1e-9 nb took twice the iterations."""
-
-STAY = 0.8
-"""How many users may have several arcs that count, as a part of the rows, where they stay unknowns of a preconditioner."""
-
-PAIRS = 1.2
-"""The mean number of pairs of their servers from which on they do: once it is eliminated, a user leaves a block for each pair."""
 
 ROUGH = 2e-6
 """Where arcs with a larger part are left out, single precision is good enough for the dense part of a sparse factor; with smaller
@@ -170,7 +162,8 @@ def _grid(instance: Instance) -> bool:
 
 def _overlapping(instance: Instance) -> bool:
     """Whether so many pairs of servers have a user in common that the matrix of "rows" is better factorised dense."""
-    return _pairs(np.bincount(instance.arcs.user)) > SPARSE * instance.K**2
+    pairs = (np.bincount(instance.arcs.user).astype(float) ** 2).sum()
+    return bool(pairs > SPARSE * instance.K**2)
 
 
 def plan_without_symmetry(loads: Loads) -> Plan:
@@ -195,11 +188,6 @@ def multiplications(loads: Loads, plan: Plan) -> float:
     if plan == "sparse rows":
         return np.inf
     return users * rows**2 + rows**3 / 3.0 if plan == "rows" else users**2 * rows + users**3 / 3.0
-
-
-def _pairs(counts: NDArray[Any]) -> int:
-    """The most pairs of servers that have a user in common, for users with so many arcs."""
-    return int((counts.astype(float) ** 2).sum())
 
 
 def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
@@ -309,20 +297,12 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    scaled, counts = _scaled(loads, head)
+    apart, blocks = _apart(loads, _scaled(loads, head)[0]), loads.blocks(head.own, head.twins)
     single = head.negligible > ROUGH
-    if head.negligible > NEGLIGIBLE and _stay(counts[counts > 1], len(head.s)):
-        one, two = loads.twins
-        blocks = loads.blocks(head.own + scaled**2, head.twins + scaled[one] * scaled[two])
-        coupling = loads.sparse_coupling(scaled)
-        factor: Callable[..., SparseFactor | SplitUsersFactor] = SplitUsersFactor
-    else:
-        coupling, blocks = _apart(loads, scaled), loads.blocks(head.own, head.twins)
-        factor = SparseFactor
-    _check_finite(coupling.data, blocks, head.s)
+    _check_finite(apart.data, blocks, head.s)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
-            return factor(_guarded(blocks, head, guard), coupling, head.along, 0.5 * head.rho, head.most, single).solve
+            return SparseFactor(_guarded(blocks, head, guard), apart, head.along, 0.5 * head.rho, head.most, single).solve
     raise np.linalg.LinAlgError
 
 
@@ -337,11 +317,6 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     except RuntimeError as error:
         raise np.linalg.LinAlgError from error
     return factor.solve  # type: ignore[no-any-return]
-
-
-def _stay(several: NDArray[np.intp], rows: int) -> bool:
-    """Whether the users with so many arcs that count, each several, stay unknowns (split_users.py)."""
-    return len(several) <= STAY * rows and _pairs(several) - int(several.sum()) > 2.0 * PAIRS * len(several)
 
 
 def _apart(loads: Loads, scaled: Floats) -> sp.bsr_array:

@@ -31,9 +31,8 @@ from fairalloc.solvers.arrow.block_matrix import (
     separated,
 )
 from fairalloc.solvers.arrow.dense_factor import Dense, Precision, bordered, solved
-from fairalloc.solvers.arrow.independent import independent
 
-__all__ = ["Eliminated", "SparseFactor", "inverted", "sound"]
+__all__ = ["SparseFactor", "independent"]
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
@@ -52,6 +51,36 @@ SOUND = 1e-6
 
 TINY = 1e-300
 """Stands for 0 on the diagonal."""
+
+
+def independent(matrix: sp.csr_array | sp.bsr_array, fewest: float = FEWEST, turns: int = TURNS) -> NDArray[np.bool_]:
+    """Those with fewer couplings than all that they are coupled with, and the same again among those coupled with none of these.
+
+    Ties are broken by a fixed random order. The unknowns with the most couplings wait, because what they leave is dense.
+
+    Parameters
+    ----------
+    matrix : symmetric, of numbers or of square blocks; whether the diagonal is stored makes no difference
+    fewest : the part of the unknowns of which some are chosen
+    turns : how often they are chosen
+
+    Returns
+    -------
+    (rows,) or (rows of blocks,)
+    """
+    column, counts = matrix.indices, np.diff(matrix.indptr)
+    row = np.repeat(np.arange(len(counts)), counts)
+    order = counts + np.random.default_rng(0).random(len(counts))
+    order[counts > np.sort(counts)[int(fewest * len(counts))]] = np.inf
+    own, stored, chosen = np.flatnonzero(column == row), np.flatnonzero(counts), np.zeros(len(counts), bool)
+    for _ in range(turns):
+        others, least = order[column], np.full(len(counts), np.inf)
+        others[own] = np.inf
+        least[stored] = np.minimum.reduceat(others, matrix.indptr[stored]) if len(stored) else np.inf
+        chosen |= order < least
+        order[chosen] = np.inf
+        order[column[chosen[row]]] = np.inf
+    return chosen
 
 
 class Eliminated(NamedTuple):
@@ -87,8 +116,8 @@ class SparseFactor:
         self.R = diagonal.shape[1]
         scale = np.sqrt(np.maximum(np.diagonal(diagonal, axis1=1, axis2=2), TINY))
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
-            chosen = independent(apart, FEWEST, TURNS)  # 1
-            chosen[chosen] = sound(diagonal[chosen], scale[chosen])
+            chosen = independent(apart)  # 1
+            chosen[chosen] = _sound(diagonal[chosen], scale[chosen])
             if chosen.sum() < WORTHWHILE * len(chosen) and (len(a) <= most or not chosen.any()):
                 break
             eliminated, diagonal, apart, a = _eliminated(diagonal, apart, a, chosen)  # 2
@@ -126,7 +155,7 @@ def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
     return matrix
 
 
-def sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
+def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
     """(servers,) whose block has a factor with all digits; the others wait until what is added has made theirs regular.
 
     Parameters
@@ -138,7 +167,7 @@ def sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
     return np.asarray(least > SOUND)
 
 
-def inverted(halves: NDArray[np.floating[Any]]) -> Floats:
+def _inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     """The inverses of lower triangular blocks, row by row: each number has its digits, also beside rows that are left out."""
     result: Floats = np.zeros(halves.shape)
     for row in range(halves.shape[1]):
@@ -160,7 +189,7 @@ def _eliminated(
     """
     row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
     here, others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
-    halves, by_server = inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
+    halves, by_server = _inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
     of, left = chosen[row], ~(chosen[row] | chosen[column])
     inverse = on_the_diagonal(halves)
     coupling = of_blocks(halves[place[row[of]]] @ apart.data[of], place[row[of]], place[column[of]], (len(here), len(others)))

@@ -1,6 +1,6 @@
 r"""Elimination of a sparse matrix of blocks without symmetry, R x R for each pair of servers: most by blocks, the rest by LU.
 
-1. Choose servers of which no two have a block in common, on either side of the diagonal, and which have few (independent.py). The
+1. Choose servers of which no two have a block in common, on either side of the diagonal, and which have few. The
    blocks of two servers vanish one by one, where users want no resource of which the others pay.
 2. Eliminate them all at once. With the blocks M_EE of these servers on the diagonal the others C keep
 
@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.block_matrix import dense, of_blocks, on_the_diagonal, put_on_the_diagonal, rows_of, separated
 from fairalloc.solvers.arrow.dense_factor import SMALLEST, ScaledLU
-from fairalloc.solvers.arrow.independent import independent
-from fairalloc.solvers.arrow.sparse_factor import DENSE, FEWEST, SOUND, TURNS, WORTHWHILE
+from fairalloc.solvers.arrow.sparse_factor import DENSE, SOUND, WORTHWHILE, independent
 
 __all__ = ["SparseLU"]
 
@@ -53,7 +52,7 @@ class SparseLU:
         self.passes: list[EliminatedServers] = []
         self.sign, self.R = 1.0, diagonal.shape[1]
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
-            chosen = independent(_joined(apart), FEWEST, TURNS)  # 1
+            chosen = independent(_joined(apart))  # 1
             inverses, signs, sound = _inverted(diagonal[chosen])
             chosen[chosen] = sound
             if chosen.sum() < WORTHWHILE * len(chosen):

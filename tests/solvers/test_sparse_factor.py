@@ -16,10 +16,7 @@ from fairalloc.solvers.arrow.block_matrix import (
     separated,
 )
 from fairalloc.solvers.arrow.dense_factor import bordered, cholesky, solved
-from fairalloc.solvers.arrow.independent import independent
-from fairalloc.solvers.arrow.scalar_factor import ScalarFactor
-from fairalloc.solvers.arrow.sparse_factor import SparseFactor
-from fairalloc.solvers.arrow.split_users import FEW, SplitUsersFactor
+from fairalloc.solvers.arrow.sparse_factor import SparseFactor, independent
 
 
 def blocked(servers, R, pairs, seed, left_out=0):
@@ -135,98 +132,6 @@ def test_a_matrix_is_its_blocks_on_the_diagonal_and_the_others(kind):
     np.testing.assert_array_equal((apart + on_the_diagonal(diagonal)).toarray(), matrix.toarray())
     put_on_the_diagonal(found, 2.0 * diagonal)
     assert (found != matrix.toarray().astype(kind)).any()
-
-
-# ---- users that stay unknowns ----------------------------------------------------------------------------------------
-
-
-def market(servers, R, users, arcs, seed):
-    """The blocks Q and the coupling C of users with so many arcs, by random demands and servers."""
-    rng = np.random.default_rng(seed)
-    places = [np.sort(rng.choice(servers, size=min(arcs, servers), replace=False)) for _ in range(users)]
-    user, server = np.repeat(np.arange(users), [len(p) for p in places]), np.concatenate([np.empty(0, int), *places])
-    loads = rng.uniform(0.1, 1.0, (len(user), 1, R))
-    shares = rng.uniform(0.1, 1.0, len(user))
-    shares /= np.bincount(user, weights=shares, minlength=users)[user]
-    blocks = np.tile(0.01 * np.eye(R), (servers, 1, 1))
-    np.add.at(blocks, server, shares[:, None, None] * loads.transpose(0, 2, 1) @ loads)
-    return blocks, of_blocks(shares[:, None, None] * loads, user, server, (users, servers)), rng
-
-
-def whole(blocks, coupling):
-    return sp.block_diag(list(blocks)).toarray() - (coupling.T @ coupling).toarray()
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    servers=st.integers(1, 40),
-    R=st.integers(1, 4),
-    users=st.integers(0, 120),
-    arcs=st.integers(1, 4),
-    rho=st.sampled_from([0.0, 1e-3, 10.0]),
-    seed=st.integers(0, 10**6),
-)
-def test_with_users_as_unknowns_it_solves_what_a_dense_solve_does(servers, R, users, arcs, rho, seed):
-    """The matrix is P - B F^-1 B^T with a little on the diagonal, also where servers have more users than are few, or none."""
-    blocks, coupling, rng = market(servers, R, users, arcs, seed)
-    a, right = rng.normal(size=(2, servers * R))
-    expected = np.linalg.solve(whole(blocks, coupling) + rho * np.outer(a, a), right)
-    for single, tolerance in ((False, EXACT), (True, 10 * SINGLE)):
-        found = SplitUsersFactor(blocks, coupling, a, rho, servers * R + users, single).solve(right)
-        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
-    wrong = SplitUsersFactor(1.01 * blocks, coupling, a, rho, servers * R + users, False).solve(right)
-    assert np.abs(wrong - expected).max() > EXACT * np.abs(expected).max()
-
-
-def test_fewer_rows_are_left_than_with_servers_alone():
-    """As where `sparse` with 31,500 arcs is far from its answer; with two arcs a user neither way leaves fewer."""
-    blocks, coupling, _ = market(700, 4, 1200, 3, 1)
-    a = np.zeros(2800)
-    diagonal, apart = separated(coupling.T @ -coupling)
-    with_users = SplitUsersFactor(blocks, coupling, a, 0.0, 2800, False)
-    without = SparseFactor(blocks + diagonal, apart, a, 0.0, 2800, False)
-    assert len(with_users.first.here) > 600
-    assert len(with_users.rest.passes) > 1
-    assert len(with_users.rest.rest) < 0.9 * len(without.rest)
-
-
-def test_servers_with_many_users_and_irregular_blocks_wait():
-    blocks, coupling, rng = market(6, 2, 3 * FEW, 2, 3)
-    blocks[0] += 1e9 * np.ones((2, 2))
-    factor, right = SplitUsersFactor(blocks, coupling, np.zeros(12), 0.0, 60, False), rng.normal(size=12)
-    few = np.bincount(coupling.indices, minlength=6) <= FEW
-    assert few.any()
-    assert not few.all()
-    assert set(factor.first.here) == set(np.flatnonzero(few)) - {0}
-    np.testing.assert_allclose(whole(blocks, coupling) @ factor.solve(right), right, atol=1e9 * EXACT)
-
-
-def test_users_as_unknowns_are_refused_where_the_matrix_is_not_positive_definite_or_too_large():
-    blocks, coupling, _ = market(30, 2, 60, 3, 1)
-    nothing = np.zeros(60)
-    with pytest.raises(np.linalg.LinAlgError):
-        SplitUsersFactor(blocks, coupling, nothing, 0.0, 3, False)
-    less = blocks - 0.011 * np.eye(2)
-    assert np.linalg.eigvalsh(whole(less, coupling)).min() < 0
-    for single in (False, True):
-        with pytest.raises(np.linalg.LinAlgError):
-            SplitUsersFactor(less, coupling, nothing, 0.0, 120, single)
-
-
-@settings(max_examples=60, deadline=None)
-@given(n=st.integers(1, 300), couplings=st.integers(0, 300), rho=st.sampled_from([0.0, 1.0]), seed=st.integers(0, 10**6))
-def test_numbers_are_eliminated_in_passes(n, couplings, rho, seed):
-    """A diagonally dominant matrix with random couplings, whose last rows are left to the end: their pivots have few digits."""
-    rng = np.random.default_rng(seed)
-    one, two = rng.integers(n, size=(2, couplings))
-    upper = sp.coo_array((rng.normal(size=couplings), (one, two)), shape=(n, n))
-    matrix = sp.csr_array(upper @ upper.T + sp.diags_array(rng.uniform(0.5, 1.0, n)))
-    a, right = rng.normal(size=(2, n))
-    expected = np.linalg.solve(matrix.toarray() + rho * np.outer(a, a), right)
-    factor = ScalarFactor(matrix, a, rho, n, False)
-    np.testing.assert_allclose(factor.solve(right), expected, rtol=EXACT, atol=EXACT * np.abs(expected).max())
-    for one_pass in factor.passes:
-        assert one_pass.coupling.shape == (len(one_pass.here), len(one_pass.others))
 
 
 @pytest.mark.parametrize("kind", ["numbers", "blocks", "without the diagonal"])
