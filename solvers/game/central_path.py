@@ -35,23 +35,13 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.elimination import Elimination
 from fairalloc.solvers.arrow.schur import NEGLIGIBLE
-from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions
+from fairalloc.solvers.game.equations import LevelEquations
 
-__all__ = ["CentralPathNewton", "CentralPathOptions", "CentralPathPoint"]
+__all__ = ["CentralPathNewton", "CentralPathPoint"]
 
 
-@dataclass(frozen=True)
-class CentralPathOptions(NewtonOptions):
-    """Of the linear algebra.
-
-    Attributes
-    ----------
-    precise : what rows may lack, in units of tau, before solutions are refined
-    refinements : the most refinements of one solution
-    """
-
-    precise: float = 1e-2
-    refinements: int = 3
+PRECISE, REFINEMENTS = 1e-2, 3
+"""What rows may lack, in units of tau, before solutions are refined, and the most refinements of one."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +65,6 @@ class CentralPathPoint:
         """The point with every number multiplied."""
         y, k, e, s, h, t = factor.all
         return CentralPathPoint(self.y * y, self.k * k, self.e * e, self.s * s, self.h * h, self.t * t, theta)
-
-    def logarithm(self, other: "CentralPathPoint") -> "Change":
-        """The logarithms of its numbers, all positive, as multiples of those of another point; 0 for those that both lack."""
-        ours, theirs = (self.y, self.k, self.e, self.s, self.h, self.t), (other.y, other.k, other.e, other.s, other.h, other.t)
-        return Change(*(np.log(np.where(b > 0, a, 1.0) / np.where(b > 0, b, 1.0)) for a, b in zip(ours, theirs, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -124,13 +109,8 @@ class Change:
 class CentralPathNewton:
     """The equations at a point, linearised and factorised."""
 
-    def __init__(
-        self,
-        levels: LevelEquations,
-        point: CentralPathPoint,
-        options: CentralPathOptions = CentralPathOptions(),
-    ) -> None:
-        self.levels, self.point, self.options = levels, point, options
+    def __init__(self, levels: LevelEquations, point: CentralPathPoint) -> None:
+        self.levels, self.point = levels, point
         self.at = levels.derivatives(point.y, point.k)  # 1
 
     @cached_property
@@ -171,13 +151,9 @@ class CentralPathNewton:
     def tangent(self, drift: Floats) -> Change:
         """The change of the solution with log tau; E itself changes by `drift` (A,), where alpha does."""
         tau, levels = self.point.tau, self.levels
-        changes = *self.with_tau(drift), np.zeros_like(self.point.t)
+        changes = drift, np.zeros_like(self.point.s), np.zeros_like(self.point.t)
         products = np.full(len(levels), tau / levels.N)
         return self._solve(changes, products, np.where(levels.row, tau, 0.0), np.where(levels.limited, tau, 0.0))
-
-    def with_tau(self, drift: Floats) -> tuple[Floats, Floats]:
-        """The changes of E (A,) and of the slack (K, R) with log tau at the same y and k."""
-        return drift, np.zeros_like(self.point.s)
 
     @property
     def orientation(self) -> float:
@@ -251,14 +227,14 @@ class CentralPathNewton:
         gained, v = arrow.at_fixed_prices(q / self._pull, self.at.tasks * shift)
         supply, u = supply.ravel(), np.zeros(supply.size)
         lack, size = arrow.loads.rows(gained) - supply, np.inf  # u = 0, and supply is 0 in rows nobody wants
-        for _ in range(1 + self.options.refinements):
+        for _ in range(1 + REFINEMENTS):
             p = arrow.factor.solve(lack)
             priced = arrow.loads.priced(p)
             followed = arrow.follow(priced, arrow.loads.totals(arrow.theta * priced), np.zeros_like(v))
             u, v, gained = u + p, v - followed.l, gained - followed.flow
             lack = np.where(levels.row.ravel(), arrow.loads.rows(gained) - supply - arrow.s * u, 0.0)
             before, size = size, float(np.abs(lack).max())
-            if not self.options.precise * min(1.0, point.tau) < size < before:
+            if not PRECISE * min(1.0, point.tau) < size < before:
                 break
         l = gained / (levels.gamma * point.y)  # noqa: E741 (the letter above)
         return l, np.where(levels.row, u.reshape(levels.K, levels.R), 0.0), (kept + self._used * v) / point.t

@@ -6,12 +6,10 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(30, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
-5. Each time tau has decreased to a hundredth (from finish_tau on), or hardly does so any more: guess the arcs and prices in use,
-   and solve their equations by Newton's method (active_arcs.py). On a long path, from programs_tau on, small changes of tasks and
+5. Each time tau has decreased to a hundredth (from FINISH_TAU on), or hardly does so any more: guess the arcs and prices in use,
+   and solve their equations by Newton's method (active_arcs.py). On a long path, from PROGRAMS_TAU on, small changes of tasks and
    prices by linear programs are next (small_changes.py). End if the residual is small enough.
-6. In a large game whose path is long, from working_tau on: set arcs aside that do not matter, bring those back that do
-   (working_arcs.py), shorten steps whose corrector lands elsewhere, and leave a loop where it was entered.
-7. Repeat from 2 until tau <= last_tau. Where the path cannot be followed, repeat from 1 with the next of `starts`.
+6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
 unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
@@ -29,7 +27,7 @@ back to where they had started.
 
 **Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
 Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: what is larger than tau^(1/4) stays too. The second
-guess is the point's own, N y > e and k > s. Below near_tau the path ends in rounding errors while arcs that are tied up to 1e-8
+guess is the point's own, N y > e and k > s. Below NEAR_TAU the path ends in rounding errors while arcs that are tied up to 1e-8
 have y and e of about sqrt(tau / N) each; regularised steps from the first guess decide between them.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition, or near it where programs end it. For
@@ -46,77 +44,64 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.schur import most_rows
+from fairalloc.solvers.arrow.schur import most_rows, plan_for
 from fairalloc.solvers.game.active_arcs import newton_on_active_arcs, newton_on_near_ties
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint, Change
-from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
+from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.solvers.game.small_changes import end_by_programs
-from fairalloc.solvers.game.working_arcs import WorkingArcs, WorkingNewton, landed, renewed
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
+MARGIN = 10.0
+"""How many times the target the residual of step 0 may be, and of step 5 on a long path: a digit more takes ten times as long."""
+
+LAST_TAU = 1e-13
+"""Where the path ends: products are of the size of rounding errors."""
+
+NEIGHBOURHOOD = 0.3
+"""The largest error of the path's equations, in units of tau, at a point that counts as on the path."""
+
+FINISH_TAU = 1e-6
+"""From this tau on step 5 is tried, each time tau has decreased to a hundredth."""
+
+PATIENCE, PROGRAMS_TAU = 150, 2e-7
+"""Newton systems after which it is tried from this tau on where tau has decreased to a third only."""
+
+SLOW_PATIENCE, SLOW_TAU = 60, 1e-8
+"""The same where tau hardly decreases, doubled each time; before this tau such attempts are without Newton's method."""
+
+NEAR_TAU = 1e-9
+"""The tau from which on regularised steps are tried, too, for arcs that are nearly tied."""
+
+LONG_PATH = 150
+"""Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on."""
+
+ENOUGH_AFTER = 1200
+"""Newton systems after the first attempt from which on a residual that keeps the promise is enough."""
+
+MAX_SWEEPS = 60
+"""Rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants."""
+
 
 @dataclass(frozen=True)
-class ContinuationOptions(CentralPathOptions):
+class ContinuationOptions(NewtonOptions):
     """Of the path.
 
     Attributes
     ----------
-    max_rows : servers times resources up to which step 0 is tried
-    max_dense_rows : servers times resources of which a dense matrix is formed; twice as many where users have few arcs
-    margin : how many times the target the residual of step 0 may be, and of step 5 on a long path
     starts : pairs (first tau of the central path, first cap on alpha), tried in this order; of alpha = infinity with variants the
         first alone, and with neither variants nor zero demands the first without a cap before all
     max_steps : Newton systems for one start
-    last_tau : the tau at which the central path ends, where complementary products are of the size of rounding errors
-    neighbourhood : the largest error of the path's equations, in units of tau, at a point that counts as on the path
-    finish_tau : from this tau on, each time tau has decreased to a hundredth, the arcs and prices in use are guessed, and their
-        equations solved by Newton's method
-    patience : Newton systems after which the same is done from programs_tau on where tau has decreased to a third only
-    slow_tau : in between, Newton's method is tried from this tau on only
-    slow_patience : Newton systems after which the same is done from slow_tau on where tau hardly decreases, at first
-    near_tau : up to this tau regularised steps are tried, too, for arcs that are nearly tied
-    long_path : Newton systems after which a path is long, and linear programs are tried, too (small_changes.py)
-    programs_tau : the first tau at which they are
-    enough_after : Newton systems after the first attempt from which on a residual that keeps the promise is enough
-    max_sweeps : rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants
-    listed : arcs of a game from which on the end of its path is followed on a list of those that matter (working_arcs.py), unless
-        alpha is capped there: every step would look at all arcs then
-    listed_after : Newton systems of the path after which it is
-    working_tau : the first tau at which it is
-    aside : N y / e up to which an arc is set aside
-    long : the length of a predictor on a list from which on `far` counts
-    far : how many times as far as the predictor its corrector may go; less after a loop
-    after_loop : the longest predictor after a loop
+    max_rows : servers times resources of which a dense matrix is formed; twice as many where users have few arcs
     """
 
-    max_rows: int = 4000
-    max_dense_rows: int = 10_000
-    margin: float = 10.0
     starts: tuple[tuple[float, float], ...] = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
     max_steps: int = 3000
-    last_tau: float = 1e-13
-    neighbourhood: float = 0.3
-    finish_tau: float = 1e-6
-    patience: int = 150
-    slow_tau: float = 1e-8
-    slow_patience: int = 60
-    near_tau: float = 1e-9
-    enough_after: int = 1200
-    long_path: int = 150
-    programs_tau: float = 2e-7
-    max_sweeps: int = 60
-    listed: int = 3000
-    listed_after: int = 200
-    working_tau: float = 1e-2
-    aside: float = 1e-2
-    long: float = 0.02
-    far: float = 1.1
-    after_loop: float = 0.05
+    max_rows: int = 10_000
 
 
 class PathLost(Exception):  # noqa: N818 (a signal, not an error)
@@ -131,47 +116,6 @@ class Tangent:
     theta: float
 
 
-class Turns:
-    """Where the path turned from smaller to larger tau, and the points before: how a loop beside the path is noticed.
-
-    Attributes
-    ----------
-    again : whether the last turn is one that was taken before
-    """
-
-    def __init__(self) -> None:
-        self.again, self.fell, self.highest = False, True, -np.inf
-        self.turns: list[CentralPathPoint] = []
-        self.lowest: list[tuple[CentralPathPoint, LevelEquations]] = []
-
-    def note(self, falls: bool, point: CentralPathPoint, levels: LevelEquations) -> None:
-        """Remember a point.
-
-        Parameters
-        ----------
-        falls : whether tau falls there
-        point, levels : the point and the equations that it is on
-        """
-        turned, self.fell, self.again = self.fell and not falls, falls, False
-        self.highest = max(self.highest, point.theta)
-        if not self.lowest or point.theta < self.lowest[-1][0].theta:
-            self.lowest.append((point, levels))
-        if turned:
-            self.again = any(self._same(point, other) for other in self.turns)
-            self.turns.append(point)
-            self.highest = self.highest if self.again else point.theta
-
-    def above(self) -> tuple[CentralPathPoint, LevelEquations] | None:
-        """The last point with its equations that had a larger tau than any since the last turn but one."""
-        found = [pair for pair in self.lowest if pair[0].theta > self.highest]
-        return found[-1] if found else None
-
-    @staticmethod
-    def _same(one: CentralPathPoint, other: CentralPathPoint) -> bool:
-        """Whether two turns are one: their tau agree to 0.2 % and their levels to 2 %."""
-        return abs(one.theta - other.theta) < 2e-3 and float(np.abs(np.log(one.k / other.k)).max()) < 0.02
-
-
 class Attempts:
     """When step 5 is due.
 
@@ -182,9 +126,8 @@ class Attempts:
     wait : systems after which there is another one although tau has hardly decreased; doubled each time
     """
 
-    def __init__(self, options: ContinuationOptions) -> None:
-        self.options, self.wait = options, options.slow_patience
-        self.theta, self.done, self.first = np.inf, 0, np.inf
+    def __init__(self) -> None:
+        self.theta, self.done, self.first, self.wait = np.inf, 0, np.inf, SLOW_PATIENCE
 
     def due(self, theta: float, done: int) -> bool:
         """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases.
@@ -193,10 +136,9 @@ class Attempts:
         ----------
         theta, done : log tau and the number of systems now
         """
-        options = self.options
-        third = theta < min(self.theta - np.log(3.0), np.log(options.programs_tau)) and done > self.done + options.patience
-        slow = theta < np.log(options.slow_tau) and done > self.done + self.wait
-        return bool(theta < np.log(options.finish_tau) and (self.far(theta) or third or slow))
+        third = theta < min(self.theta - np.log(3.0), np.log(PROGRAMS_TAU)) and done > self.done + PATIENCE
+        slow = theta < np.log(SLOW_TAU) and done > self.done + self.wait
+        return bool(theta < np.log(FINISH_TAU) and (self.far(theta) or third or slow))
 
     def far(self, theta: float) -> bool:
         """Whether tau has decreased to a hundredth since the last attempt, or there was none."""
@@ -214,15 +156,13 @@ class PathFollowing:
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
         self.options = session.options
-        self.working: LevelEquations = self.levels
-        self.next_working = np.log(session.options.working_tau) if self._listed() else -np.inf  # log tau of the next list
         self.weights = [
             1.0 / np.sqrt(max(count, 1))
             for count in (*2 * (len(self.levels), self.levels.row.sum()), *2 * (self.levels.limited.sum(),))
         ]
         game = self.levels.game
         self._several = bool((game.several & ~game.finite).any())
-        self.attempts, self.turns, self.far = Attempts(self.options), Turns(), self.options.far
+        self.attempts = Attempts()
         self.begun = session.done
         self.length, self.budget = 1.0, session.done + self.options.max_steps
         self._cap(np.log(tau))
@@ -236,20 +176,19 @@ class PathFollowing:
         """To the end, or until PathLost."""
         newton = self._center()  # 1
         self.orientation = newton.orientation
-        while newton.point.theta > np.log(self.options.last_tau):
+        while newton.point.theta > np.log(LAST_TAU):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
             if self.attempts.due(newton.point.theta, self.session.done):
                 self._try_to_end(newton, along)  # 5
             if self._enough():
                 return
-            tangent = self._oriented(newton, along)  # 2
-            newton = self._before_loop(tangent) or self._step(newton, tangent)
+            newton = self._advance(newton, self._oriented(newton, along))  # 2, 3, 4
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
     @property
     def _long(self) -> bool:
         """Whether the path has taken many systems."""
-        return self.session.done > self.begun + self.options.long_path
+        return self.session.done > self.begun + LONG_PATH
 
     @property
     def _ended(self) -> bool:
@@ -258,22 +197,13 @@ class PathFollowing:
 
     def _enough(self) -> bool:
         """Whether the path has ended, or has taken so long that a residual is enough that keeps the promise."""
-        many = self.session.done > self.attempts.first + self.options.enough_after
+        many = self.session.done > self.attempts.first + ENOUGH_AFTER
         return self._ended or (many and self.session.gap <= self.session.limits.promised)
-
-    def _listed(self) -> bool:
-        """Whether the end of the path is worth a list of arcs."""
-        levels = self.levels
-        return not (levels.several or levels.limited.any()) and len(levels) >= self.options.listed
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""
-        point = self._on_all(self.now)
         self.levels.cap(np.inf)
-        self.session.look(point.y, point.k, tau=point.tau)
-
-    def _on_all(self, point: CentralPathPoint) -> CentralPathPoint:
-        return self.working.point_on_all(point) if isinstance(self.working, WorkingArcs) else point
+        self.session.look(self.now.y, self.now.k, tau=self.now.tau)
 
     # ---- steps ------------------------------------------------------------------------------------------------------
 
@@ -282,61 +212,19 @@ class PathFollowing:
         if self.session.done > self.budget:
             raise PathLost
         self._cap(point.theta)
-        if isinstance(self.working, WorkingArcs):
-            return WorkingNewton(self.working, point, self.options)
-        return CentralPathNewton(self.levels, point, self.options)
-
-    def _step(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
-        """Steps 3, 4 and 6: the next point, or the same one where an arc should not have been set aside."""
-        new = self._advance(newton, tangent)
-        self.levels.cap(self._highest(new.point.theta))
-        cheap = self.working.cheap(self.levels, new) if isinstance(self.working, WorkingArcs) else None
-        if cheap is not None:
-            return self._renewed(newton.point, cheap)
-        due = new.point.theta < self.next_working and self.session.done > self.begun + self.options.listed_after
-        due = due and not (self.levels.capped or self.levels.sharp.any())
-        return self._renewed(new.point, None) if due and self._few(new.point) else new
-
-    def _before_loop(self, tangent: Tangent) -> CentralPathNewton | None:
-        """Where the path turns as it has turned before: the last point above that loop, to go on from with shorter steps."""
-        if not isinstance(self.working, WorkingArcs):
-            return None
-        self.turns.note(tangent.theta < 0.0, self.now, self.working)
-        if not self.turns.again:
-            return None
-        before = self.turns.above()
-        if before is None:
-            raise PathLost
-        self.now, self.working = before
-        self.turns, self.length, self.far = Turns(), min(self.length, self.options.after_loop), 0.7 * self.far
-        return self._newton(self.now)
-
-    def _few(self, point: CentralPathPoint) -> bool:
-        """Whether so few arcs matter that a list of them is faster."""
-        matter = self.working.N * point.y > self.options.aside * point.e
-        return int(matter.sum()) < 0.4 * len(self.levels)
-
-    def _renewed(self, point: CentralPathPoint, cheap: Booleans | None) -> CentralPathNewton:
-        """A point on the arcs that matter there."""
-        self.levels.cap(self._highest(point.theta))
-        self.working, self.now = renewed(self.levels, self.working, point, self.options.aside, cheap)
-        self.next_working = point.theta - np.log(5.0)
-        return self._newton(self.now)
-
-    def _highest(self, theta: float) -> float:
-        """The cap on alpha."""
-        return max(self.first, float(0.3 * np.exp(-theta * (0.5 if self._several else 1.0))))
+        return CentralPathNewton(self.levels, point)
 
     def _cap(self, theta: float) -> None:
-        self.working.cap(self._highest(theta))
+        """Bound alpha."""
+        self.levels.cap(max(self.first, float(0.3 * np.exp(-theta * (0.5 if self._several else 1.0)))))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
         """(A,) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
-        if not self.working.capped:
+        if not self.levels.capped:
             return np.zeros_like(newton.point.y)
         self._cap(newton.point.theta - step)
-        before = self.working.derivatives(newton.point.y, newton.point.k).excess
+        before = self.levels.derivatives(newton.point.y, newton.point.k).excess
         self._cap(newton.point.theta)
         result: Floats = (newton.at.excess - before) / step
         return result
@@ -344,7 +232,7 @@ class PathFollowing:
     def _center(self) -> CentralPathNewton:
         """Damped Newton steps onto the path at the first tau."""
         newton = self._newton(self.now)
-        while newton.error > self.options.neighbourhood:
+        while newton.error > NEIGHBOURHOOD:
             change = newton.correction()
             part = change.fits
             while True:
@@ -367,35 +255,23 @@ class PathFollowing:
 
     def _advance(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
         """One predictor and corrector step; its length is reduced until the corrector converges."""
-        listed = isinstance(self.working, WorkingArcs)
         while self.length > 1e-5:
-            change, length = tangent.change.times(self.length), self.length
-            if listed:
-                step = newton.correction()
-                length -= self._inner(tangent.change, step)
-                change = step.plus(tangent.change, length)
-            point = newton.point.times(change.exp(), newton.point.theta + length * tangent.theta)
+            change = tangent.change.times(self.length)
+            point = newton.point.times(change.exp(), newton.point.theta + self.length * tangent.theta)
             new, corrections = self._correct(point, tangent)
-            if new is not None and not self._elsewhere(point, new.point):
+            if new is not None:
                 self.length = min(self.length * (2.0, 2.0, 1.4, 1.0, 0.7, 0.7)[corrections], 3.0)
                 self.session.note(iteration=self.session.done, tau=new.point.tau, merit=new.error, seconds=self.session.seconds)
                 return new
             self.length /= 2.5
         raise PathLost
 
-    def _elsewhere(self, one: CentralPathPoint, other: CentralPathPoint) -> bool:
-        """Whether the corrector went about as far as the predictor: other branches of the path lie beside it."""
-        if not isinstance(self.working, WorkingArcs) or self.length < self.options.long:
-            return False
-        moved = self._inner(other.logarithm(one), other.logarithm(one)) + (other.theta - one.theta) ** 2
-        return bool(np.sqrt(moved) > self.far * self.length)
-
     def _correct(self, point: CentralPathPoint, tangent: Tangent) -> tuple[CentralPathNewton | None, int]:
         """Newton steps orthogonal to the tangent, and their number; None where more than five would be needed."""
         off, before = 0.0, np.inf
         for corrections in range(6):
             newton = self._newton(point)
-            if newton.error <= self.options.neighbourhood:
+            if newton.error <= NEIGHBOURHOOD:
                 return newton, corrections
             if not np.isfinite(newton.error) or (corrections >= 2 and newton.error > 0.9 * before):
                 break
@@ -406,10 +282,7 @@ class PathFollowing:
             part = change.fits
             if not abs(theta) * part <= 5.0:  # nan too
                 break
-            if isinstance(self.working, WorkingArcs):
-                part, point = landed(self.working, point, change, theta)
-            else:
-                point = point.times(change.factors(part), point.theta + part * theta)
+            point = point.times(change.factors(part), point.theta + part * theta)
             off += part * (self._inner(tangent.change, change) + tangent.theta * theta)
         return None, 6
 
@@ -417,9 +290,8 @@ class PathFollowing:
 
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> None:
         """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
-        levels, session, point = self.levels, self.session, self._on_all(newton.point)
-        along = self.working.change_on_all(along) if isinstance(self.working, WorkingArcs) else along
-        newtons = self.attempts.far(point.theta) or point.tau <= self.options.slow_tau
+        levels, session, point = self.levels, self.session, newton.point
+        newtons = self.attempts.far(point.theta) or point.tau <= SLOW_TAU
         self.attempts.note(point.theta, session.done)
         certain = point.tau**0.25
         stay = (
@@ -437,9 +309,9 @@ class PathFollowing:
         for arcs, rows, held in (stay, large) if newtons else ():
             if not session.reached:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
-        if not session.reached and self._long and point.tau <= self.options.programs_tau and levels.game.finite.all():
+        if not session.reached and self._long and point.tau <= PROGRAMS_TAU and levels.game.finite.all():
             end_by_programs(session, point)
-        if not self._ended and point.tau <= self.options.near_tau:
+        if not self._ended and point.tau <= NEAR_TAU:
             newton_on_near_ties(session, point.y, point.k, *stay)
         self._cap(point.theta)
 
@@ -459,19 +331,14 @@ def finish_by_layers(session: NewtonSession, x: Floats) -> None:
             return
 
 
-def finish_by_sweeps(session: NewtonSession, sweeps: int) -> None:
+def finish_by_sweeps(session: NewtonSession) -> None:
     """Where the path's end tells no pattern: the servers answer in turn (best_response.py), and step 5 after each round.
 
     In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
-
-    Parameters
-    ----------
-    session : with its best point so far
-    sweeps : the largest number of rounds
     """
     game, x = session.levels.game, session.x
     responses = BestResponses(game, servers_of(game), BestResponseOptions())
-    for _ in range(sweeps):
+    for _ in range(MAX_SWEEPS):
         session.step()
         x, tasks = x.copy(), game.tasks(x)
         change = max(responses.turn(server, x, tasks) for server in responses.servers)
@@ -493,7 +360,7 @@ class ContinuationSession(NewtonSession):
     @property
     def nearly(self) -> bool:
         """Whether the best point is within the margin: a digit more would take ten times as long."""
-        return self.gap <= self.options.margin * self.target
+        return self.gap <= MARGIN * self.target
 
     def iterate(self) -> None:
         """Step 5 from the warm start, where there is one; else follow the path, from another start where that failed."""
@@ -516,7 +383,7 @@ class ContinuationSession(NewtonSession):
                     raise
             if several and not self.reached:
                 path.look()
-                finish_by_sweeps(self, self.options.max_sweeps)
+                finish_by_sweeps(self)
             if self.gap <= self.limits.promised:
                 return
 
@@ -538,7 +405,7 @@ class ContinuationSession(NewtonSession):
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
         levels, game = self.levels, self.levels.game
         instance = game.instance
-        if not game.logarithmic.all() or self.options.max_rows < instance.K * instance.R:
+        if not game.logarithmic.all() or not plan_for(instance, InteriorPointOptions.max_rows):
             return False
         program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
         with suppress(Stopped):
@@ -580,7 +447,7 @@ class Continuation(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (a game's domain is the instance)
         """Not where every dense matrix is too large."""
-        rows, most = instance.K * instance.R, most_rows(instance, self.options.max_dense_rows)
+        rows, most = instance.K * instance.R, most_rows(instance, self.options.max_rows)
         if rows <= most:
             return ""
         return f"{self.id} forms a dense matrix of at most {most} rows, but there are {rows} servers times resources"

@@ -105,7 +105,9 @@ class LevelEquations:
         user, server = game.user, game.server
         self.several = bool(game.several.any())
         self.best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
-        self._set_arcs(np.asfortranarray(game.w), game.gamma / self.best[user], user, server)
+        self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / self.best[user], user, server
+        self.loads = ArcLoads(np.ascontiguousarray(self.w / self.gamma[:, None]), user, server, self.N, self.K)
+        self.plan: Plan = plan_without_symmetry(self.loads)
         self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
         self.limits = game.limits / self.best
@@ -118,11 +120,6 @@ class LevelEquations:
         self.unit = np.ones(self.K)
         self.sharp = np.zeros(self.K, bool)
         self.cap(np.inf)
-
-    def _set_arcs(self, w: Floats, gamma: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
-        self.w, self.gamma, self.user, self.server = w, gamma, user, server
-        self.loads = ArcLoads(np.ascontiguousarray(w / gamma[:, None]), user, server, self.N, self.K)
-        self.plan: Plan = plan_without_symmetry(self.loads)
 
     def __len__(self) -> int:
         return len(self.user)

@@ -9,11 +9,11 @@ from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, generators
 from fairalloc.solvers import ACCURACY, solve
+from fairalloc.solvers.game import central_path, continuation
 from fairalloc.solvers.game.active_arcs import ActiveStep, Guess
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathOptions, CentralPathPoint
-from fairalloc.solvers.game.continuation import ContinuationSession, PathFollowing, Turns
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
+from fairalloc.solvers.game.continuation import ContinuationSession, PathFollowing
 from fairalloc.solvers.game.equations import LevelEquations, equal
-from fairalloc.solvers.game.working_arcs import WorkingNewton, landed, renewed
 
 GAME = "alpha-pf-vds"
 
@@ -76,19 +76,21 @@ def missing_in_rows(newton):
 
 
 @pytest.mark.parametrize("family", ["generic", "placement"])
-def test_refinement_keeps_the_digits_of_rows(family):
+def test_refinement_keeps_the_digits_of_rows(family, monkeypatch):
     """Users with several arcs in use cost them: y / e is 1e8 there."""
     levels = levels_of(getattr(generators, family)(30, 6, 3, 1), 3.0)
     point = near_the_end(levels, 1e-8)
     assert missing_in_rows(CentralPathNewton(levels, point)) <= 0.1
-    assert missing_in_rows(CentralPathNewton(levels, point, CentralPathOptions(refinements=0))) > 1.0
+    monkeypatch.setattr(central_path, "REFINEMENTS", 0)
+    assert missing_in_rows(CentralPathNewton(levels, point)) > 1.0
 
 
-def test_alpha_1_is_solved_as_a_program_and_by_the_path_alike():
-    """The path is followed where `max_rows` says so; the trace of the program has no tau."""
+def test_alpha_1_is_solved_as_a_program_and_by_the_path_alike(monkeypatch):
+    """The trace of the program has no tau."""
     instance = generators.placement(20, 5, 3, 4)
     program = solve(instance, GAME, "continuation", alpha=1, trace=True)
-    path = solve(instance, GAME, "continuation", alpha=1, trace=True, options={"max_rows": 0})
+    monkeypatch.setattr(ContinuationSession, "_bargained", lambda _: False)
+    path = solve(instance, GAME, "continuation", alpha=1, trace=True)
     assert not any("tau" in event for event in program.trace)
     assert any("tau" in event for event in path.trace)
     assert max(program.residual, path.residual) <= ACCURACY["high"]
@@ -227,85 +229,22 @@ def test_a_small_price_falls_linearly_to_zero():
 @pytest.mark.parametrize(
     ("instance", "alpha"), [(generators.zero_demand(100, 20, 4, 5), 20.0), (generators.degenerate(100, 20, 3, 0), "inf")]
 )
-def test_regularised_steps_decide_between_near_ties(instance, alpha):
+def test_regularised_steps_decide_between_near_ties(instance, alpha, monkeypatch):
     """Without them and linear programs the path goes on while arcs that are nearly tied have y and e of sqrt(tau / N)."""
+    monkeypatch.setattr(continuation, "LONG_PATH", 10**6)
     systems = []
-    for more in ({}, {"near_tau": 0.0}):
-        options = {"long_path": 10**6, "max_steps": 300} | more
-        answer = solve(instance, GAME, "continuation", alpha=alpha, accuracy="high", options=options)
+    for tau in (continuation.NEAR_TAU, 0.0):
+        monkeypatch.setattr(continuation, "NEAR_TAU", tau)
+        answer = solve(instance, GAME, "continuation", alpha=alpha, accuracy="high", options={"max_steps": 300})
         systems.append((answer.residual <= ACCURACY["high"], answer.iterations))
     assert systems[0][0]
     assert systems[0][1] < 0.7 * systems[1][1]
 
 
-def test_near_ties_that_nothing_decides_leave_a_residual():
-    instance, alone = generators.zero_demand(100, 20, 4, 5), {"long_path": 10**6}
-    least = solve(instance, GAME, "continuation", alpha=20, options=alone).residual
+def test_near_ties_that_nothing_decides_leave_a_residual(monkeypatch):
+    instance = generators.zero_demand(100, 20, 4, 5)
+    monkeypatch.setattr(continuation, "LONG_PATH", 10**6)
+    least = solve(instance, GAME, "continuation", alpha=20).residual
     assert least <= ACCURACY["high"]
-    assert solve(instance, GAME, "continuation", alpha=20, options=alone | {"near_tau": 0.0}).residual > 10 * least
-
-
-# ---- the list of arcs that matter -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [0.5, 3.0, 20.0])
-def test_a_list_of_all_arcs_gives_the_same_steps(alpha):
-    levels = levels_of(generators.generic(9, 4, 3, 1), alpha)
-    point = near_the_end(levels, 1e-2)
-    newton, (arcs, own) = CentralPathNewton(levels, point), renewed(levels, levels, point, 0.0, None)
-    other = WorkingNewton(arcs, own, CentralPathOptions())
-    assert len(arcs) == len(levels)
-    assert other.orientation == newton.orientation
-    assert other.error == pytest.approx(newton.error, rel=ROUNDING)
-    drift = np.zeros_like(point.y)
-    for ours, theirs in ((other.correction(), newton.correction()), (other.tangent(drift), newton.tangent(drift))):
-        np.testing.assert_allclose(ours.k, theirs.k, rtol=SHARES, atol=SHARES)
-        np.testing.assert_allclose(ours.y, theirs.y, rtol=SHARES, atol=SHARES)
-
-
-def test_an_arc_that_was_set_aside_keeps_its_loads_and_comes_back_when_it_is_cheap():
-    levels = levels_of(generators.generic(9, 4, 3, 1), 3.0)
-    point = near_the_end(levels, 1e-2)
-    arcs, own = renewed(levels, levels, point, 2.0, None)
-    assert len(arcs) < len(levels)
-    np.testing.assert_allclose(arcs.slack(own.y), levels.slack(point.y), atol=ROUNDING)
-    np.testing.assert_allclose(arcs.tasks(own.y), levels.tasks(point.y), rtol=ROUNDING)
-    excess = levels.derivatives(point.y, point.k).excess
-    expected = ~arcs.kept & (excess < 0.3)
-    cheap = arcs.cheap(levels, WorkingNewton(arcs, own, CentralPathOptions()))
-    assert expected.any()
-    np.testing.assert_array_equal(cheap, expected)
-    back = renewed(levels, arcs, own, 2.0, cheap)[0]
-    assert back.kept[expected].all()
-
-
-def test_a_step_that_makes_numbers_negative_lands_on_the_hyperbolas():
-    levels = levels_of(generators.generic(9, 4, 3, 1), 3.0)
-    arcs, own = renewed(levels, levels, near_the_end(levels, 1e-2), 0.0, None)
-    change = WorkingNewton(arcs, own, CentralPathOptions()).correction()
-    part, new = landed(arcs, own, change.times(-2.0 / change.y.min()), 0.0)
-    assert 0 < part <= 1
-    assert new.y.min() > 0
-    np.testing.assert_allclose(levels.N * new.y * new.e, new.tau, rtol=EXACT)
-
-
-def test_a_turn_that_is_taken_again_is_noticed():
-    levels = levels_of(generators.generic(4, 2, 2, 1), 3.0)
-    point, turns = near_the_end(levels, 1e-2), Turns()
-    at = [point.times(point.logarithm(point).exp(), theta) for theta in (0.5, 0.0, 0.2, 0.0)]
-    for falls, here in ((True, at[0]), (False, at[1]), (True, at[2])):
-        turns.note(falls, here, levels)
-        assert not turns.again
-    turns.note(False, at[3], levels)
-    assert turns.again
-    assert turns.above() == (at[0], levels)
-
-
-@pytest.mark.parametrize("alpha", [0.5, 3.0, 20.0, np.inf])
-@pytest.mark.parametrize("family", ["generic", "tied", "zero_demand"])
-def test_games_are_solved_on_a_list_of_arcs_as_on_all(family, alpha):
-    instance = getattr(generators, family)(20, 6, 3, 2)
-    listed = {"listed": 0, "listed_after": 0}
-    ours, theirs = (solve(instance, GAME, "continuation", accuracy="high", alpha=alpha, options=o) for o in (listed, {}))
-    assert ours.termination == "optimal"
-    assert max(ours.residual, theirs.residual) <= ACCURACY["high"]
+    monkeypatch.setattr(continuation, "NEAR_TAU", 0.0)
+    assert solve(instance, GAME, "continuation", alpha=20).residual > 10 * least

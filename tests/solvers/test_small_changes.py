@@ -9,7 +9,8 @@ from tolerances import EXACT, ROUNDING
 from fairalloc.formulations import mechanism
 from fairalloc.models import generators
 from fairalloc.solvers import ACCURACY, solve
-from fairalloc.solvers.game.continuation import Attempts, Continuation, ContinuationOptions, PathFollowing
+from fairalloc.solvers.game import continuation
+from fairalloc.solvers.game.continuation import Attempts, Continuation, PathFollowing
 from fairalloc.solvers.game.small_changes import CHANGES, PathWeights, SmallChanges, end_by_programs
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -21,14 +22,14 @@ FAMILIES = [("finite", 20.0), ("variants", 3.0), ("tied", 3.0), ("zero_demand", 
 def on_the_path(family, alpha, size=(40, 8, 3), seed=1):
     """A session and a point of its path with a tau of about 2e-7, from where on programs are tried."""
     instance = getattr(generators, family)(*size, seed)
-    session = Continuation().open(
-        mechanism(GAME).configure(alpha=alpha), instance, Limits(options=ContinuationOptions(last_tau=2e-7))
-    )
+    session = Continuation().open(mechanism(GAME).configure(alpha=alpha), instance, Limits())
     path = PathFollowing(session, *session.options.starts[0])
     path._try_to_end = lambda newton, along: None
-    path.follow()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(continuation, "LAST_TAU", 2e-7)
+        path.follow()
     session.levels.cap(np.inf)
-    return session, path._on_all(path.now)
+    return session, path.now
 
 
 @pytest.mark.parametrize(("family", "alpha"), FAMILIES)
@@ -106,7 +107,7 @@ def test_each_program_brings_the_residual_down():
 )
 def test_when_the_end_is_tried(tau, done, due):
     """First below 1e-6; after that, here at 9e-7 and 100 systems, below 2e-7 each 150 systems, or after a hundredth."""
-    attempts = Attempts(ContinuationOptions())
+    attempts = Attempts()
     if done > 100:
         attempts.note(np.log(9e-7), 100)
     assert attempts.due(np.log(tau), done) is due
@@ -145,10 +146,11 @@ def test_no_answer_and_no_time_leave_the_session_as_it_is():
 
 
 @pytest.mark.parametrize("seed", [2, 39])
-def test_programs_shorten_the_end_of_a_long_path(seed):
+def test_programs_shorten_the_end_of_a_long_path(seed, monkeypatch):
     instance = generators.zero_demand(200, 30, 4, seed)
     with_programs = solve(instance, GAME, "continuation", alpha=20)
-    without = solve(instance, GAME, "continuation", alpha=20, options={"long_path": 10**6})
+    monkeypatch.setattr(continuation, "LONG_PATH", 10**6)
+    without = solve(instance, GAME, "continuation", alpha=20)
     assert with_programs.claims_success
     assert with_programs.residual <= 1e-8
     assert with_programs.iterations < 0.7 * without.iterations

@@ -193,7 +193,7 @@ def test_blocks_that_are_0_on_one_side_alone_are_told_from_none(seed):
 
 def test_a_game_with_too_many_rows_is_refused_in_a_sentence():
     instance = generators.sparse(60, 6000, 4, 0)
-    most = METHODS["continuation"].options.max_dense_rows
+    most = METHODS["continuation"].options.max_rows
     with pytest.raises(
         NotApplicable, match=f"dense matrix of at most {2 * most} rows, but there are 24000 servers times resources"
     ):
