@@ -21,14 +21,6 @@ tau^(1/beta), so in levels a Newton step lowers it by u = -1 / beta only, for ev
 costs therefore falls by beta u of itself, to 0 at once where that is -1. The equations A u = a of tied arcs agree up to rounding;
 nearly tied ones differ by less than the target. Singular values that tell them apart count as 0, for dividing by them moves
 prices by many orders of magnitude.
-
-**Near ties** (`newton_on_near_ties`). With zero demands and a large alpha a user's cost is that of one resource but for parts of
-1e-3 to 1e-12, so arcs are tied up to that, and P has arcs whose equations contradict each other by 1e-8. There one step minimises
-
-    |A u - a|^2 / SOFT^2 + |B u + C l - slack|^2 / EXACT^2 + |u|^2 + |l|^2
-
-with l = C' (C C' + EXACT^2)^-1 (slack - B u), by singular values of C, and least squares in u. Little of y moves, and what is
-left of E tells which arcs to give up: those with E > NEAR and a small y. Those with E < 0 come back.
 """
 
 from dataclasses import dataclass
@@ -38,7 +30,7 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession, linear_in_price
 
-__all__ = ["newton_on_active_arcs", "newton_on_near_ties"]
+__all__ = ["newton_on_active_arcs"]
 
 MOST, LARGEST = 12_000, 5e7
 """Arcs in use, and arcs times servers times resources, up to which steps are taken: A and C are dense."""
@@ -51,15 +43,6 @@ DEPENDENT = 1e-9
 
 SMALL = 1e-3
 """The part of what any user pays below which a price falls linearly."""
-
-SOFT, EXACT = 1e-7, 1e-12
-"""What an equation of a level, and of a resource, may lack for a relative change of 1."""
-
-NEAR, LITTLE = 1e-9, 0.1
-"""The E above which an arc is given up at first if its N y is less than `LITTLE`."""
-
-STEPS, MARGIN = 20, 10.0
-"""The most steps for near ties, and how many times the target a residual may be where the guess has settled."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +67,6 @@ class Guess:
         arcs = np.where(levels.of_user(held), self.arcs & (y > 0), levels.N * y > excess)
         return Guess(arcs, self._priced(levels, y, k), held)
 
-    def without_dear(self, levels: LevelEquations, y: Floats, k: Floats, near: float, little: float) -> "Guess":
-        """The guess without arcs that are too dear for little tasks, and with those that are too cheap.
-
-        Parameters
-        ----------
-        levels : the game
-        y, k : (A,) and (K, R)
-        near, little : an arc is too dear if its E is above `near` and its N y below `little`
-        """
-        excess = _excess(levels, y, k)
-        free = levels.of_user(~self.held)
-        dear = (excess > near) & (levels.N * y < little) & free
-        arcs = (self.arcs & (y > 0) & ~dear) | (~self.arcs & free & (excess < -0.1 * near))
-        return Guess(arcs, self._priced(levels, y, k), self.held)
-
     def _priced(self, levels: LevelEquations, y: Floats, k: Floats) -> Booleans:
         """(K, R) where k > slack; what had a price stays while its resource is full."""
         slack = levels.slack(y)
@@ -117,36 +85,6 @@ def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
         return np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
 
 
-def newton_on_near_ties(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
-    """Regularised steps; where the guess settles, arcs with a smaller E and more tasks are given up.
-
-    The session keeps the best point.
-
-    Parameters
-    ----------
-    session, y, k, arcs, rows, held : as for `newton_on_active_arcs`
-    """
-    levels, guess, near, little = session.levels, Guess(arcs, rows, held), NEAR, LITTLE
-    for _ in range(STEPS):
-        y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not _solvable(levels, guess):
-            return
-        step = ActiveStep(levels, y, k, guess)
-        try:
-            l, u = step.softened()  # noqa: E741 (the letters of the text)
-        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
-            return
-        y, k = np.maximum(step.own * (1.0 + l), 0.0), k * step.factors(u)
-        if session.look(y, k) > 0.5 or session.reached:
-            return
-        before, guess = guess, guess.without_dear(levels, y, k, near, little)
-        if np.array_equal(before.arcs, guess.arcs) and np.abs(l).max() < 1e-3:
-            if session.gap <= MARGIN * session.target:
-                return
-            near, little = 0.3 * near, 2.0 * little
-            guess = guess.without_dear(levels, y, k, near, little)
-
-
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
     """Steps until they no longer halve the residual; the session keeps the best point.
 
@@ -163,7 +101,9 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
         if not _solvable(levels, guess):
             return
         try:
-            y, k = _least_step(levels, y, k, guess)
+            step = ActiveStep(levels, y, k, guess)
+            l, u = step.least()  # noqa: E741 (the letters of the text)
+            y, k = np.maximum(y + step.own * l, 0.0), k * step.factors(u)
         except (np.linalg.LinAlgError, ValueError):  # numbers out of range
             return
         gap = session.look(y, k)
@@ -171,13 +111,6 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
             return
         before = gap
         guess = guess.corrected(levels, y, k)
-
-
-def _least_step(levels: LevelEquations, y: Floats, k: Floats, guess: Guess) -> tuple[Floats, Floats]:
-    """One step from y (A,) and k (K, R), which are 0 outside the guess."""
-    step = ActiveStep(levels, y, k, guess)
-    l, u = step.least()  # noqa: E741 (the letters of the text)
-    return np.maximum(y + step.own * l, 0.0), k * step.factors(u)
 
 
 class ActiveStep:
@@ -214,23 +147,7 @@ class ActiveStep:
         first, free = self._prices()
         B, C, right = self._rows()
         step = lstsq(np.hstack([B @ free, C]), right - B @ first, cond=DEPENDENT, lapack_driver="gelsy")[0]
-        return self._all(first + free @ step[: free.shape[1]], step[free.shape[1] :])
-
-    def softened(self) -> tuple[Floats, Floats]:
-        """The same by the least squares of near ties."""
-        from scipy.linalg import lstsq, svd
-
-        A, a = self._levels()
-        B, C, right = self._rows()
-        left, size, directions = svd(C, full_matrices=False)
-        weight = left.T / np.sqrt(size**2 + EXACT**2)[:, None]
-        rows = np.vstack([A / SOFT, weight @ B, np.eye(len(self.row))])
-        u = lstsq(rows, np.concatenate([a / SOFT, weight @ right, np.zeros(len(self.row))]), lapack_driver="gelsy")[0]
-        return self._all(u, directions.T @ (size / (size**2 + EXACT**2) * (left.T @ (right - B @ u))))
-
-    def _all(self, prices: Floats, others: Floats) -> tuple[Floats, Floats]:
-        """L (A,) and u (K, R) from the prices in use and the l of the arcs that are no pivots."""
-        levels = self.levels
+        levels, prices, others = self.levels, first + free @ step[: free.shape[1]], step[free.shape[1] :]
         u, l = np.zeros((levels.K, levels.R)), np.zeros(len(levels))  # noqa: E741
         u.flat[self.row] = prices
         l[self.others] = others

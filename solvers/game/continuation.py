@@ -27,8 +27,7 @@ back to where they had started.
 
 **Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
 Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: what is larger than tau^(1/4) stays too. The second
-guess is the point's own, N y > e and k > s. Below NEAR_TAU the path ends in rounding errors while arcs that are tied up to 1e-8
-have y and e of about sqrt(tau / N) each; regularised steps from the first guess decide between them.
+guess is the point's own, N y > e and k > s.
 
 An equilibrium need not be unique; this one is the end of the path from an equal partition, or near it where programs end it. For
 users at their limits it has the multipliers in proportion to g_i' that formulations/game/game.py explains.
@@ -45,7 +44,7 @@ from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.schur import most_rows, plan_for
-from fairalloc.solvers.game.active_arcs import newton_on_active_arcs, newton_on_near_ties
+from fairalloc.solvers.game.active_arcs import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
@@ -73,9 +72,6 @@ PATIENCE, PROGRAMS_TAU = 150, 2e-7
 
 SLOW_PATIENCE, SLOW_TAU = 60, 1e-8
 """The same where tau hardly decreases, doubled each time; before this tau such attempts are without Newton's method."""
-
-NEAR_TAU = 1e-9
-"""The tau from which on regularised steps are tried, too, for arcs that are nearly tied."""
 
 LONG_PATH = 150
 """Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on."""
@@ -311,8 +307,6 @@ class PathFollowing:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
         if not session.reached and self._long and point.tau <= PROGRAMS_TAU and levels.game.finite.all():
             end_by_programs(session, point)
-        if not self._ended and point.tau <= NEAR_TAU:
-            newton_on_near_ties(session, point.y, point.k, *stay)
         self._cap(point.theta)
 
 

@@ -9,7 +9,7 @@ from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, generators
 from fairalloc.solvers import ACCURACY, solve
-from fairalloc.solvers.game import central_path, continuation
+from fairalloc.solvers.game import central_path
 from fairalloc.solvers.game.active_arcs import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
 from fairalloc.solvers.game.continuation import ContinuationSession, PathFollowing
@@ -224,27 +224,3 @@ def test_a_small_price_falls_linearly_to_zero():
     step = ActiveStep(levels, y, k, Guess(y > 0, k > 0, np.zeros(3, bool)))
     np.testing.assert_allclose(step.factors(np.array([[-0.2, -0.2]])), [[np.exp(-0.2), 0.4 ** (1 / 3)]], rtol=EXACT)
     np.testing.assert_allclose(step.factors(np.array([[0.2, -0.4]])), [[np.exp(0.2), 0.0]], rtol=EXACT)
-
-
-@pytest.mark.parametrize(
-    ("instance", "alpha"), [(generators.zero_demand(100, 20, 4, 5), 20.0), (generators.degenerate(100, 20, 3, 0), "inf")]
-)
-def test_regularised_steps_decide_between_near_ties(instance, alpha, monkeypatch):
-    """Without them and linear programs the path goes on while arcs that are nearly tied have y and e of sqrt(tau / N)."""
-    monkeypatch.setattr(continuation, "LONG_PATH", 10**6)
-    systems = []
-    for tau in (continuation.NEAR_TAU, 0.0):
-        monkeypatch.setattr(continuation, "NEAR_TAU", tau)
-        answer = solve(instance, GAME, "continuation", alpha=alpha, accuracy="high", options={"max_steps": 300})
-        systems.append((answer.residual <= ACCURACY["high"], answer.iterations))
-    assert systems[0][0]
-    assert systems[0][1] < 0.7 * systems[1][1]
-
-
-def test_near_ties_that_nothing_decides_leave_a_residual(monkeypatch):
-    instance = generators.zero_demand(100, 20, 4, 5)
-    monkeypatch.setattr(continuation, "LONG_PATH", 10**6)
-    least = solve(instance, GAME, "continuation", alpha=20).residual
-    assert least <= ACCURACY["high"]
-    monkeypatch.setattr(continuation, "NEAR_TAU", 0.0)
-    assert solve(instance, GAME, "continuation", alpha=20).residual > 10 * least
