@@ -24,7 +24,7 @@ from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.schur import plan_for
-from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
+from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import Result
 from fairalloc.solvers.method import Limits, Method, Session
@@ -84,7 +84,7 @@ class HighsSession(Session):
         if self.keep_model and self.dense and round is not None and round.active.all():
             result = self._by_interior_point(round)
             self.x, self.last_prices = result.x, result.prices
-            if result.error <= self.limits.own(HighsLeximinOptions).enough:
+            if result.error <= ENOUGH:
                 return result.x, result.prices
         if self.highs is not None and self.keep_model and round is not None:
             with self.phase("compile"):

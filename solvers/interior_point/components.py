@@ -23,7 +23,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
+from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import Result
 from fairalloc.solvers.method import Limits, Session
@@ -209,6 +209,6 @@ class MaxMinSession(Session):
             self.x = result.x
             self.count(result.iterations)
         self.note(iterations=result.iterations, error=result.error)
-        enough = result.error <= self.limits.own(InteriorPointOptions).enough
+        enough = result.error <= ENOUGH
         self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
         return result.x, result.prices

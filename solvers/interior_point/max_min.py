@@ -35,6 +35,15 @@ from fairalloc.solvers.method import Limits
 
 __all__ = ["MaxMinArrow"]
 
+FLOOR = 1e-14
+"""The relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the residuals."""
+
+AWAY = 0.1
+"""The part of a start of one's own that is mixed into the tasks of the round before."""
+
+MOVES, FILLED = 6, 0.7
+"""How often tasks are moved towards servers with little load before the first iteration, and the largest load there."""
+
 LIGHT = 1e-4
 """Loads that are a smaller part of the largest, and arcs that are worth a smaller part of their user's best, count as so much."""
 
@@ -106,8 +115,8 @@ class MaxMinArrow(ArrowProgram):
         x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
         p = np.where(self.left_out, 0.0, 1.0 / len(self.right))
         if round.on_face:
-            away, apart = self.options.away, 0.5
-            x = np.where(round.closed, 0.0, (1.0 - away) * self.before + away * x)
+            apart = 0.5
+            x = np.where(round.closed, 0.0, (1.0 - AWAY) * self.before + AWAY * x)
         else:
             x, p, apart = self.near(limits, *self.spread(x))
         u = self.loads.totals(x)
@@ -129,8 +138,8 @@ class MaxMinArrow(ArrowProgram):
         ----------
         x : (A,) positive
         """
-        loads, options = self.loads, self.options
-        for _ in range(options.moves):
+        loads = self.loads
+        for _ in range(MOVES):
             x = x / loads.of_users(loads.totals(x))
             load = loads.rows(x)
             worth = 1.0 / loads.priced(np.maximum(load, LIGHT * load.max()))
@@ -138,7 +147,7 @@ class MaxMinArrow(ArrowProgram):
         x = x / loads.of_users(loads.totals(x))
         load = loads.rows(x)
         p = np.maximum(load, 0.1 * load.max())
-        return x * loads.of_users(np.minimum(options.filled / load.max(), 0.9 * self.limit)), p / p.sum()
+        return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.limit)), p / p.sum()
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""
@@ -149,7 +158,7 @@ class MaxMinArrow(ArrowProgram):
 
     def floor(self, now: PrimalDual) -> float:
         """In parts of the level."""
-        return self.options.floor * now.g
+        return FLOOR * now.g
 
     def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
         """Onto the optimal face."""

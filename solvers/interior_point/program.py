@@ -28,14 +28,54 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.loads import restricted
 from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Plan, multiplications, scattered
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
-from fairalloc.solvers.interior_point.iterates import NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, ENOUGH, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.start import scaled_down
 
 __all__ = ["ArrowProgram", "Result"]
+
+BACK, CAREFUL = 0.9999, 0.99
+"""The part of the way to the boundary that a step goes; the second above FAR, where steps after a longer one are short."""
+
+FAR, WORSE = 0.1, 10.0
+"""How many times its error a point may have below FAR; else the predictor alone is taken, nine tenths of the way."""
+
+CLOSE, HARMLESS = 1e-3, 1e-3
+"""The error below which all is in double precision, and what rows may lack before, as a part of the error: it shortens steps."""
+
+COARSE, COUPLES, LACKING = 5e-3, 0.2, 3e-2
+"""Where factors leave arcs out: the relative gap above which they have the blocks on the diagonal alone, the part of the gap that
+a coupling may have which they leave out, and what rows may lack after a step, as a part of the error."""
+
+CORRECTIONS, WORTHWHILE, ROUGH_CORRECTIONS = 6, 40.0, 5
+"""The most correctors after Mehrotra's; for each a factorisation has so many times its multiplications, which are slower; and the
+most where factors leave arcs out."""
+
+CENTRING, OUTLIER = 0.3, 10.0
+"""The most mu is of what it was, as correctors lengthen short steps, and the factor of mu within which they put products."""
+
+INSIDE, APART = 0.2, 1e-3
+"""How much less than their cheapest arc costs users pay at a start of one's own, relative; and its part in a warm start."""
+
+NEAR, NEARER = 1e-7, 0.3
+"""The error from which on projections onto the optimal face are tried, and its part at which the next one is; where factors leave
+arcs out, and a projection costs as much as an iteration, SETTLED is in the place of NEAR."""
+
+SETTLED, PATIENCE, PROGRESS = 1e-11, 15, 0.5
+"""The error from which on the best point is taken after 2 iterations without PROGRESS, a part of the smallest error; before it is
+so after PATIENCE, a third of it from ENOUGH on, and three times as many above CLOSE: nb with 10^5 users needed 28."""
+
+
+def waits(least: float) -> int:
+    """How many iterations without a smaller error than this one are waited for."""
+    if least <= SETTLED:
+        return 2
+    if least <= ENOUGH:
+        return PATIENCE // 3
+    return PATIENCE if least <= CLOSE else 3 * PATIENCE
 
 
 @dataclass(frozen=True)
@@ -67,11 +107,10 @@ class ArrowProgram(ArrowEquations, ABC):
     @property
     def corrections(self) -> int:
         """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
-        options = self.options
         if self.loose:
-            return options.rough_corrections
+            return ROUGH_CORRECTIONS
         own = 60.0 * len(self.loads) + 2.0 * len(self.right) ** 2
-        return int(min(options.corrections, multiplications(self.loads, self.plan) / (options.worthwhile * own)))
+        return int(min(CORRECTIONS, multiplications(self.loads, self.plan) / (WORTHWHILE * own)))
 
     # ---- what the programs differ in --------------------------------------------------------------------------------
 
@@ -110,12 +149,11 @@ class ArrowProgram(ArrowEquations, ABC):
         x, p : a start of one's own, strictly inside
         """
         if limits.start is None:
-            return x, p, self.options.inside
-        apart = self.options.apart
+            return x, p, INSIDE
         tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
         prices = p if limits.start_prices is None else np.maximum(limits.start_prices, 0.0).ravel()
         prices = prices if prices.any() else p
-        return (1.0 - apart) * tasks + apart * x, (1.0 - apart) * prices / prices.sum() + apart * p, apart
+        return (1.0 - APART) * tasks + APART * x, (1.0 - APART) * prices / prices.sum() + APART * p, APART
 
     # ---- the iteration ----------------------------------------------------------------------------------------------
 
@@ -135,10 +173,10 @@ class ArrowProgram(ArrowEquations, ABC):
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
-        since, iteration, near = 0, 0, options.settled if self.loose else options.near
+        since, iteration, near = 0, 0, SETTLED if self.loose else NEAR
         with np.errstate(all="ignore"):  # what overflows is no smaller error
             while least > options.target and iteration < options.max_iterations and not limits.late:
-                if since >= options.waits(least):
+                if since >= waits(least):
                     break
                 try:
                     now, lack, error = self._next(now, lack, error)
@@ -147,12 +185,12 @@ class ArrowProgram(ArrowEquations, ABC):
                 iteration, since = iteration + 1, since + 1
                 found, least_here = now, error
                 if error <= near:
-                    near = options.nearer * error
+                    near = NEARER * error
                     projected, projected_error = self._projected(now, lack)
                     if projected_error < error:
                         found, least_here = projected, projected_error
                 if least_here < least:
-                    since = since if options.progress * least < least_here <= options.settled else 0
+                    since = since if PROGRESS * least < least_here <= SETTLED else 0
                     best, least = found, least_here
                     better(best)
         return best, least, iteration
@@ -183,9 +221,9 @@ class ArrowProgram(ArrowEquations, ABC):
             return found
         system, affine = self._predicted(now, lack, error)  # 2, 3
         step = self._corrected(system, now, affine)  # 4, 5
-        back = self.options.careful if error > self.options.far else self.options.back
+        back = CAREFUL if error > FAR else BACK
         found = self._with_error(now.after(step, *lengths(self.pairs, now, step, back)))  # 6
-        if error <= self.options.far or found[2] <= self.options.worse * error:
+        if error <= FAR or found[2] <= WORSE * error:
             return found
         return self._with_error(now.after(affine, *lengths(self.pairs, now, affine, 0.9)))
 
@@ -194,7 +232,7 @@ class ArrowProgram(ArrowEquations, ABC):
         (x, *_), (d, _, y, z), arcs = self.split(now.primal), self.split(now.dual), self.arcs
         if arcs is None:
             return None
-        if not ENOUGH < error <= self.options.far:
+        if not DIGITS < error <= FAR:
             arcs.before = d
             return None
         if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
@@ -203,7 +241,7 @@ class ArrowProgram(ArrowEquations, ABC):
             return None
         with suppress(np.linalg.LinAlgError):
             step, ahead = self._reduced(self.few, arcs, now, error)
-            found = self._with_error(now.after(step, *lengths(self.pairs, now, step, self.options.back)))
+            found = self._with_error(now.after(step, *lengths(self.pairs, now, step, BACK)))
             if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= error:
                 return found
         self.arcs = self.few = None
@@ -244,24 +282,24 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
-        options, count, rough = self.options, float(self.central.sum()), self.corrections > 0
+        count, rough = float(self.central.sum()), self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
         mu, reached = self.mu(now), self.mu(tried)
-        wanted = max(mu * min((reached / mu) ** 3, options.centring), self.floor(now) / count)
+        wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)
 
         def corrector(over: Floats) -> PrimalDual:
             return system.step(now, NOTHING, over, rough)
 
         def outlying(tried: PrimalDual) -> PrimalDual:
             products = tried.primal * tried.dual
-            change = np.clip(products, wanted / options.outlier, wanted * options.outlier) - products
-            change = np.maximum(change, -options.outlier * wanted)
+            change = np.clip(products, wanted / OUTLIER, wanted * OUTLIER) - products
+            change = np.maximum(change, -OUTLIER * wanted)
             return corrector(np.divide(change, now.dual, out=np.zeros_like(change), where=self.central))
 
-        step, _ = combined(self.pairs, now, affine, corrector(self.second_order(now, affine, wanted)), options.parts)
+        step, _ = combined(self.pairs, now, affine, corrector(self.second_order(now, affine, wanted)))
         if not rough:
             return step
-        step = lengthened(self.pairs, now, step, outlying, self.corrections, options)
+        step = lengthened(self.pairs, now, step, outlying, self.corrections)
         return step.after(system.step(now, self.residuals(now.after(step, 1.0, 1.0)), np.zeros(len(now.primal))), 1.0, 1.0)
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
@@ -270,7 +308,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
-        self.single = self.single and error > self.options.close
+        self.single = self.single and error > CLOSE
         for way in self._cheap(now, error):
             with suppress(np.linalg.LinAlgError):
                 system = ArrowSystem(self, now, way)
@@ -284,12 +322,11 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _cheap(self, now: PrimalDual, error: float) -> list[Way]:
         """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; or single precision."""
-        options = self.options
         if not self.loose:
-            return [Way(self.plan, refined=False, negligible=0.0, lacks=options.harmless * error)] if self.single else []
-        gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), options.lacking * max(error, options.enough)
-        parts = [1.0] * (gap > options.coarse) + [options.couples * gap] * (error > options.enough)
-        parts += [NEGLIGIBLE] * (gap <= options.close)
+            return [Way(self.plan, refined=False, negligible=0.0, lacks=HARMLESS * error)] if self.single else []
+        gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), LACKING * max(error, ENOUGH)
+        parts = [1.0] * (gap > COARSE) + [COUPLES * gap] * (error > ENOUGH)
+        parts += [NEGLIGIBLE] * (gap <= CLOSE)
         return [Way("sparse rows", refined=True, negligible=part, lacks=lacks) for part in parts]
 
     @property

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.loads import ArcLoads, Loads
 
-__all__ = ["BLOCKED", "ENOUGH", "FOLLOWING", "KeptArcs"]
+__all__ = ["BLOCKED", "DIGITS", "FOLLOWING", "KeptArcs"]
 
 KEPT = 0.1
 """Arcs are needed from this ratio on of their part of what their user has to their part of what it pays."""
@@ -55,7 +55,7 @@ GRID = 0.4
 FEWEST = 3000
 """Arcs from which on choosing is worth its overhead."""
 
-ENOUGH = 1e-8
+DIGITS = 1e-8
 """The error from which on all arcs are kept: the last digits are those of all products."""
 
 

@@ -21,9 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
+from fairalloc.solvers.interior_point.iterates import PrimalDual
 
 __all__ = ["Pairs", "combined", "compact", "lengthened", "lengths"]
+
+PARTS = (1.0, 0.75, 0.5, 0.25, 0.0)
+"""The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
+
+LONG, REACH, BEYOND = 0.9, 1.5, 0.2
+"""Shorter steps get correctors, which look at the products after a step so many times as long, and by BEYOND of a whole one."""
+
+GAIN = 0.02
+"""How much longer a corrector makes the two steps together, at least; otherwise it is the last."""
 
 Pairs: TypeAlias = slice | NDArray[np.intp]
 """The primal and dual numbers that are both to stay positive."""
@@ -53,16 +62,13 @@ def lengths(pairs: Pairs, now: PrimalDual, step: PrimalDual, part: float = 1.0) 
     return length(now.primal, step.primal), length(now.dual, step.dual)
 
 
-def combined(
-    pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: PrimalDual, parts: tuple[float, ...]
-) -> tuple[PrimalDual, float]:
+def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: PrimalDual) -> tuple[PrimalDual, float]:
     """The step and a part of the correction (1.), and the sum of its lengths, primal and dual.
 
     Parameters
     ----------
     pairs : what is to stay positive
     now, step, correction : a point, a step from it, and what may be added to the step
-    parts : which are tried, the preferred ones first
     """
 
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
@@ -70,9 +76,9 @@ def combined(
         without, whole = -first / values, -(first + second) / values
         near = np.flatnonzero(np.maximum(without, whole) > 0.1)  # the others bound no step much shorter than the whole one
         without, more = without[near], (whole - without)[near]
-        fastest = [float((without + part * more).max(initial=1.0)) for part in parts]
+        fastest = [float((without + part * more).max(initial=1.0)) for part in PARTS]
         best = int(np.argmin(fastest))
-        return parts[best], 1.0 / fastest[best]
+        return PARTS[best], 1.0 / fastest[best]
 
     primal, ahead = longest(now.primal, step.primal, correction.primal)
     dual, dual_ahead = longest(now.dual, step.dual, correction.dual)
@@ -85,7 +91,6 @@ def lengthened(
     step: PrimalDual,
     outlying: Callable[[PrimalDual], PrimalDual],
     most: int,
-    options: InteriorPointOptions,
 ) -> PrimalDual:
     """The step with at most so many correctors added (2.).
 
@@ -95,15 +100,14 @@ def lengthened(
     now, step : a point and a step from it
     outlying : the corrector for the products at a point, which need not be positive
     most : correctors
-    options : `long`, `reach`, `beyond`, `gain` and `parts`
     """
     for _ in range(most):
         ahead = lengths(pairs, now, step)
-        if min(ahead) > options.long:
+        if min(ahead) > LONG:
             break
-        farther = now.after(step, *(min(1.0, options.reach * length + options.beyond) for length in ahead))
-        longer, length = combined(pairs, now, step, outlying(farther), options.parts)
-        if not length >= sum(ahead) + options.gain:
+        farther = now.after(step, *(min(1.0, REACH * length + BEYOND) for length in ahead))
+        longer, length = combined(pairs, now, step, outlying(farther))
+        if not length >= sum(ahead) + GAIN:
             break
         step = longer
     return step

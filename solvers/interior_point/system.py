@@ -30,6 +30,13 @@ from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 
 __all__ = ["NEVER", "ArrowSystem", "Way"]
 
+GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
+"""Added to diagonals before they are factorised, relative, the least with which that succeeds: redundant equations of a face have
+no pivot of their own. Where rows are equations, which others may imply, without the first."""
+
+REFINEMENTS, GRADIENTS = 4, 100
+"""The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
+
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
 
@@ -105,7 +112,7 @@ class ArrowSystem(Elimination):
         self.rho = 1.0 / self.bent if self.bent > 0 and way.plan != "sparse equations" else 0.0
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(self.theta * loads.of_users(self.share))
-        guards = self.program.options.guards[0 if self.program.plain else 1 :]
+        guards = GUARDS[0 if self.program.plain else 1 :]
         self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, (self.rho, self.b, self.along))
 
     def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
@@ -154,7 +161,7 @@ class ArrowSystem(Elimination):
             return answer
         lack, least = rows - self._rows(answer), np.abs(rows).max() * self.program.options.target
         direction, before = answer, np.inf
-        for _ in range(self.program.options.refinements):
+        for _ in range(REFINEMENTS):
             if not np.abs(lack).max() > least:
                 break
             towards = self._solve(lack, nothing, 0.0)
@@ -175,7 +182,7 @@ class ArrowSystem(Elimination):
         """
         nothing, p = np.zeros(len(users)), np.zeros(len(rows))
         lack, direction, before = rows - self._rows(self._after(p, users, h)), p, np.inf
-        for _ in range(self.program.options.steps):
+        for _ in range(GRADIENTS):
             if not np.abs(lack).max() > 0.5 * self.way.lacks:
                 break
             towards = self._preconditioned(lack)

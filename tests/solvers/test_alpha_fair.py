@@ -14,7 +14,8 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Instance, generators
 from fairalloc.solvers import solve
 from fairalloc.solvers.arrow.schur import NEGLIGIBLE
-from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
+from fairalloc.solvers.interior_point import program
+from fairalloc.solvers.interior_point.alpha_fair import FLOOR, LAG, AlphaFairArrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.method import Limits
@@ -184,10 +185,13 @@ def test_the_trace_has_its_one_round():
     assert entry["error"] <= PROVED
 
 
-def test_an_error_that_grows_at_first_is_waited_for():
+def test_an_error_that_grows_at_first_is_waited_for(monkeypatch):
     """With many users on few servers the error is small after 5 steps, grows, and is smaller again only 10 or 20 steps later."""
     instance = generators.google_mix(20_000, 12_583, 2, 0)
-    hasty, answer = (solve(instance, "nb", "interior-point", options={"patience": patience}) for patience in (1, 3))
+    monkeypatch.setattr(program, "PATIENCE", 3)
+    answer = solve(instance, "nb", "interior-point")
+    monkeypatch.setattr(program, "PATIENCE", 1)
+    hasty = solve(instance, "nb", "interior-point")
     assert not hasty.claims_success
     assert answer.claims_success
     assert answer.residual <= PROVED
@@ -197,12 +201,12 @@ def test_the_gap_waits_for_tasks_that_are_not_what_users_demand():
     """A gap of 1e-13 with an error of 1e-8 took a hundred iterations more: x and d of the boundary's arcs let no step through."""
     arrow = AlphaFairArrow(mechanism("nb"), generators.generic(20, 5, 3)).compile(InteriorPointOptions())
     now = arrow.start(Limits())
-    options, users = InteriorPointOptions(), arrow.parts[2]
+    users = arrow.parts[2]
     worth = float(now.primal[users] @ now.dual[users])
-    np.testing.assert_allclose(arrow.floor(now), options.utility_floor * worth, rtol=EXACT)
+    np.testing.assert_allclose(arrow.floor(now), FLOOR * worth, rtol=EXACT)
     dual = now.dual.copy()
     dual[users.start] /= 1.0 + 1e-3
-    np.testing.assert_allclose(arrow.floor(replace(now, dual=dual)), options.lag * 1e-3 * worth, rtol=1e-3)
+    np.testing.assert_allclose(arrow.floor(replace(now, dual=dual)), LAG * 1e-3 * worth, rtol=1e-3)
 
 
 def test_a_step_that_leads_away_is_not_taken():

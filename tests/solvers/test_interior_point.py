@@ -18,8 +18,8 @@ from fairalloc.solvers.arrow.loads import ArcLoads, GridLoads, MaskedLoads, twin
 from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
 from fairalloc.solvers.arrow.sparse_factor import SparseFactor
 from fairalloc.solvers.backends import highs
-from fairalloc.solvers.interior_point import optimal_face, program
-from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
+from fairalloc.solvers.interior_point import max_min, optimal_face, program, system
+from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions, PrimalDual
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.steps import combined, lengthened, lengths
@@ -70,7 +70,7 @@ def test_the_claimed_gap_is_proved_by_weak_duality(family):
     for seed in range(5):
         arrow, scaled, rate = posed(getattr(generators, family)(40, 12, 3, seed), "lmmf")
         result = arrow.solve(Round.first(scaled), Limits())
-        assert result.error <= InteriorPointOptions.enough
+        assert result.error <= ENOUGH
         assert proved_gap(scaled, rate, result.x, result.prices) <= 10 * max(result.error, ROUNDING)
         poorest = np.argmin(rate * (scaled.arcs.owner @ result.x))
         fewer = np.where(scaled.arcs.user == poorest, 1 - RESIDUAL, 1.0) * result.x
@@ -92,13 +92,13 @@ def test_cut_off_it_claims_nothing_it_does_not_prove(iterations):
 
 
 @pytest.mark.parametrize("instance", DENSE, ids=lambda i: i.name)
-@pytest.mark.parametrize("broken", [{"enough": 0.0}, {"max_iterations": 2}])
-def test_where_it_fails_highs_does_the_round(instance, broken, monkeypatch):
+@pytest.mark.parametrize("iterations", [0, 2])
+def test_where_it_fails_highs_does_the_round(instance, iterations, monkeypatch):
     passed, original = [], highs.HighsSession._pass_model
     monkeypatch.setattr(highs.HighsSession, "_pass_model", lambda self, now: (passed.append(now), original(self, now))[1])
     expected = solve(instance, "drfh", "highs")
     passed.clear()
-    allocation = solve(instance, "drfh", "highs:leximin", options=broken)
+    allocation = solve(instance, "drfh", "highs:leximin", options={"max_iterations": iterations})
     assert passed[0].active.all(), "HiGHS started with the first round"
     assert allocation.claims_success
     assert allocation.residual <= RESIDUAL
@@ -198,7 +198,7 @@ def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch)
     monkeypatch.setattr(MaxMinArrow, "projected", lambda _, now, lack: steps.append((now, lack)))
     assert arrow.solve(Round.first(scaled), Limits()).error <= PROVED
     now, lack = steps[0]
-    assert ROUNDING < arrow.error(now, lack) <= InteriorPointOptions().near
+    assert ROUNDING < arrow.error(now, lack) <= program.NEAR
     found = projected(arrow, now, lack)
     assert arrow.error(found, arrow.residuals(found)) <= ROUNDING
     monkeypatch.setattr(optimal_face, "IN_DOUBT", 1e-14)
@@ -244,7 +244,7 @@ def test_so_do_fixed_users_that_pay_nothing(monkeypatch):
     assert max(wrong) > ROUNDING
 
 
-def test_the_start_is_as_its_options_say(monkeypatch):
+def test_the_start_is_as_its_constants_say(monkeypatch):
     """How often tasks are moved, how full servers are then, and how much less than their cheapest arc costs users pay."""
     starts, start = [], MaxMinArrow.start
 
@@ -253,12 +253,14 @@ def test_the_start_is_as_its_options_say(monkeypatch):
         return starts[-1][1]
 
     monkeypatch.setattr(MaxMinArrow, "start", noted)
-    for options in ({}, {"moves": 0}, {"filled": 0.5}, {"inside": 0.4}):
-        solve(generators.generic(20, 5, 3), "drfh", METHOD, options=options)
+    for module, name, value in ((max_min, "MOVES", 6), (max_min, "MOVES", 0), (max_min, "FILLED", 0.5), (program, "INSIDE", 0.4)):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, value)
+            solve(generators.generic(20, 5, 3), "drfh", METHOD)
     parts = [(arrow, arrow.split(point.primal), arrow.split(point.dual), point.g) for arrow, point in starts]
     (arrow, primal, dual, g), (_, unmoved, _, _), (half, half_full, _, _), (_, _, less, lower) = parts
     assert np.ptp(unmoved[0] / primal[0]) > 0.1
-    assert arrow.loads.rows(primal[0]).max() == pytest.approx(arrow.options.filled)
+    assert arrow.loads.rows(primal[0]).max() == pytest.approx(max_min.FILLED)
     assert half.loads.rows(half_full[0]).max() == pytest.approx(0.5)
     of_users, shares = arrow.loads.of_users(dual[2]), arrow.loads.totals(primal[0])
     assert (arrow.loads.priced(dual[1]) / of_users).min() == pytest.approx(1.0 / 0.8)
@@ -326,7 +328,9 @@ def test_a_factor_without_light_arcs_leads_to_the_same_answer(name, monkeypatch)
     monkeypatch.setattr(SparseFactor, "__init__", lambda *a: made.append(a[0]) or FACTORISE(*a))
     loose = solve(instance, name, METHOD)
     assert len(made) > 5
-    cut_off = solve(instance, name, METHOD, options={"steps": 1})
+    with monkeypatch.context() as patch:
+        patch.setattr(system, "GRADIENTS", 1)
+        cut_off = solve(instance, name, METHOD)
     made.clear()
     monkeypatch.setattr(program, "scattered", lambda _: False)
     dense = solve(instance, name, METHOD)
@@ -340,7 +344,8 @@ def test_where_the_blocks_on_the_diagonal_do_not_serve_heavy_arcs_are_coupled(mo
     """Only in that iteration: the whole matrix, which costs ten times as much, is for the end."""
     parts = []
     monkeypatch.setattr(program, "ArrowSystem", lambda one, now, way: parts.append(way.negligible) or ArrowSystem(one, now, way))
-    allocation = solve(generators.sparse(600, 200, 4, 0, part=0.02), "nb", METHOD, options={"steps": 5})
+    monkeypatch.setattr(system, "GRADIENTS", 5)
+    allocation = solve(generators.sparse(600, 200, 4, 0, part=0.02), "nb", METHOD)
     assert allocation.residual <= 1e-2 * RESIDUAL
     first = next(k for k, part in enumerate(parts) if part < 1.0)
     assert parts[first] > 1e-3
@@ -379,13 +384,16 @@ def test_the_trace_tells_of_every_round():
     allocation = solve(generators.zero_demand(12, 5, 3, 1), "lmmf", METHOD, trace=True)
     assert len(allocation.trace) == len(allocation.round_prices) > 1
     assert sum(entry["iterations"] for entry in allocation.trace) == allocation.iterations
-    assert all(entry["error"] <= InteriorPointOptions.enough for entry in allocation.trace)
+    assert all(entry["error"] <= ENOUGH for entry in allocation.trace)
 
 
-def test_correctors_lengthen_steps_and_save_iterations():
+def test_correctors_lengthen_steps_and_save_iterations(monkeypatch):
     """The same answer, in at most three quarters of the Newton systems."""
     instance = generators.generic(150, 60, 4)
-    few, many = (solve(instance, "drfh", METHOD, options={"corrections": n, "worthwhile": 1.0}) for n in (6, 0))
+    monkeypatch.setattr(program, "WORTHWHILE", 1.0)
+    few = solve(instance, "drfh", METHOD)
+    monkeypatch.setattr(program, "CORRECTIONS", 0)
+    many = solve(instance, "drfh", METHOD)
     assert few.residual <= 1e-2 * RESIDUAL
     assert few.values["g"] == pytest.approx(many.values["g"], rel=EXACT)
     assert few.iterations <= 0.75 * many.iterations
@@ -398,12 +406,12 @@ def test_a_corrector_never_shortens_the_step(seed):
     rng = np.random.default_rng(seed)
     now = PrimalDual(*rng.uniform(0.1, 1, (2, 9)), 0.0)
     step, correction = (PrimalDual(*rng.uniform(-2, 2, (2, 9)), 0.0) for _ in range(2))
-    pairs, parts = slice(0, 9), InteriorPointOptions().parts
-    found, length = combined(pairs, now, step, correction, parts)
+    pairs = slice(0, 9)
+    found, length = combined(pairs, now, step, correction)
     ahead = lengths(pairs, now, found)
     assert length == pytest.approx(sum(ahead), rel=ROUNDING)
     assert all(new >= old * (1 - ROUNDING) for new, old in zip(ahead, lengths(pairs, now, step), strict=True))
     back = PrimalDual(-step.primal, -step.dual, 0.0)
-    assert combined(pairs, now, step, back, parts)[1] == 2.0
+    assert combined(pairs, now, step, back)[1] == 2.0
     shorter = min(lengths(pairs, now, step)) < 0.5
-    assert np.abs(lengthened(pairs, now, step, lambda _: back, 1, InteriorPointOptions()).primal).max() < 1e-9 or not shorter
+    assert np.abs(lengthened(pairs, now, step, lambda _: back, 1).primal).max() < 1e-9 or not shorter

@@ -16,10 +16,10 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.arrow.loads import loads_of, restricted
 from fairalloc.solvers.interior_point import program as kernel
 from fairalloc.solvers.interior_point import reduction
-from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
+from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
-from fairalloc.solvers.interior_point.program import ArrowProgram
-from fairalloc.solvers.interior_point.reduction import ENOUGH, FALLING, FOLLOWING, KEPT, ROOM, KeptArcs
+from fairalloc.solvers.interior_point.program import FAR, WORSE, ArrowProgram
+from fairalloc.solvers.interior_point.reduction import DIGITS, FALLING, FOLLOWING, KEPT, ROOM, KeptArcs
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"
@@ -149,7 +149,7 @@ def test_a_reduced_step_meets_all_equations(name, instance, monkeypatch):
     steps = [step for *step, taken in steps if taken]
     assert len(steps) > 3
     for arrow, kept, now, step, _, error in steps:
-        assert ENOUGH < error <= InteriorPointOptions().far
+        assert DIGITS < error <= FAR
         then = now.after(step, 1.0, 1.0)
         lack, small = arrow.residuals(then), 1e-3 * error + ROUNDING
         assert np.abs(lack.rows).max() <= 0.1 * error + ROUNDING, "that of conjugate gradients"
@@ -187,7 +187,7 @@ def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
 
     def noted(self, now, lack, error):
         found = following(self, now, lack, error)
-        assert not errors or found[2] <= InteriorPointOptions.worse * error
+        assert not errors or found[2] <= WORSE * error
         return found
 
     monkeypatch.setattr(ArrowProgram, "_reduced", reversed_step)
@@ -212,5 +212,5 @@ def test_a_system_without_a_factor_is_solved_with_all_arcs(monkeypatch):
     whole = MaxMinArrow(item.rate(scaled), scaled).compile(InteriorPointOptions())
     monkeypatch.setattr(ArrowProgram, "_predicted", fails)
     reduce_small_ones(monkeypatch)
-    assert whole.solve(Round.first(scaled), Limits()).error <= InteriorPointOptions.enough
+    assert whole.solve(Round.first(scaled), Limits()).error <= ENOUGH
     assert sum(arcs < len(whole.loads) for arcs in asked) == 1
