@@ -11,7 +11,7 @@ What is wanted is the solution p. Three ways, of which `plan_for` chooses by siz
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 
 Where charges are the loads, as everywhere but in the game, C is B and the matrix symmetric. In the game it is not: the ways are 1
-and 2, with LU in the place of Cholesky (sparse_lu.py), and the sign of the determinant is wanted, too.
+and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
 
 Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
 with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
@@ -38,8 +38,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
 from fairalloc.solvers.arrow.dense_factor import Dense, ScaledLU, cholesky, solved
 from fairalloc.solvers.arrow.loads import SPARSEST, Chosen, Loads
-from fairalloc.solvers.arrow.sparse_factor import SparseFactor
-from fairalloc.solvers.arrow.sparse_lu import SparseLU
+from fairalloc.solvers.arrow.sparse_factor import SparseFactor, SparseLU
 
 __all__ = [
     "NEGLIGIBLE",

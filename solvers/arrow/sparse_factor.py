@@ -1,11 +1,15 @@
-r"""The Cholesky factor of a sparse matrix of blocks, R x R for each pair of servers: most of it block by block, the rest dense.
+r"""Factors of a sparse matrix of blocks, R x R for each pair of servers: most of it block by block, the rest dense.
 
-1. Choose servers of which no two have a block in common, and which have few blocks.
-2. Eliminate them all at once. With L L^T the blocks of these servers E on the diagonal and V = L^-1 M_EC, the others C keep
+1. Choose servers of which no two have a block in common, on either side of the diagonal, and which have few blocks.
+2. Eliminate them all at once. With L U the blocks of these servers E on the diagonal the others C keep
 
-       M_CC - V^T V,        one product of sparse matrices.
+       M_CC - (M_CE U^-1) (L^-1 M_EC),        one product of sparse matrices.
 
 3. Repeat 1 and 2 with what is left, until it is small or no longer sparse. That is factorised by LAPACK.
+
+`SparseFactor` is for symmetric matrices, with Cholesky's L and U = L^T. `SparseLU` is for those of the game, with U = 1 and L the
+block itself; the determinant is the product of those of all blocks and of the rest, as rows and columns change places alike. The
+blocks of two servers vanish there one by one, where users want no resource of which the others pay.
 
 A term of rank one, rho a a^T, would fill the matrix. It is the same as one more unknown w = rho a^T p, a last row and column a
 with -1 / rho on the diagonal, which is eliminated between 2 and 3: after the passes a is a' and the diagonal -kappa, and what is
@@ -30,9 +34,9 @@ from fairalloc.solvers.arrow.block_matrix import (
     rows_of,
     separated,
 )
-from fairalloc.solvers.arrow.dense_factor import Dense, Precision, bordered, solved
+from fairalloc.solvers.arrow.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
 
-__all__ = ["SparseFactor", "independent"]
+__all__ = ["SparseFactor", "SparseLU", "independent"]
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
@@ -48,9 +52,6 @@ TURNS = 2
 
 SOUND = 1e-6
 """The least eigenvalue of a block, scaled to a diagonal of 1, with which it is eliminated."""
-
-TINY = 1e-300
-"""Stands for 0 on the diagonal."""
 
 
 def independent(matrix: sp.csr_array | sp.bsr_array, fewest: float = FEWEST, turns: int = TURNS) -> NDArray[np.bool_]:
@@ -84,18 +85,76 @@ def independent(matrix: sp.csr_array | sp.bsr_array, fewest: float = FEWEST, tur
 
 
 class Eliminated(NamedTuple):
-    """One pass of steps 1 and 2: the servers of E and of C, L^-1 and V with their transposes, and L^-1 a_E."""
+    """One pass of steps 1 and 2: the servers of E and of C, L^-1, U^-1, L^-1 M_EC and M_CE U^-1, and L^-1 a_E."""
 
     here: NDArray[np.intp]
     others: NDArray[np.intp]
-    inverse: sp.bsr_array
-    inverse_transposed: sp.bsr_array
-    coupling: sp.bsr_array
-    coupling_transposed: sp.bsr_array
+    lower: sp.bsr_array
+    upper: sp.bsr_array
+    right: sp.bsr_array
+    below: sp.bsr_array
     border: Floats
 
 
-class SparseFactor:
+class BlockElimination:
+    """What both factors share: the passes, and solves that go through them.
+
+    Attributes
+    ----------
+    a, rho : (rows that are left,) and a number, the border of the rest; without one 0
+    """
+
+    def __init__(self, R: int, rows: int) -> None:
+        self.passes: list[Eliminated] = []
+        self.R, self.a, self.rho = R, np.zeros(rows), 0.0
+
+    def rest_solved(self, right: Floats) -> Floats:
+        """The solution of step 3."""
+        raise NotImplementedError
+
+    def solve(self, right: Floats) -> Floats:
+        """The solution for a right-hand side (K R,)."""
+        halves, w = [], 0.0
+        for one in self.passes:
+            by_server = right.reshape(-1, self.R)
+            halves.append(one.lower @ by_server[one.here].ravel())
+            right = by_server[one.others].ravel() - one.below @ halves[-1]
+            w -= float(one.border @ halves[-1])
+        solution = self.rest_solved(right + self.rho * w * self.a) if len(right) else right
+        w = self.rho * (float(self.a @ solution) - w)
+        for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
+            both = np.empty((len(one.here) + len(one.others), self.R))
+            both[one.others] = solution.reshape(-1, self.R)
+            both[one.here] = (one.upper @ (half - one.right @ solution - w * one.border)).reshape(-1, self.R)
+            solution = both.ravel()
+        return solution
+
+    def eliminate(
+        self, diagonal: Floats, apart: sp.bsr_array, chosen: NDArray[np.bool_], lower: Floats, upper: Floats
+    ) -> tuple[Floats, sp.bsr_array]:
+        """Step 2: the matrix of the servers that are left.
+
+        Parameters
+        ----------
+        diagonal, apart : (servers, R, R), (servers R, servers R)
+        chosen : (servers,) of which no two have a block in common
+        lower, upper : (chosen servers, R, R) L^-1 and U^-1
+        """
+        row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
+        here, others, by_server = np.flatnonzero(chosen), np.flatnonzero(~chosen), self.a.reshape(len(chosen), -1)
+        of, under, left = chosen[row], chosen[column], ~(chosen[row] | chosen[column])
+        blocks, E, C = apart.data, len(here), len(others)
+        right = of_blocks(lower[place[row[of]]] @ blocks[of], place[row[of]], place[column[of]], (E, C))
+        below = of_blocks(blocks[under] @ upper[place[column[under]]], place[row[under]], place[column[under]], (C, E))
+        L, U = on_the_diagonal(lower), on_the_diagonal(upper)
+        one = Eliminated(here, others, L, U, right, below, L @ by_server[here].ravel())
+        self.a = by_server[others].ravel() - below @ one.border
+        self.passes.append(one)
+        more, rest = separated(of_blocks(blocks[left], place[row[left]], place[column[left]], (C, C)) - below @ right)
+        return diagonal[others] + more, rest
+
+
+class SparseFactor(BlockElimination):
     """The factor of a symmetric matrix of blocks, to which rho a a^T is added.
 
     Parameters
@@ -112,40 +171,63 @@ class SparseFactor:
     """
 
     def __init__(self, diagonal: Floats, apart: sp.bsr_array, a: Floats, rho: float, most: int, single: bool) -> None:
-        self.passes: list[Eliminated] = []
-        self.R = diagonal.shape[1]
-        scale = np.sqrt(np.maximum(np.diagonal(diagonal, axis1=1, axis2=2), TINY))
+        super().__init__(diagonal.shape[1], len(a))
+        self.a = a
+        scale = np.sqrt(np.maximum(np.diagonal(diagonal, axis1=1, axis2=2), SMALLEST))
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
             chosen = independent(apart)  # 1
             chosen[chosen] = _sound(diagonal[chosen], scale[chosen])
-            if chosen.sum() < WORTHWHILE * len(chosen) and (len(a) <= most or not chosen.any()):
+            if chosen.sum() < WORTHWHILE * len(chosen) and (len(self.a) <= most or not chosen.any()):
                 break
-            eliminated, diagonal, apart, a = _eliminated(diagonal, apart, a, chosen)  # 2
+            lower = _halves_inverted(np.linalg.cholesky(diagonal[chosen]))
+            diagonal, apart = self.eliminate(diagonal, apart, chosen, lower, lower.transpose(0, 2, 1))  # 2
             scale = scale[~chosen]
-            self.passes.append(eliminated)
-        if len(a) > most:
+        if len(self.a) > most:
             raise np.linalg.LinAlgError
-        self.a, self.rho = a, 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
+        self.rho = 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
         self.rest: Dense | None = None
-        if len(a):
+        if len(self.a):
             self.rest = bordered(lambda kind: _dense(diagonal, apart, kind), self.a, self.rho, single)  # 3
 
-    def solve(self, right: Floats) -> Floats:
-        """The solution for a right-hand side (K R,)."""
-        halves, w = [], 0.0
-        for one in self.passes:
-            by_server = right.reshape(-1, self.R)
-            halves.append(one.inverse @ by_server[one.here].ravel())
-            right = by_server[one.others].ravel() - one.coupling_transposed @ halves[-1]
-            w -= float(one.border @ halves[-1])
-        solution = right if self.rest is None else solved(self.rest, right + self.rho * w * self.a)
-        w = self.rho * (float(self.a @ solution) - w)
-        for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
-            both = np.empty((len(one.here) + len(one.others), self.R))
-            both[one.others] = solution.reshape(-1, self.R)
-            both[one.here] = (one.inverse_transposed @ (half - one.coupling @ solution - w * one.border)).reshape(-1, self.R)
-            solution = both.ravel()
-        return solution
+    def rest_solved(self, right: Floats) -> Floats:
+        """By Cholesky's factor."""
+        assert self.rest is not None
+        return solved(self.rest, right)
+
+
+class SparseLU(BlockElimination):
+    """The factors of a matrix of blocks.
+
+    Parameters
+    ----------
+    diagonal : (K, R, R) the blocks on the diagonal
+    apart : (K R, K R) the others, those that are not 0
+
+    Attributes
+    ----------
+    sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
+    """
+
+    def __init__(self, diagonal: Floats, apart: sp.bsr_array) -> None:
+        super().__init__(diagonal.shape[1], diagonal.shape[0] * diagonal.shape[1])
+        self.sign, unit = 1.0, np.eye(self.R)[None]
+        while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
+            chosen = independent(_joined(apart))  # 1
+            inverses, signs, sound = _inverted(diagonal[chosen])
+            chosen[chosen] = sound
+            if chosen.sum() < WORTHWHILE * len(chosen):
+                break
+            diagonal, apart = self.eliminate(diagonal, apart, chosen, inverses[sound], np.repeat(unit, chosen.sum(), axis=0))  # 2
+            self.sign *= float(np.prod(signs[sound]))
+        self.rest: ScaledLU | None = None
+        if len(diagonal):
+            self.rest = ScaledLU(_dense(diagonal, apart, np.float64))  # 3
+            self.sign *= self.rest.sign
+
+    def rest_solved(self, right: Floats) -> Floats:
+        """By LU."""
+        assert self.rest is not None
+        return self.rest.solve(right)
 
 
 def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
@@ -167,7 +249,7 @@ def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
     return np.asarray(least > SOUND)
 
 
-def _inverted(halves: NDArray[np.floating[Any]]) -> Floats:
+def _halves_inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     """The inverses of lower triangular blocks, row by row: each number has its digits, also beside rows that are left out."""
     result: Floats = np.zeros(halves.shape)
     for row in range(halves.shape[1]):
@@ -177,23 +259,25 @@ def _inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     return result
 
 
-def _eliminated(
-    diagonal: Floats, apart: sp.bsr_array, a: Floats, chosen: NDArray[np.bool_]
-) -> tuple[Eliminated, Floats, sp.bsr_array, Floats]:
-    """Step 2: what is kept of the chosen servers, and the matrix and the border of the others.
+def _joined(apart: sp.bsr_array) -> sp.csr_array:
+    """(servers, servers) positive where there is a block or its transpose."""
+    count = len(apart.indptr) - 1
+    there = sp.csr_array((np.ones(len(apart.indices)), apart.indices, apart.indptr), shape=(count, count))
+    return sp.csr_array(there + there.T)
+
+
+def _inverted(blocks: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """The inverses, the signs of the determinants, and which blocks have an inverse with all digits; the others wait.
 
     Parameters
     ----------
-    diagonal, apart, a : (servers, R, R), (servers R, servers R), (servers R,)
-    chosen : (servers,) of which no two have a block in common
+    blocks : (servers, R, R)
     """
-    row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
-    here, others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
-    halves, by_server = _inverted(np.linalg.cholesky(diagonal[here])), a.reshape(len(chosen), -1)
-    of, left = chosen[row], ~(chosen[row] | chosen[column])
-    inverse = on_the_diagonal(halves)
-    coupling = of_blocks(halves[place[row[of]]] @ apart.data[of], place[row[of]], place[column[of]], (len(here), len(others)))
-    one = Eliminated(here, others, inverse, inverse.T, coupling, coupling.T, inverse @ by_server[here].ravel())
-    rest = of_blocks(apart.data[left], place[row[left]], place[column[left]], (len(others), len(others)))
-    more, rest = separated(rest - one.coupling_transposed @ coupling)
-    return one, diagonal[others] + more, rest, by_server[others].ravel() - one.coupling_transposed @ one.border
+    across = np.maximum(np.abs(blocks).max(axis=2, keepdims=True), SMALLEST)
+    scaled = blocks / across
+    down = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), SMALLEST)
+    left, size, right = np.linalg.svd(scaled / down)
+    sound = size.min(axis=1, initial=np.inf) > SOUND
+    inverses = (right.transpose(0, 2, 1) / np.maximum(size, SOUND)[:, None, :]) @ left.transpose(0, 2, 1)
+    inverses /= down.transpose(0, 2, 1) * across.transpose(0, 2, 1)
+    return inverses, np.sign(np.linalg.det(left) * np.linalg.det(right)), sound

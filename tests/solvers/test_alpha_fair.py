@@ -209,13 +209,16 @@ def test_the_gap_waits_for_tasks_that_are_not_what_users_demand():
     np.testing.assert_allclose(arrow.floor(replace(now, dual=dual)), LAG * 1e-3 * worth, rtol=1e-3)
 
 
-def test_a_step_that_leads_away_is_not_taken():
+def test_a_step_that_leads_away_is_not_taken(monkeypatch):
     """With alpha below 1 the corrector may overshoot: the error then grew a million times with each step."""
     rng = np.random.default_rng(8)
     rng.integers(2, 30), rng.integers(1, 5)
     instance = Instance(rng.uniform(0.01, 1, (22, 2)), rng.uniform(1, 20, (1, 2)), weights=rng.uniform(0.1, 5, 22))
-    options = ({"worse": worse, "patience": 5, "inside": 0.1} for worse in (np.inf, 10.0))
-    taken, answer = (solve(instance, "fds", "interior-point", alpha=0.3, options=values) for values in options)
+    monkeypatch.setattr(program, "PATIENCE", 5)
+    monkeypatch.setattr(program, "INSIDE", 0.1)
+    answer = solve(instance, "fds", "interior-point", alpha=0.3)
+    monkeypatch.setattr(program, "WORSE", np.inf)
+    taken = solve(instance, "fds", "interior-point", alpha=0.3)
     assert not taken.claims_success
     assert answer.claims_success
     assert answer.residual <= PROVED

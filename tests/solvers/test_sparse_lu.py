@@ -15,7 +15,7 @@ from fairalloc.solvers.arrow.dense_factor import ScaledLU
 from fairalloc.solvers.arrow.elimination import Elimination
 from fairalloc.solvers.arrow.loads import ArcLoads, loads_of
 from fairalloc.solvers.arrow.schur import NEGLIGIBLE, plan_without_symmetry
-from fairalloc.solvers.arrow.sparse_lu import SparseLU
+from fairalloc.solvers.arrow.sparse_factor import SparseLU
 from fairalloc.solvers.game.equations import LevelEquations
 
 GAME = "alpha-pf-vds"
