@@ -16,8 +16,8 @@ r"""`psdsf-algorithm-1`: the PS-DSF Allocation Algorithm, P's Algorithm I (P III
 Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over N* of phi_n w_nr, and f as a part of capacity.
 
 **What P does not specify, and what is done here.** Ties in n_r: the first. Which r is tested first: the first that passes.
-beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: `tied`, relative; y
-<= `tied` counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
+beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
+<= TIED counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
 
 **Errors in P, and the smallest correction of each.**
 (a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody: one server (1, 1), user 1 demands (1, 1), user 2 demands
@@ -34,7 +34,7 @@ then takes 1/2 from user 1, and S* at the first falls from 3/2 to 1. Where a rou
 bottleneck at every server.
 (e) In exact arithmetic rounds need not end: servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second, every
 demand 1. With c tasks of user 2 on the second server, the first gives it (1 - c) / 2 and then the second (1 + c) / 4, which goes
-to 1/3 but never gets there. `tied` ends it.
+to 1/3 but never gets there. TIED ends it.
 """
 
 from dataclasses import dataclass
@@ -48,23 +48,15 @@ from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["ServerProcedureOptions", "drf_alone", "server_procedure", "update_allocation"]
+__all__ = ["Algorithm1Session", "RoundOptions", "drf_alone", "server_procedure", "update_allocation"]
+
+
+TIED = 1e-12
+"""Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
 
 
 @dataclass(frozen=True)
-class ServerProcedureOptions(AlgorithmOptions):
-    """Of the server procedure.
-
-    Attributes
-    ----------
-    tied : shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users
-    """
-
-    tied: float = 1e-12
-
-
-@dataclass(frozen=True)
-class Algorithm1Options(ServerProcedureOptions):
+class RoundOptions(AlgorithmOptions):
     """Of the rounds.
 
     Attributes
@@ -81,9 +73,7 @@ def drf_alone(servers: list[ServerArrays], x: Floats) -> None:
         x[server.arcs] = water_filling(server.w, server.phi, np.zeros(len(server.arcs)))[0] * server.gamma
 
 
-def server_procedure(
-    server: ServerArrays, b: Floats, y: Floats, tied: float = ServerProcedureOptions.tied
-) -> tuple[Floats, list[float]]:
+def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
     """The server procedure (step 2) for one server.
 
     Parameters
@@ -91,7 +81,6 @@ def server_procedure(
     server : its m arcs
     b : (m,) shares that its users have from the other servers
     y : (m,) present tasks on it as fractions of a monopoly
-    tied : shares and loads closer than this, relative, are equal
 
     Returns
     -------
@@ -103,11 +92,11 @@ def server_procedure(
     while here.any() and len(minima) < limit:
         z = b + y / server.phi  # 2a
         least = z[here].min()
-        lowest = here & (z <= least * (1.0 + tied))
-        full = (1.0 - y @ server.w <= tied) & (server.w[lowest] > 0).any(axis=0)
-        uses = (here & (y > tied))[:, None] & (server.w > 0)
+        lowest = here & (z <= least * (1.0 + TIED))
+        full = (1.0 - y @ server.w <= TIED) & (server.w[lowest] > 0).any(axis=0)
+        uses = (here & (y > TIED))[:, None] & (server.w > 0)
         top = np.where(uses, z[:, None], -np.inf).max(axis=0)
-        passing = np.flatnonzero(full & (top <= least * (1.0 + tied)))
+        passing = np.flatnonzero(full & (top <= least * (1.0 + TIED)))
         if len(passing):  # 2b
             here &= ~(server.w[:, passing[0]] > 0)
             continue
@@ -141,10 +130,14 @@ def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, 
 class Algorithm1Session(GameSession):
     """The main subroutine."""
 
+    @property
+    def order(self) -> list[ServerArrays]:
+        """Whose turn it is in a round, one after the other."""
+        return self.servers
+
     def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
         """Rounds until one changes nothing."""
         with self.phase("solve"):
-            self.options = self.limits.own(Algorithm1Options)
             self.x = self.first_point()  # 1
             if not self.x.any():
                 drf_alone(self.servers, self.x)
@@ -153,16 +146,16 @@ class Algorithm1Session(GameSession):
         return self.x, None
 
     def _rounds(self) -> int:
-        for count in range(1, self.options.max_rounds + 1):
+        for count in range(1, self.limits.own(RoundOptions).max_rounds + 1):
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
-            for server in self.servers if not self.late else ():
+            for server in self.order if not self.late else ():
                 b = server.elsewhere(self.x, tasks)
-                y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma, self.options.tied)
+                y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma)
                 change = max(change, float(server.put(y, self.x, tasks)))
                 updates += len(minima)
             self.iterations = count
             self.note(iteration=count, updates=updates, change=change, seconds=self.seconds)
-            if not updates or change <= self.options.tied or self.late:
+            if not updates or change <= TIED or self.late:
                 break
         return count
 
@@ -172,7 +165,7 @@ class Algorithm1(ForFilling):
 
     id = "psdsf-algorithm-1"
     session = Algorithm1Session
-    options = Algorithm1Options()
+    options = RoundOptions()
 
 
 methods = (Algorithm1(),)

@@ -21,7 +21,7 @@ users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are 
 there.
 
 As a method it runs without events until no procedure changes anything for a whole period. As for Algorithm I, no proof
-of termination is known (psdsf_algorithm_1.py (d)); `max_periods` is the limit.
+of termination is known (psdsf_algorithm_1.py (d)); `max_rounds` is the limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,28 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.best_response import water_filling
-from fairalloc.solvers.game.psdsf_algorithm_1 import ServerProcedureOptions, server_procedure
-from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays, plain_users, servers_of
+from fairalloc.solvers.game.psdsf_algorithm_1 import Algorithm1Session, RoundOptions, drf_alone, server_procedure
+from fairalloc.solvers.game.session import ForFilling, ServerArrays, plain_users, servers_of
 
 __all__ = ["Event", "TaskHistory", "cluster", "section_v", "simulate"]
-
-
-@dataclass(frozen=True)
-class DistributedOptions(ServerProcedureOptions):
-    """Of the periods.
-
-    Attributes
-    ----------
-    max_periods : periods after which it ends; no proof of termination is known
-    """
-
-    max_periods: int = 5_000
 
 
 @dataclass(frozen=True)
@@ -93,26 +79,22 @@ class TaskHistory:
 class ServerSystem:
     """The servers with their present tasks and who is active."""
 
-    def __init__(self, game: Game, tied: float = ServerProcedureOptions.tied) -> None:
-        self.game, self.servers, self.tied = game, servers_of(game), tied
+    def __init__(self, game: Game) -> None:
+        self.game, self.servers = game, servers_of(game)
         self.x = np.zeros(len(game.user))
         self.users_on = np.ones(game.instance.N, bool)
         self.servers_on = np.ones(game.instance.K, bool)
 
     def begin(self) -> None:
         """DRF on each active server for the active users."""
-        for server in self.servers:
-            if here := self._present(server):
-                self.x[here.arcs] = water_filling(here.w, here.phi, np.zeros(len(here.arcs)))[0] * here.gamma
+        drf_alone([here for server in self.servers if (here := self._present(server))], self.x)
 
-    def run_procedure(self, server: ServerArrays) -> float:
-        """One server procedure; the largest relative change of a user's tasks."""
-        here = self._present(server)
-        if here is None:
-            return 0.0
-        tasks = self.game.tasks(self.x)
-        y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma, self.tied)
-        return float(here.put(y, self.x, tasks))
+    def run_procedure(self, server: ServerArrays) -> None:
+        """One server procedure."""
+        if here := self._present(server):
+            tasks = self.game.tasks(self.x)
+            y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma)
+            here.put(y, self.x, tasks)
 
     def switch(self, event: Event) -> None:
         """Somebody comes, or goes with all tasks."""
@@ -128,15 +110,8 @@ class ServerSystem:
         here = self.users_on[server.user] & self.servers_on[server.index]
         if not here.any():
             return None
-        return ServerArrays(
-            server.index,
-            server.arcs[here],
-            server.user[here],
-            server.w[here],
-            server.phi[here],
-            server.gamma[here],
-            server.most[here],
-        )
+        parts = (server.arcs, server.user, server.w, server.phi, server.gamma, server.most)
+        return ServerArrays(server.index, *(part[here] for part in parts))
 
 
 def simulate(
@@ -241,39 +216,22 @@ def section_v() -> TaskHistory:
     return simulate(cluster(), [Event(100.0, "user 4", False), Event(250.0, "user 4", True)], horizon=300.0)
 
 
-class DistributedSession(GameSession):
-    """The servers' procedures, period after period, without events."""
+class DistributedSession(Algorithm1Session):
+    """The servers' procedures, period after period, without events: a period is a round in the order of the offsets."""
 
-    def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
-        """Until nothing changes for a period."""
-        with self.phase("solve"):
-            self.options = self.limits.own(DistributedOptions)
-            system = ServerSystem(self.game, self.options.tied)
-            system.x[:] = self.first_point()
-            if not system.x.any():
-                system.begin()
-            self.x = system.x
-            periods = self._periods(system)
-        self.finish(self.judge(self.x), f"not at rest after {periods} periods")
-        return self.x, None
-
-    def _periods(self, system: ServerSystem) -> int:
-        order = np.argsort(spread(self.instance.K, 1.0, 0)[[s.index for s in system.servers]])
-        for count in range(1, self.options.max_periods + 1):
-            change = max((system.run_procedure(system.servers[k]) for k in order if not self.late), default=0.0)
-            self.iterations = count
-            self.note(time=float(count), change=change, seconds=self.seconds)
-            if change <= self.options.tied or self.late:
-                break
-        return count
+    @property
+    def order(self) -> list[ServerArrays]:
+        """By offset."""
+        offsets = spread(self.instance.K, 1.0, 0)
+        return sorted(self.servers, key=lambda server: offsets[server.index])
 
 
 class Distributed(ForFilling):
-    """P III-D; the trace has `time` (end of a period of 1), `change` (relative, of tasks) and `seconds`."""
+    """P III-D; the trace has `iteration` (period), `updates`, `change` (relative, of tasks) and `seconds`."""
 
     id = "psdsf-distributed"
     session = DistributedSession
-    options = DistributedOptions()
+    options = RoundOptions()
 
 
 methods = (Distributed(),)

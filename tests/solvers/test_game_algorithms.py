@@ -486,7 +486,7 @@ def test_epsilon_falls_and_so_does_the_residual():
     [
         ("best-response", "max_sweeps", 2),
         ("psdsf-algorithm-1", "max_rounds", 2),
-        ("psdsf-distributed", "max_periods", 2),
+        ("psdsf-distributed", "max_rounds", 2),
         ("ps-mfa", "max_iterations", 20),
         ("vds-distributed", "max_iterations", 200),
     ],
