@@ -9,7 +9,7 @@ that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
 **Outer iteration** (`AlphaContinuation`), which both methods share:
 
 1. Start at an equal partition; cap alpha at 1.
-2. Newton steps of the method for the game with the capped alpha, until |Phi| <= `intermediate`.
+2. Newton steps of the method for the game with the capped alpha, until |Phi| <= INTERMEDIATE.
 3. Multiply the cap by 3 and repeat 2 from the last point, until the cap is at least the game's largest alpha.
 4. Newton steps for the game itself until the residual is small enough.
 5. Where that fails, repeat from 1 with the next of `starts`.
@@ -26,19 +26,32 @@ that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
-from fairalloc.solvers.method import Limits
+from fairalloc.solvers.game.session import finite_alpha, plain_users
+from fairalloc.solvers.method import Limits, Method, Session
 
-__all__ = ["AlphaContinuation", "Complementarity", "ComplementarityOptions", "Linearization", "lemke", "lemke_from_guess"]
+__all__ = ["AlphaContinuation", "Complementarity", "ComplementarityMethod", "ComplementarityOptions", "Linearization", "lemke"]
+
+
+FLOOR = 1e-14
+"""The least level, in its unit, at which the equations are evaluated, because they have its logarithm."""
+
+INTERMEDIATE = 1e-3
+"""The norm of the complementarity equations at which the cap on alpha is raised."""
+
+MEMORY = 4
+"""A step is compared with the largest merit of so many last steps (Grippo, Lampariello, Lucidi 1986)."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +60,11 @@ class ComplementarityOptions(NewtonOptions):
 
     Attributes
     ----------
-    floor : the least level, in its unit, at which the equations are evaluated, because they have its logarithm
     starts : factors of the first point; the next one is tried where the iteration ends at a minimum of the merit that is not 0
-    intermediate : the norm of the complementarity equations at which the cap on alpha is raised
-    memory : a step is compared with the largest merit of so many last steps (nonmonotone line search, Grippo, Lampariello,
-        Lucidi 1986)
     max_steps : Newton steps for one alpha
     """
 
-    floor: float = 1e-14
     starts: tuple[float, ...] = (1.0, 0.3, 0.1)
-    intermediate: float = 1e-3
-    memory: int = 4
     max_steps: int = 150
 
 
@@ -95,8 +101,8 @@ class Linearization:
 class Complementarity:
     """F, its Jacobian, and the way from v to y and k."""
 
-    def __init__(self, levels: LevelEquations, floor: float = ComplementarityOptions.floor) -> None:
-        self.levels, self.floor = levels, floor
+    def __init__(self, levels: LevelEquations) -> None:
+        self.levels = levels
         self.arcs, self.rows = len(levels), int(levels.row.sum())
 
     def start(self) -> Floats:
@@ -116,7 +122,7 @@ class Complementarity:
     def value(self, v: Floats) -> Linearization:
         """F at v, without the Jacobian."""
         y, k = self.point(v)
-        excess = self.levels.derivatives(y, np.maximum(k, self.floor)).excess
+        excess = self.levels.derivatives(y, np.maximum(k, FLOOR)).excess
         F = np.concatenate([excess, self.levels.slack(y)[self.levels.row]])
         return Linearization(v, np.where(self.levels.tasks(y).min() > 0, F, np.inf), sp.csr_array((0, 0)))
 
@@ -124,12 +130,12 @@ class Complementarity:
         """F and its Jacobian at v."""
         levels, n, i, arcs = self.levels, self.levels.user, self.levels.server, np.arange(self.arcs)
         y, k = self.point(v)
-        at = levels.derivatives(y, np.maximum(k, self.floor))
+        at = levels.derivatives(y, np.maximum(k, FLOOR))
         pull = sp.csr_array((at.pull / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
         owned = sp.csr_array((levels.gamma / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
         a, r = np.nonzero(levels.w)
         column = levels.place[i[a], r]
-        share = at.share[a, r] / np.maximum(k[i[a], r], self.floor)
+        share = at.share[a, r] / np.maximum(k[i[a], r], FLOOR)
         prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
         load = sp.csr_array((-levels.w[a, r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
         J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
@@ -160,7 +166,7 @@ class AlphaContinuation(NewtonSession):
 
     def iterate(self) -> None:
         """From the warm start with the game's own alpha; from one first point after the other, until there is an answer."""
-        problem = Complementarity(self.levels, self.options.floor)
+        problem = Complementarity(self.levels)
         if (start := self.warm_start()) is not None:
             self._solved(problem, problem.vector(*start), 0.0)
             if self.reached:
@@ -176,7 +182,7 @@ class AlphaContinuation(NewtonSession):
         try:
             for power in range(steps):
                 self.levels.cap(3.0**power)
-                v = self._solved(problem, v, self.options.intermediate)
+                v = self._solved(problem, v, INTERMEDIATE)
         finally:
             self.levels.cap(np.inf)
         self._solved(problem, v, 0.0)
@@ -192,11 +198,36 @@ class AlphaContinuation(NewtonSession):
                 break
             self.step()
             merits.append(here.merit)
-            new = self.next_point(problem, here, max(merits[-max(self.options.memory, 1) :]))
+            new = self.next_point(problem, here, max(merits[-MEMORY:]))
             if new is None:
                 break
             v = new
         return v
+
+
+class ComplementarityMethod(Method):
+    """What both methods declare: games of plain users with finite alpha, warm starts."""
+
+    warm = True
+    options = ComplementarityOptions()
+    session: ClassVar[type[AlphaContinuation]]
+    largest: ClassVar[int]
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Games with finite alpha."""
+        return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Every alpha is finite, and a step does not take too long."""
+        domain = mechanism.domain(instance)
+        size = len(domain.arcs) + domain.K * domain.R
+        if size > self.largest:
+            return f"{self.id} needs at most {self.largest} arcs and prices together, but there are {size}"
+        return plain_users(self.id, domain) or finite_alpha(self.id, mechanism, instance)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The arrays."""
+        return self.session(mechanism, instance, limits, limits.own(type(self.options)))
 
 
 # ---- linear complementarity -----------------------------------------------------------------------------------------

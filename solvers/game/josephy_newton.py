@@ -17,46 +17,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.ps_dsf import PsDsf
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.complementarity import (
     AlphaContinuation,
     Complementarity,
+    ComplementarityMethod,
     ComplementarityOptions,
     Linearization,
     lemke_from_guess,
 )
-from fairalloc.solvers.game.session import finite_alpha, plain_users
-from fairalloc.solvers.method import Limits, Method, Session
+
+RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
+"""What is added to the diagonal of the Jacobian of the complementarity problem, tried in this order."""
 
 
 @dataclass(frozen=True)
 class JosephyNewtonOptions(ComplementarityOptions):
-    """Of the linearised problems.
-
-    Attributes
-    ----------
-    rho : what is added to the diagonal of the Jacobian of the complementarity problem, tried in this order
-    largest : the largest number of arcs and prices together; a pivot costs its square
-    """
+    """The same, with fewer steps, each of which is a whole problem."""
 
     max_steps: int = 60
-    rho: tuple[float, ...] = (0.0, 1e-4, 1e-2, 1.0, 100.0)
-    largest: int = 1500
 
 
 class JosephySession(AlphaContinuation):
     """The game of one instance."""
 
-    options: JosephyNewtonOptions
-
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """The next v on the way to the solution of a linearised problem."""
         J = here.J.toarray()  # 1
-        for rho in self.options.rho:  # 4
+        for rho in RHO:  # 4
             M = J + rho * np.eye(len(J))
             z = lemke_from_guess(M, here.F - M @ here.v, here.v > here.F, 4 * len(J), lambda: self.limits.left)  # 2
             if z is None:
@@ -70,29 +58,14 @@ class JosephySession(AlphaContinuation):
         return None
 
 
-class JosephyNewton(Method):
+class JosephyNewton(ComplementarityMethod):
     """Successive linear complementarity; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "josephy-newton"
     kind = "Newton"
     options = JosephyNewtonOptions()
-    warm = True
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Games with finite alpha."""
-        return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every alpha is finite, and the tableau is small enough."""
-        domain = mechanism.domain(instance)
-        size = len(domain.arcs) + domain.K * domain.R
-        if size > self.options.largest:
-            return f"{self.id} needs at most {self.options.largest} arcs and prices together, but there are {size}"
-        return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The arrays."""
-        return JosephySession(mechanism, instance, limits, limits.own(JosephyNewtonOptions))
+    session = JosephySession
+    largest = 1500  # a pivot costs its square
 
 
 methods = (JosephyNewton(),)

@@ -10,45 +10,28 @@ One step, within the outer iteration of complementarity.py:
    large mu it is a descent direction.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.ps_dsf import PsDsf
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, ComplementarityOptions, Linearization
-from fairalloc.solvers.game.session import finite_alpha, plain_users
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.game.complementarity import (
+    AlphaContinuation,
+    Complementarity,
+    ComplementarityMethod,
+    Linearization,
+)
 
-
-@dataclass(frozen=True)
-class SemismoothNewtonOptions(ComplementarityOptions):
-    """Of the directions.
-
-    Attributes
-    ----------
-    mu : Levenberg and Marquardt's parameter, tried in this order
-    largest : the largest number of arcs; one linear system takes seconds then, cannot be interrupted, and takes minutes for
-        25,000 arcs
-    """
-
-    mu: tuple[float, ...] = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
-    largest: int = 10_000
+MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
+"""Levenberg and Marquardt's parameter, tried in this order."""
 
 
 class SemismoothSession(AlphaContinuation):
     """The game of one instance."""
 
-    options: SemismoothNewtonOptions
-
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """A Newton step, or one of Levenberg and Marquardt."""
         J, phi = here.generalised, here.phi  # 1
-        for mu in self.options.mu:  # 2, then 4
+        for mu in MU:  # 2, then 4
             d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
             slope = min(float(phi @ (J @ d)), 0.0)
             for part in 0.5 ** np.arange(10):  # 3
@@ -70,27 +53,13 @@ def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
     return result
 
 
-class SemismoothNewton(Method):
+class SemismoothNewton(ComplementarityMethod):
     """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "semismooth-newton"
     kind = "Newton"
-    options = SemismoothNewtonOptions()
-    warm = True
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Games with finite alpha."""
-        return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every alpha is finite, and a step takes seconds."""
-        if (arcs := len(mechanism.domain(instance).arcs)) > self.options.largest:
-            return f"{self.id} needs at most {self.options.largest} arcs, but there are {arcs}"
-        return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The arrays."""
-        return SemismoothSession(mechanism, instance, limits, limits.own(SemismoothNewtonOptions))
+    session = SemismoothSession
+    largest = 10_000  # one linear system takes seconds then, cannot be interrupted, and takes minutes for 25,000
 
 
 methods = (SemismoothNewton(),)
