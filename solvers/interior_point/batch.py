@@ -24,12 +24,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 
 __all__ = ["Stack", "StackAnswer", "solve_stack"]
 
@@ -140,24 +141,6 @@ def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False) -> Stack
     return best
 
 
-class _Lack(NamedTuple):
-    """What the equations of rows, users, limits, arcs and of g lack."""
-
-    rows: Floats
-    users: Floats
-    limits: Floats
-    arcs: Floats
-    g: Floats
-
-
-class _Step(NamedTuple):
-    """A change of (x, s, t, r), (d, p, y, z) and g."""
-
-    primal: Floats
-    dual: Floats
-    g: Floats
-
-
 class _Points:
     """A stack and its present points: (x, s, t, r) and (d, p, y, z), each joined (B, N K + K R + 2 N), and g (B,).
 
@@ -174,7 +157,7 @@ class _Points:
     primal: Floats
     dual: Floats
     g: Floats
-    lack: _Lack
+    lack: Residuals
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
@@ -197,7 +180,7 @@ class _Points:
         """Some of the programs, where they are."""
         result = object.__new__(_Points)
         result.stack, result.of = self.stack.take(which), self.of
-        result.lack = _Lack(*(part[which] for part in self.lack))
+        result.lack = Residuals(*(part[which] for part in self.lack))
         for name in ("paired", "central", "most", "primal", "dual", "g"):
             setattr(result, name, getattr(self, name)[which])
         return result
@@ -262,10 +245,10 @@ class _Points:
         sound = np.isfinite(error) & ((self.g > 0) if stack.income is None else True)
         return np.where(sound, error, np.inf)
 
-    def _residuals(self) -> _Lack:
+    def _residuals(self) -> Residuals:
         stack, (x, s, t, r), (d, p, y, z) = self.stack, self._split(self.primal), self._split(self.dual)
         u, most = x.sum(axis=2), self.most
-        return _Lack(
+        return Residuals(
             rows=1.0 - stack.load(x) - s,
             users=self.g[:, None] + t - u,
             limits=np.where(np.isfinite(stack.limit), most - u - r, 0.0),
@@ -301,7 +284,7 @@ class _Points:
             over[:, self.of[2]] += self.stack.income / self.dual[:, self.of[2]]
         return over
 
-    def _second_order(self, first: _Step, wanted: Floats) -> Floats:
+    def _second_order(self, first: PrimalDual, wanted: Floats) -> Floats:
         """The same for the corrector; t y of nb stays the income."""
         wanted_products = wanted[:, None] * self.central - first.primal * first.dual
         return np.divide(wanted_products, self.dual, out=np.zeros_like(self.dual), where=self.paired)
@@ -388,7 +371,7 @@ class _System:
         p, l, flow = (part + more for part, more in zip(answer, self._solve_once(lack, np.zeros_like(users)), strict=True))  # noqa: E741
         return p, l, flow
 
-    def step(self, lack: _Lack | None, over: Floats) -> _Step:
+    def step(self, lack: Residuals | None, over: Floats) -> PrimalDual:
         """The Newton step that fills what the equations lack.
 
         Parameters
@@ -414,7 +397,7 @@ class _System:
         d = self.stack.cost(p) - l[:, :, None] - arcs
         primal = over - self.ratio * at._joined(d, p, l + z, z)
         primal[:, at.of[0]] = (flow - away).reshape(len(flow), -1)
-        return _Step(primal, np.where(at.paired, at._joined(self._own(d, primal, over), p, l + z, z), 0.0), g)
+        return PrimalDual(primal, np.where(at.paired, at._joined(self._own(d, primal, over), p, l + z, z), 0.0), g)
 
     def _own(self, d: Floats, primal: Floats, over: Floats) -> Floats:
         """The step of d, where that of the pivots follows from their flow."""

@@ -1,7 +1,7 @@
 """What the iteration of program.py is about: its options, its points, and what its equations lack there."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,16 +42,19 @@ class Residuals(NamedTuple):
     users: Floats
     limits: Floats
     arcs: Floats
-    g: float
+    g: Any
 
 
 @dataclass(frozen=True)
 class PrimalDual:
-    """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points."""
+    """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points.
+
+    Of a stack (batch.py) all have one more axis, and g is (B,).
+    """
 
     primal: Floats
     dual: Floats
-    g: float
+    g: Any
 
     def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
         """The point that far along a step.

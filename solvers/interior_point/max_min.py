@@ -158,7 +158,7 @@ class MaxMinArrow(ArrowProgram):
 
     def floor(self, now: PrimalDual) -> float:
         """In parts of the level."""
-        return FLOOR * now.g
+        return FLOOR * float(now.g)
 
     def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
         """Onto the optimal face."""
