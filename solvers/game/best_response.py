@@ -69,6 +69,16 @@ from fairalloc.solvers.options import AlgorithmOptions
 __all__ = ["BestResponseOptions", "BestResponses", "ServerDual", "rational_sweeps", "water_filling"]
 
 
+TIED = 1e-13
+"""Levels that differ relatively by less are one event of water filling."""
+
+FULL = 1e-13
+"""A load within this of 1 is full: a hundred times the rounding error of a sum over users."""
+
+EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
+"""Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator has more bits."""
+
+
 @dataclass(frozen=True)
 class BestResponseOptions(AlgorithmOptions):
     """Of the sweeps.
@@ -76,28 +86,16 @@ class BestResponseOptions(AlgorithmOptions):
     Attributes
     ----------
     max_sweeps : sweeps after which it ends
-    tie_tolerance : levels that differ relatively by less are one event of water filling; in rationals the tolerance is 0
-    full_tolerance : a load within this of 1 is full: a hundred times the rounding error of a sum over users
-    exact_sweeps : the sweeps are repeated in rationals where fewer than these sufficed in floating point
-    exact_arcs : arcs up to which the sweeps are repeated in rationals
-    exact_bits : the sweeps in rationals are given up where a denominator has more bits
     """
 
     max_sweeps: int = 5_000
-    tie_tolerance: float = 1e-13
-    full_tolerance: float = 1e-13
-    exact_sweeps: int = 40
-    exact_arcs: int = 2_000
-    exact_bits: int = 4_000
 
 
 FLAT = 1e-15
 """A slope of the load that is smaller than this part of the steepest is the rounding error of 0."""
 
 
-def water_filling(
-    w: Any, phi: Any, b: Any, tie_tolerance: float = BestResponseOptions.tie_tolerance, most: Any = None
-) -> tuple[Any, Any]:
+def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None) -> tuple[Any, Any]:
     """One server's PS-DSF answer given the others.
 
     Parameters
@@ -105,7 +103,7 @@ def water_filling(
     w : (m, R) the part of each resource that a monopoly uses; floats, or Fractions in object arrays like all others
     phi : (m,) weights
     b : (m,) shares from the other servers
-    tie_tolerance : levels that differ relatively by less are one event; 0 for Fractions
+    tied : levels that differ relatively by less are one event; 0 for Fractions
     most : (m,) the shares that users want at most, inf without a limit; None = nobody has a limit
 
     Returns
@@ -133,7 +131,7 @@ def water_filling(
         if level == np.inf:  # everybody has all that it wants
             y = np.where(free, phi * (wanted - b), y).astype(y.dtype)
             break
-        full = np.array([v <= level * (1 + tie_tolerance) for v in reached])
+        full = np.array([v <= level * (1 + tied) for v in reached])
         stopped = free & (w[:, full] > 0).any(axis=1)
         y = np.where(stopped, phi * np.maximum(np.minimum(level, wanted) - b, b * 0), y).astype(y.dtype)
         used = (w * y[:, None]).sum(axis=0)
@@ -165,14 +163,8 @@ def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
 class ServerDual:
     """The dual of one server's Problem 1 for finite alpha: users explicit, prices u = log mu (R,), -inf for a free resource."""
 
-    def __init__(
-        self,
-        server: ServerArrays,
-        marginals: Marginals,
-        beta: float,
-        full_tolerance: float = BestResponseOptions.full_tolerance,
-    ) -> None:
-        self.server, self.marginals, self.beta, self.full_tolerance = server, marginals, beta, full_tolerance
+    def __init__(self, server: ServerArrays, marginals: Marginals, beta: float) -> None:
+        self.server, self.marginals, self.beta = server, marginals, beta
         with np.errstate(divide="ignore"):
             self.log_w = np.log(server.w)
 
@@ -193,7 +185,7 @@ class ServerDual:
         for _ in range(200):
             y, log_q = self.demand(u, b)
             violation = self.violation(y, u)
-            if violation <= self.full_tolerance:
+            if violation <= FULL:
                 break
             u = self.newton(u, b, y, log_q, violation)
         return y, np.exp(u / self.beta)
@@ -239,7 +231,7 @@ class ServerDual:
         """
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
-        moves = (y > 0) & (z < self.server.most * (1.0 - self.full_tolerance))
+        moves = (y > 0) & (z < self.server.most * (1.0 - FULL))
         log_z = np.log(np.where(moves, z, 1.0))
         worth = np.where(moves, phi * z / self.marginals.elasticity(log_z, self.marginals.log(log_z)), 0.0)
         with np.errstate(invalid="ignore"):  # nobody who pays nothing moves
@@ -287,8 +279,8 @@ class ServerDual:
 class BestResponses:
     """The answers of all servers of a game in turn, and their prices `kappa` (K, R)."""
 
-    def __init__(self, game: Game, servers: list[ServerArrays], options: BestResponseOptions) -> None:
-        self.game, self.servers, self.options = game, servers, options
+    def __init__(self, game: Game, servers: list[ServerArrays]) -> None:
+        self.game, self.servers = game, servers
         self.kappa = np.zeros((game.instance.K, game.instance.R))
         self.smooth = {s.index: self._smooth(s) for s in servers if not by_filling(game, s.index)}
 
@@ -296,7 +288,7 @@ class BestResponses:
         i, marginals = server.index, self.game.marginals.of(server.arcs)
         if self.game.several[i]:
             return VariantsResponse(server, marginals, float(self.game.beta[i]))
-        return ServerDual(server, marginals, float(self.game.beta[i]), self.options.full_tolerance)
+        return ServerDual(server, marginals, float(self.game.beta[i]))
 
     def turn(self, server: ServerArrays, x: Floats, tasks: Floats) -> float:
         """One server's best response; the largest relative change of a user's tasks.
@@ -312,7 +304,7 @@ class BestResponses:
             y, self.kappa[i] = self.smooth[i].answer(b, self.kappa[i])
         else:
             several = self.game.several[i]
-            filled = water_filling(server.w, server.phi, b, self.options.tie_tolerance, server.most) if not several else None
+            filled = water_filling(server.w, server.phi, b, TIED, server.most) if not several else None
             y, level = filled or max_min_response(server, b)
             self.kappa[i] = self._of_level(i, level)
         return float(server.put(y, x, tasks))  # 2c
@@ -333,7 +325,7 @@ class BestResponseSession(GameSession):
     def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
         self.options = limits.own(BestResponseOptions)
-        self.responses = BestResponses(self.game, self.servers, self.options)
+        self.responses = BestResponses(self.game, self.servers)
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
         """Sweep until the residual keeps its promise."""
@@ -353,7 +345,7 @@ class BestResponseSession(GameSession):
             if change <= next_look or self.late:  # 3
                 residual, next_look = self.judge(self.x, self.responses.kappa), change / 10.0
             self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            met = residual <= self.promised / 10.0 and (bool(self.responses.smooth) or sweep >= self.options.exact_sweeps)
+            met = residual <= self.promised / 10.0 and (bool(self.responses.smooth) or sweep >= EXACT_SWEEPS)
             if at_rest or self.late or met:
                 break
         return residual, sweep
@@ -375,12 +367,7 @@ def of_first(marginals: Marginals, times: int) -> Marginals:
     return marginals.of(np.zeros(times, dtype=np.intp))
 
 
-def rational_sweeps(
-    game: Game,
-    sweeps: int = BestResponseOptions.exact_sweeps,
-    deadline: float = np.inf,
-    bits: int = BestResponseOptions.exact_bits,
-) -> tuple[Fraction, ...] | None:
+def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
     """(A,) tasks of an equilibrium in rationals, by the same sweeps.
 
     Parameters
@@ -388,7 +375,6 @@ def rational_sweeps(
     game : every server of which uses water filling (alpha = inf everywhere, or one resource)
     sweeps : the largest number of sweeps
     deadline : of `time.perf_counter`, seconds
-    bits : the most that a denominator may have
 
     Returns
     -------
@@ -412,7 +398,7 @@ def rational_sweeps(
         change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0, s.most)[0], x, tasks) for s in servers)
         if change == 0:
             return tuple(x)
-        if max(v.denominator for v in tasks).bit_length() > bits or time.perf_counter() > deadline:
+        if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
             return None
     return None
 
@@ -429,13 +415,13 @@ class BestResponse(GameMethod):
         """The sweeps; where they ended after finitely many, once more in rationals."""
         answer = super().run(mechanism, instance, limits)
         assert isinstance(mechanism, Equilibrium)
-        sweeps, options = answer.iterations or 0, limits.own(BestResponseOptions)
-        if answer.termination != "optimal" or sweeps >= options.exact_sweeps or len(answer.x) > options.exact_arcs:
+        sweeps = answer.iterations or 0
+        if answer.termination != "optimal" or sweeps >= EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
             return answer
         game = mechanism.game(instance)
         if not all(by_filling(game, i) for i in range(instance.K)) or game.several.any():
             return answer
-        exact = rational_sweeps(game, sweeps + 2, limits.deadline, options.exact_bits)  # 4
+        exact = rational_sweeps(game, sweeps + 2, limits.deadline)  # 4
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)
 
 

@@ -45,7 +45,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.arrow.schur import most_rows, plan_for
 from fairalloc.solvers.game.active_arcs import newton_on_active_arcs
-from fairalloc.solvers.game.best_response import BestResponseOptions, BestResponses
+from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.layers import corrected, patterns
@@ -331,7 +331,7 @@ def finish_by_sweeps(session: NewtonSession) -> None:
     In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
     """
     game, x = session.levels.game, session.x
-    responses = BestResponses(game, servers_of(game), BestResponseOptions())
+    responses = BestResponses(game, servers_of(game))
     for _ in range(MAX_SWEEPS):
         session.step()
         x, tasks = x.copy(), game.tasks(x)

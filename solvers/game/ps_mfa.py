@@ -24,7 +24,7 @@ a change of the units of tasks or prices changes which of the two arguments of p
 **What K does not specify.** The start. eta: at most the step to the next full resource or zero price, and at most twice the
 last eta; halved until Psi decreases by at least 1e-4 of the decrease that its slope predicts (Armijo's rule). (K 51) asks for any
 decrease, which does not imply convergence to a stationary point. epsilon: the accuracy; where |v| <= epsilon but the residual is
-too large, epsilon is divided by 10. Saturated: load within full_tolerance of 1, or lambda > 0 (the
+too large, epsilon is divided by 10. Saturated: load within FULL of 1, or lambda > 0 (the
 projection keeps such a load unchanged).
 
 **Corrections of errors in K.**
@@ -65,6 +65,13 @@ from fairalloc.solvers.options import AlgorithmOptions
 __all__ = ["Merit"]
 
 
+FULL = 1e-10
+"""A load within this of 1 is full: far below every accuracy, far above the rounding of a step."""
+
+ARMIJO = 1e-4
+"""The part of the slope by which a step must lower the merit."""
+
+
 @dataclass(frozen=True)
 class PsMfaOptions(AlgorithmOptions):
     """Of the descent.
@@ -72,13 +79,9 @@ class PsMfaOptions(AlgorithmOptions):
     Attributes
     ----------
     max_iterations : steps after which it ends
-    full_tolerance : a load within this of 1 is full: far below every accuracy, far above the rounding of a step
-    armijo : the part of the slope by which a step must lower the merit
     """
 
     max_iterations: int = 20_000
-    full_tolerance: float = 1e-10
-    armijo: float = 1e-4
 
 
 class Merit:
@@ -199,7 +202,7 @@ class PsMfaSession(GameSession):
         """v_y, v_mu and the slope of Psi along them."""
         game, (by_y, by_mu) = self.game, self.merit.gradient(self.y, self.mu)
         self.load = game.load(self.y)
-        full = (self.load >= 1.0 - self.options.full_tolerance) | (self.mu > 0)
+        full = (self.load >= 1.0 - FULL) | (self.mu > 0)
         vy, vmu = -by_y, np.zeros_like(self.mu)
         for server in self.servers:
             i, here = server.index, server.arcs
@@ -208,7 +211,7 @@ class PsMfaSession(GameSession):
         self.rate = game.load(vy)
         beta = -game.load(by_y)
         vmu = -by_mu + np.where(-beta * by_mu >= 0, beta, 0.0)
-        leaving = (self.mu == 0) & (self.rate < -self.options.full_tolerance * np.abs(beta))
+        leaving = (self.mu == 0) & (self.rate < -FULL * np.abs(beta))
         vmu = np.where(self.mu > 0, vmu, np.maximum(vmu, 0.0))
         vmu = np.where(full & ~leaving, vmu, 0.0)
         self.rate[full] = np.minimum(self.rate[full], 0.0)
@@ -224,7 +227,7 @@ class PsMfaSession(GameSession):
             y, mu = self.y + eta * vy, np.maximum(self.mu + eta * vmu, 0.0)
             mu[(vmu < 0) & (paid <= eta)] = 0.0
             new = self.merit.value(y, mu)
-            if new < value and new <= value + self.options.armijo * eta * slope:
+            if new < value and new <= value + ARMIJO * eta * slope:
                 self.y, self.mu = y, mu
                 return eta, new
             eta /= 2.0

@@ -52,6 +52,13 @@ from fairalloc.solvers.options import AlgorithmOptions
 __all__: list[str] = []
 
 
+EVERY = 100
+"""Steps from one check of the time limit and of the largest direction |v| (K 55) to the next."""
+
+EPSILON, SMALLER = 0.1, 0.1**0.5
+"""The first epsilon of (K 57), a part of every capacity (smaller ones make the first steps too small), and how it decreases."""
+
+
 @dataclass(frozen=True)
 class VdsDistributedOptions(AlgorithmOptions):
     """Of the gradient steps.
@@ -59,15 +66,9 @@ class VdsDistributedOptions(AlgorithmOptions):
     Attributes
     ----------
     max_iterations : steps of all servers after which it ends
-    check_every : steps from one check of the time limit and of the largest direction |v| (K 55) to the next
-    epsilon : the first epsilon of (K 57), a part of every capacity; smaller ones make the first steps too small
-    smaller : the factor by which epsilon decreases where the residual is still too large
     """
 
     max_iterations: int = 100_000
-    check_every: int = 100
-    epsilon: float = 0.1
-    smaller: float = 0.1**0.5
 
 
 class VdsDistributedSession(GameSession):
@@ -90,7 +91,7 @@ class VdsDistributedSession(GameSession):
         return self.x, self.kappa
 
     def _schedule(self) -> float:
-        self.y, self.epsilon, best = self.merit.start(self.first_point()), self.options.epsilon, np.inf  # 1
+        self.y, self.epsilon, best = self.merit.start(self.first_point()), EPSILON, np.inf  # 1
         while True:
             self._rest()  # 2, 3
             x, kappa = self._read()  # 4
@@ -100,15 +101,14 @@ class VdsDistributedSession(GameSession):
                 best, self.x, self.kappa = residual, x, kappa
             if best <= self.promised or self.late or (self.iterations or 0) >= self.options.max_iterations:
                 return best
-            self.epsilon *= self.options.smaller  # 5
+            self.epsilon *= SMALLER  # 5
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
-        every = max(self.options.check_every, 1)
         while (self.iterations or 0) < self.options.max_iterations and not self.late:
-            for _ in range(every):
+            for _ in range(EVERY):
                 size = self._move()
-            self.count(every)
+            self.count(EVERY)
             if size <= self.epsilon**2 / 10.0:
                 return
 

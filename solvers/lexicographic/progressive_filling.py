@@ -31,7 +31,6 @@ because nobody who needs row r rises after it is full, v_m <= g_r = v_n wherever
 event proves that each stopped user is stuck; those whose tasks all run need no proof.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,22 +42,13 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session
-from fairalloc.solvers.options import AlgorithmOptions
 
 KEPT = 1e-3
 """Where less than this part is left of a sum, it is added up again."""
 
 
-@dataclass(frozen=True)
-class ProgressiveFillingOptions(AlgorithmOptions):
-    """Of the events.
-
-    Attributes
-    ----------
-    tied : levels that differ by less than this part are one event: what is equal in the data is not equal after rounding
-    """
-
-    tied: float = 1e-12
+TIED = 1e-12
+"""Levels that differ by less than this part are one event: what is equal in the data is not equal after rounding."""
 
 
 class Filling(Session):
@@ -76,23 +66,22 @@ class Filling(Session):
         self.x = np.zeros(self.instance.N)
         self.stop = np.full(self.instance.N, np.inf)  # the level at which a user stops
         self.finished = np.zeros(self.instance.N, bool)
-        tied = self.limits.own(ProgressiveFillingOptions).tied
         with self.phase("solve"):
-            filled = [event for server in self.servers for event in server.fill(tied)]
+            filled = [event for server in self.servers for event in server.fill()]
         with self.phase("read"):
             rows, levels = (
                 (np.array(column) for column in zip(*filled, strict=True)) if filled else (np.empty(0, int), np.empty(0))
             )
             order = np.argsort(levels, kind="stable")
-            self._count(rows[order], levels[order], tied)
+            self._count(rows[order], levels[order])
             prices = np.zeros((max(len(filled), 1), self.instance.K * self.instance.R))
             prices[np.arange(len(filled)), rows[order]] = 1.0
         return self.x, prices.reshape(-1, self.instance.K, self.instance.R)
 
-    def _count(self, rows: NDArray[np.intp], levels: Floats, tied: float) -> None:
+    def _count(self, rows: NDArray[np.intp], levels: Floats) -> None:
         """The events: levels that differ by more than rounding; each is noted where a trace is wanted."""
         every = np.sort(np.concatenate([levels, self.stop]))
-        first = every[np.append(True, every[1:] > every[:-1] * (1.0 + tied))]
+        first = every[np.append(True, every[1:] > every[:-1] * (1.0 + TIED))]
         self.count(len(first))
         if not (self.limits.trace or self.limits.log):
             return
@@ -139,7 +128,7 @@ class _FillingServer:
         self.active = np.ones(len(users), bool)
         self.x = np.zeros(len(users))
 
-    def fill(self, tied: float) -> list[tuple[int, float]]:
+    def fill(self) -> list[tuple[int, float]]:
         """Run the events; the rows in the order in which they fill up, with their levels."""
         limit = self.rate * self.most  # g_n
         waiting = np.argsort(limit, kind="stable")[: np.count_nonzero(np.isfinite(limit))]
@@ -147,19 +136,19 @@ class _FillingServer:
         while self.needed.any() and self.of.limits.left:
             rows = np.divide(np.maximum(self.left, 0.0), self.rising, out=np.full_like(self.left, np.inf), where=self.needed > 0)
             g = float(rows.min())
-            end = int(np.searchsorted(levels, g * (1.0 + tied), side="right"))
+            end = int(np.searchsorted(levels, g * (1.0 + TIED), side="right"))
             if end > done:
                 finished = waiting[done:end]
                 finished, done = finished[self.active[finished]], end
                 self._stop(finished, self.most[finished], limit[finished])
                 self.of.finished[self.users[finished]] = True
                 continue
-            full = np.flatnonzero(rows <= g * (1.0 + tied))
+            full = np.flatnonzero(rows <= g * (1.0 + TIED))
             for row in full.tolist():
                 self._add_up(row)
                 rows[row] = max(self.left[row], 0.0) / self.rising[row]
             g = float(rows[full].min())
-            full = full[rows[full] <= g * (1.0 + tied)]
+            full = full[rows[full] <= g * (1.0 + TIED)]
             filled += [(int(self.offset + row), float(rows[row])) for row in full]
             stuck = np.unique(np.concatenate([self._users(row) for row in full]))
             self._stop(stuck, np.minimum(g / self.rate[stuck], self.most[stuck]), g)
@@ -197,7 +186,6 @@ class ProgressiveFilling(Method):
 
     id = "progressive-filling"
     kind = "exact"
-    options = ProgressiveFillingOptions()
     canonical = False  # only ratios of like quantities are compared, so levels can be told in the user's units
 
     def computes(self, mechanism: Mechanism) -> bool:

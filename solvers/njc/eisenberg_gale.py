@@ -3,14 +3,13 @@ r"""`njc-market`: the Eisenberg-Gale program (c) of njc.py, then the exact NJC a
 1. Solve the Eisenberg-Gale program by Clarabel: x and the prices p.
 2. Guess the bottlenecks: I = {j: p_j > slack_j}. By the theorem in njc.py every user is satisfied or justified by a resource with
    a price, and at a strictly complementary optimum the resources with a price are those with p_j > slack_j.
-3. Compute the point of P_I nearest to x in rational arithmetic (pieces.py). Where P_I has none within `near`, repeat with the
+3. Compute the point of P_I nearest to x in rational arithmetic (pieces.py). Where P_I has none within NEAR, repeat with the
    sets of the fullest resources.
 
 The exact optimum is in P_I but has no rational coordinates in general; the answer is a rational point of P_I next to it, which is
 an exact NJC allocation.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,22 +21,15 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
+from fairalloc.solvers.exact.simplex import SimplexOptions
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
-from fairalloc.solvers.njc.pieces import PieceOptions, as_floats, bottleneck_candidates, exact_point_near
+from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
 __all__ = ["ExactNjcMethod"]
 
 
-@dataclass(frozen=True)
-class MarketOptions(PieceOptions):
-    """Of step 3; all other options are Clarabel's own.
-
-    Attributes
-    ----------
-    near : the largest distance of the exact answer from the floating-point one, in fractions of a request
-    """
-
-    near: float = 1e-3
+NEAR = 1e-3
+"""The largest distance of the exact answer from the floating-point one, in fractions of a request."""
 
 
 class ExactNjcMethod(Method):
@@ -45,6 +37,7 @@ class ExactNjcMethod(Method):
 
     kind = "exact"
     canonical = False
+    options = SimplexOptions()
     install = "pip install fairalloc"
     free = False
 
@@ -100,7 +93,6 @@ class NjcMarket(ExactNjcMethod):
 
     id = "njc-market"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "clarabel", "highspy", "flint")
-    options = MarketOptions()
     solver = "CLARABEL"
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
@@ -114,8 +106,7 @@ class NjcMarket(ExactNjcMethod):
             slack = 1.0 - session.instance.arcs.load @ x
             p = np.zeros(d.R) if prices is None else prices.ravel()
             priced = frozenset(np.flatnonzero(p > slack).tolist())  # 2, then 3
-            near = session.limits.own(MarketOptions).near
-            found = exact_point_near(d, x, [priced, *bottleneck_candidates(slack, near)], near, session.limits)
+            found = exact_point_near(d, x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
         if found is None:
             raise Stopped("inaccurate", "no exact NJC allocation was found next to the market's")
         return found[0], prices

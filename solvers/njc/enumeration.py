@@ -16,11 +16,10 @@ Proof that nothing is lost: l(I) falls when I grows, so l(I) >= l(M) and P_I is 
 G_I' is in G_I for every I' that contains I. Hence where G_I is empty, or has no better value than the best x known, the same
 is true of P_I' for every I' that contains I, and all of them are pruned. The sets that are kept contain all their subsets, so it
 is enough to test the subsets with one resource less. Floating-point bounds prune only what is worse by more than
-`pruning_tolerance`.
+PRUNING.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import ClassVar
@@ -34,21 +33,13 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import PieceOptions, PieceProgram, as_floats, value
+from fairalloc.solvers.njc.pieces import PieceProgram, as_floats, value
 
 __all__ = ["enumerate_pieces"]
 
 
-@dataclass(frozen=True)
-class EnumerationOptions(PieceOptions):
-    """Of the search.
-
-    Attributes
-    ----------
-    pruning_tolerance : a set is pruned where its bound is worse by more, in units of the objective; HiGHS' bounds are rounded
-    """
-
-    pruning_tolerance: float = 1e-7
+PRUNING = 1e-7
+"""A set is pruned where its bound is worse by more, in units of the objective; HiGHS' bounds are rounded."""
 
 
 def enumerate_pieces(
@@ -79,7 +70,6 @@ def enumerate_pieces(
     least, objective = d.lowest(order), mechanism.objective
     best = -np.inf
     kept: set[frozenset[int]] = {frozenset()}
-    worse = limits.own(EnumerationOptions).pruning_tolerance
     for size in range(min(len(order), len(d.parts)) + 1):
         here: set[frozenset[int]] = set()
         for chosen in combinations(order, size):
@@ -90,11 +80,11 @@ def enumerate_pieces(
             if session is not None:
                 session.count(1)
             piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), objective, wish)  # 3
-            if piece.bound() > best - worse and (x := piece.best_point(limits)) is not None:
+            if piece.bound() > best - PRUNING and (x := piece.best_point(limits)) is not None:
                 yield bottlenecks, x
                 best = max(best, float(value(mechanism, d, wish, x))) if objective else best
                 here.add(bottlenecks)
-            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - worse:  # 4
+            elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - PRUNING:  # 4
                 here.add(bottlenecks)
         kept = here
 
@@ -105,7 +95,6 @@ class Enumeration(ExactNjcMethod):
     id = "njc-enumeration"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
     free = True
-    options = EnumerationOptions()
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
         """Nothing is written before the first set."""

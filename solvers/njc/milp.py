@@ -21,7 +21,7 @@ from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import PieceOptions, PieceProgram, as_floats
+from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
 
@@ -59,7 +59,6 @@ class Milp(ExactNjcMethod):
     id = "njc-milp"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
     free = True
-    options = PieceOptions()
     solver = "HIGHS"
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:

@@ -2,7 +2,7 @@ r"""`njc-ode`: the trajectory of D 5.4 from the origin to the boundary, by SciPy
 
 1. Start at x = 0.
 2. Integrate x'(t) with the Runge-Kutta method DOP853 until the residual of the definition is at most what was asked for, or some
-   slack is `floor`.
+   slack is FLOOR.
 3. Read the prices p_j = 1 / (c s_j) and the bottlenecks {j: p_j > s_j}.
 4. Compute the exact NJC allocation with these bottlenecks nearest to the end of the trajectory (pieces.py).
 
@@ -29,7 +29,7 @@ solutions. They do not: f = - sum_j w_j log s_j has b_ij = w_j r_ij / s_j, price
 path is another one and its limit the same.
 
 **Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
-full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of `floor`
+full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of FLOOR
 the run stops and says so. Steps 3 and 4 then give an exact NJC allocation.
 """
 
@@ -45,25 +45,19 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import PieceOptions, as_floats, bottleneck_candidates, exact_point_near
+from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
 __all__ = ["NjcTrajectory", "trajectory"]
 
 
-@dataclass(frozen=True)
-class OdeOptions(PieceOptions):
-    """Of the trajectory and its end.
+FLOOR = 1e-11
+"""The least slack that is worth computing with: it is a difference of numbers of order one."""
 
-    Attributes
-    ----------
-    floor : the least slack that is worth computing with: it is a difference of numbers of order one
-    near : how far the exact answer may be from the end of the trajectory, in fractions of a request
-    rtol : relative tolerance of a step of the integrator
-    """
+NEAR = 1e-2
+"""How far the exact answer may be from the end of the trajectory, in fractions of a request."""
 
-    floor: float = 1e-11
-    near: float = 1e-2
-    rtol: float = 1e-8
+RTOL = 1e-8
+"""The relative tolerance of a step of the integrator."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +87,6 @@ class TrajectoryEquations:
 
     def __init__(self, d: Requests, limits: Limits, weighting: Floats | None = None) -> None:
         self.r, self.e, self.limits = d.matrix(), as_floats(d.entitlement), limits
-        self.options = limits.own(OdeOptions)
         self.w = np.ones(d.R + len(self.e)) if weighting is None else weighting
 
     def slack(self, x: Floats) -> Floats:
@@ -103,7 +96,7 @@ class TrajectoryEquations:
     def velocity(self, _: float, x: Floats) -> Floats:
         """(N,) dx/dt."""
         _ = self.limits.left
-        s = np.maximum(self.slack(x), self.options.floor * 1e-3)  # a trial step of the integrator may leave the domain
+        s = np.maximum(self.slack(x), FLOOR * 1e-3)  # a trial step of the integrator may leave the domain
         rate, count = self.w / s, self.r.shape[1]
         b, dummy = self.r * rate[:count], rate[count:]
         matrix = x[:, None] * (b @ (self.r / s[:count]).T)
@@ -139,7 +132,7 @@ def trajectory(
     ----------
     d : requests and entitlements
     accuracy : the residual of the definition at which to end
-    limits : of which the deadline and the `OdeOptions` count; None = no limit
+    limits : of which the deadline counts; None = no limit
     weighting : (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; None = 1
 
     Raises
@@ -154,12 +147,12 @@ def trajectory(
         return path.complaint(x) - accuracy
 
     def boundary(_: float, x: Floats) -> float:
-        return float(path.slack(x).min()) - path.options.floor
+        return float(path.slack(x).min()) - FLOOR
 
     fair.terminal = boundary.terminal = True  # type: ignore[attr-defined]
     start = np.zeros(len(d.parts))
-    scale = max(path.options.floor / 100, min(1e-8, accuracy / 100))
-    events, rtol = (fair, boundary), path.options.rtol
+    scale = max(FLOOR / 100, min(1e-8, accuracy / 100))
+    events, rtol = (fair, boundary), RTOL
     run = solve_ivp(path.velocity, (0.0, np.inf), start, "DOP853", rtol=rtol, atol=scale, events=events, first_step=1e-3)
     x = run.y[:, -1]
     complaint = path.complaint(x)
@@ -174,7 +167,6 @@ class Ode(ExactNjcMethod):
 
     id = "njc-ode"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
-    options = OdeOptions()
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
         """Nothing but the clock."""
@@ -192,8 +184,7 @@ class Ode(ExactNjcMethod):
         with session.phase("read"):
             slack, prices = path.slack(session.x)[: d.R], path.prices(session.x)
             priced = frozenset(np.flatnonzero(prices > slack).tolist())  # 3, then 4
-            near = path.options.near
-            found = exact_point_near(d, session.x, [priced, *bottleneck_candidates(slack, near)], near, session.limits)
+            found = exact_point_near(d, session.x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
         if found is None:
             raise Stopped("inaccurate", f"{way.message}, and no exact NJC allocation was found there")
         return found[0], prices[None]

@@ -31,24 +31,17 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 from fairalloc.solvers.backends.highs import highs_lp
-from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, SimplexOptions, optimal_basic_solution
+from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-__all__ = ["PieceOptions", "PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_coefficients"]
+__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_coefficients"]
 
 
-@dataclass(frozen=True)
-class PieceOptions(SimplexOptions):
-    """Of the linear programs of a piece.
+PENALTIES = (10**6, 10**18)
+"""Costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one."""
 
-    Attributes
-    ----------
-    penalties : costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one
-    denominator : to which floats are rounded, unless a fraction with a small denominator is as close
-    """
-
-    penalties: tuple[int, ...] = (10**6, 10**18)
-    denominator: int = 10**12
+DENOMINATOR = 10**12
+"""To which floats are rounded, unless a fraction with a small denominator is as close."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,7 @@ class PieceProgram:
         """The best x of the piece, exactly, or None."""
         if self.violates_bounds or self._solved[0] is None:
             return None
-        for penalty in limits.own(PieceOptions).penalties:
+        for penalty in PENALTIES:
             solution, _ = optimal_basic_solution(self._program(Fraction(penalty)), self._solved[0], limits)
             if self._full(solution):
                 return self._point(solution)
@@ -126,7 +119,7 @@ class PieceProgram:
         """The x of HiGHS' own basis where that is in the piece exactly, else the best: enough where nothing is to be optimal."""
         if self.violates_bounds or self._solved[0] is None:
             return None
-        solution = BasicSolution(self._program(Fraction(limits.own(PieceOptions).penalties[0])), self._solved[0])
+        solution = BasicSolution(self._program(Fraction(PENALTIES[0])), self._solved[0])
         try:
             return self._point(solution) if solution.leaving is None and self._full(solution) else self.best_point(limits)
         except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
@@ -253,14 +246,13 @@ def exact_point_near(
     x : (N,) fractions of full requests in floating point
     candidates : sets I, in this order
     near : the largest difference of a coordinate
-    limits : of which the deadline and the `PieceOptions` count
+    limits : of which the deadline and the `SimplexOptions` count
 
     Returns
     -------
     (N,) the exact point and its I; None where no P_I has such a point
     """
-    denominator = max(limits.own(PieceOptions).denominator, 1)
-    wish = tuple(_rounded(v, denominator) for v in x.tolist())
+    wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
         if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.any_point(limits)) is not None:
@@ -270,11 +262,11 @@ def exact_point_near(
     return None
 
 
-def _rounded(value: float, denominator: int) -> Fraction:
+def _rounded(value: float) -> Fraction:
     """A short fraction within 1e-9, else one with that denominator; between 0 and 1."""
     value = min(max(value, 0.0), 1.0)
     short = Fraction(value).limit_denominator(1000)
-    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * denominator), denominator)
+    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * DENOMINATOR), DENOMINATOR)
 
 
 def as_floats(values: Sequence[Fraction]) -> Floats:
