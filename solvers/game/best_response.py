@@ -18,27 +18,13 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 A user with a limit has z_n <= m_n, m_n = M_n / (phi_n gamma_ni), and for z_n = m_n only y_n > 0 implies q_n - g'(z_n) <= 0.
 
 **2b for alpha = infinity: water filling** (`water_filling`). The level L rises from 0, and every user who is not stopped has
-z_n = max(b_n, min(L, m_n)). The load of r is then piecewise linear in L, with a kink at every b_n and m_n, and is 1 first at
-
-    L_r = (1 - load of the stopped + sum over others n of w_nr phi_n b_n [b_n < L_r] - w_nr phi_n m_n [m_n < L_r])
-          / (sum over the others with b_n < L_r <= m_n of w_nr phi_n)
-
-found from prefix sums in the order of the kinks. The least L_r is the next event: r is full, is a bottleneck for all users who
-need it and are not stopped (P Def 3: those below their limits have z_n >= L_r, and who uses r has z_m <= L_r), and these are
-stopped. There are at most R events and no iteration, so with Fractions the answer is exact. Prices are kappa_r = 1 / L_r. The
-same holds where there is one resource only, for every alpha (K Theorem 5).
+z_n = max(b_n, min(L, m_n)). The least L at which a resource is full is the next event; it stops all who need that resource. There
+are at most R events and no iteration, so with Fractions the answer is exact. The same holds where there is one resource only.
 
 **2b for finite alpha: Newton's method on the dual** (`ServerDual`). Given prices the users' answers are explicit, z_n = max(b_n,
-h(q_n)) with h the inverse of g', so the unknowns are R prices. The dual of Problem 1 is convex in mu, with gradient 1 - load(mu).
-For large alpha its value hardly depends on users with large shares, so the equations load_r = 1 are solved in u = log mu: with
-e_n = -d log g' / d log z and p_ns = w_ns mu_s / q_n
-
-    d load_r / d u_s = - sum over n with y_n > 0 of w_nr phi_n (z_n / e_n) p_ns
-
-Newton's step on the resources with a price is halved until the largest violation decreases. Where it does not decrease, each
-price in turn is set to *clear* its resource: load_r decreases in u_r, so either it is <= 1 at price 0, or a root is bracketed.
-That is exact coordinate descent on a convex function with continuous gradient over a product of intervals, which converges from
-every start; so the combination does. How g' is inverted says formulations/game/marginal.py.
+h(q_n)) with h the inverse of g' (formulations/game/marginal.py), so the unknowns are R prices, in logarithms. Newton's step is halved
+until the largest violation decreases; where it does not, each price in turn is set to *clear* its resource. Both are derived in
+docs/theory/algorithms.md.
 
 **Convergence.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
 Otherwise we know of no proof, and K gives none. Where x_n is not unique, the order of the servers decides which equilibrium is

@@ -28,24 +28,11 @@ too large, epsilon is divided by 10. Saturated: load within FULL of 1, or lambda
 projection keeps such a load unchanged).
 
 **Corrections of errors in K.**
-(a) (K 51-53) do not keep (K 40): at lambda_ir = 0 the projection may leave a saturated r while (K 47) raises its price, which
-is then positive on a resource with slack. Here the price of a resource that the projection leaves stays 0. v remains a descent
-direction, because each of its components is one.
-(b) g' needs x_n > 0, which is not among (K 38-40); there x_ni may even be negative until the limit, where psi_FB = 0 implies
-x_ni >= 0. So eta is halved until every x_n > 0. In the answer negative x_ni are set to 0 and the other tasks on that server are
-scaled down to fit.
-(c) Lemma 3 is false (docs/ERRATA.md): v is no strict descent direction where dPsi/dlambda = 0 and beta > 0, since (K 47) gives
-v_lambda = beta U(0) = beta, along which the slope of Psi is 0. Where no eta > 1e-20 decreases Psi, the algorithm stops and
-reports it.
-(d) Assumption 2 does not help. In Lemma 4 the vectors d_r and v have components for users who are not eligible at server i, so
-projecting changes their x_ni, against (K 15): one server, one resource, d = (1, 1), user 2 not eligible, gradient (-1, 0) at a
-full server: v = (1, 0) - (1, 1) / 2 = (1/2, -1/2), which moves user 2, who may not use the server. With x_ni = 0 kept, as here,
-the proof of Lemma 4 needs Assumption 1, which is about the point of termination and so cannot be checked before.
-
-**Convergence.** This is descent on a nonconvex function without scaling of the variables, and it zigzags between resources that
-become full one after the other: linear convergence at best. On generated instances with 8 users and 3 servers two in three
-reach 1e-6 in max_iterations for alpha <= 2, on larger ones fewer do; see docs/GAME-METHODS.md. Finite alpha only; for large
-alpha f spans too many orders of magnitude.
+(a) (K 51-53) do not keep (K 40): the price of a resource that the projection leaves stays 0 here.
+(b) g' needs x_n > 0, which is not among (K 38-40): eta is halved until every x_n > 0; what is negative is 0 in the answer.
+(c) Lemma 3 is false (docs/ERRATA.md): where no eta > 1e-20 decreases Psi, the algorithm stops and reports it.
+(d) Assumption 2 does not help; x_ni = 0 of users who are not eligible is kept, so Lemma 4 needs Assumption 1.
+Reasons, and what is known of convergence, are in docs/theory/algorithms.md. Finite alpha only.
 """
 
 from dataclasses import dataclass

@@ -20,21 +20,12 @@ beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of
 <= TIED counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
 
 **Errors in P, and the smallest correction of each.**
-(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody: one server (1, 1), user 1 demands (1, 1), user 2 demands
-(0, 1) and has another server of its own. User 1 leaves N_i because of r_1; r_2 is full, and no user in N_i = {2} has tasks that
-use r_2: there is no n_r, and S* = max fails. r_2 is user 2's bottleneck, so the empty maximum counts as passing: S* >= max.
-(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. One server (1, 1), two users who demand (1,
-1), user 1 has no tasks yet and user 2 uses the whole server: f = (2, 2), z* = 2, beta = 1/3, and both run 2/3 task, although the
-server can run 1. Users are counted once.
+(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody; that counts as passing.
+(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. Users are counted once.
 (c) R* may be empty, when nothing that N* needs is full: then nobody is released, beta = 1.
-(d) No error, but nothing that ends the rounds: S* rises within one procedure, as N* rises to at most the next n_r. A server that
-takes tasks from n_r lowers z of n_r at every other server, and with it their S*, as P says ("may violate this condition"):
-servers (1), (1), user 1 on both, user 2 on the second, every demand 1. DRF apart gives x = (1 + 1/2, 1/2); the second server
-then takes 1/2 from user 1, and S* at the first falls from 3/2 to 1. Where a round ends without a change, every user has a
-bottleneck at every server.
-(e) In exact arithmetic rounds need not end: servers (1), (1), user 1 on the first, user 2 on both, user 3 on the second, every
-demand 1. With c tasks of user 2 on the second server, the first gives it (1 - c) / 2 and then the second (1 + c) / 4, which goes
-to 1/3 but never gets there. TIED ends it.
+(d) Nothing ends the rounds: a server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*. Where
+a round ends without a change, every user has a bottleneck at every server.
+(e) In exact arithmetic rounds need not end; TIED ends them. Counterexamples are in docs/theory/algorithms.md.
 """
 
 from dataclasses import dataclass

@@ -30,10 +30,7 @@ constant that is small enough for users with few tasks would make the steps of a
 are too small, and with a large one the answer is too inaccurate. (b) Step 4, which a server can do alone: it removes the common
 factor 1 - epsilon (for B = 0 equilibria are homogeneous in the capacities), and the remaining error is of order epsilon^2 mu.
 
-**Convergence.** |W|^2 / epsilon^2 against a curvature of order one: the steps needed grow like 1 / epsilon^2, so each digit
-of (b) costs ten times as many. Small systems reach accuracy "low" but not "mid"; K Fig. 6 shows linear convergence of the
-merit with a fixed epsilon, which is the convergence to that epsilon's answer. Finite alpha only; for alpha != 1 we know of no
-proof.
+**Convergence.** Each digit of (b) costs ten times as many steps: small systems reach "low" but not "mid". Finite alpha only.
 """
 
 from dataclasses import dataclass

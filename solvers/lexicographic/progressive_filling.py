@@ -22,13 +22,8 @@ Users who need the full row, or whose tasks all run, stop there; others go on. S
 So every load is read a few times, whatever the number of events, and nothing is iterated to convergence: the answer is right up
 to rounding.
 
-**Prices.** The event that fills row r gives the price layer p = e_r: 1 for row r, 0 for all others. Then the bound (*) of
-formulations/lexicographic/rule.py has y_m = load_rm phi_m / sigma_m, and for a user n who stops at the level g_r
-
-    1 - sum_m y_m min(v_m, v_n) = 1 - sum_m load_rm x_m = 0
-
-because nobody who needs row r rises after it is full, v_m <= g_r = v_n wherever y_m > 0, and the row is full. So the layer of its
-event proves that each stopped user is stuck; those whose tasks all run need no proof.
+**Prices.** The event that fills row r gives the price layer p = e_r, 1 for row r and 0 for all others; it proves that each user
+who stops there is stuck (docs/theory/algorithms.md). Those whose tasks all run need no proof.
 """
 
 from typing import Any

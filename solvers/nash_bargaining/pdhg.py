@@ -28,12 +28,8 @@ nonexpansive and Halpern's iteration of its reflection, from an anchor z_0,
 has |T z_n - z_n| = O(1 / n) (Lieder 2021). The rules for restarts are those of PDLP, where omega is the ratio of the dual to the
 primal distance from the last anchor (Applegate et al. 2021, Lu and Yang 2024).
 
-**Convergence.** For linear programs restarts are proved to give linear convergence; here we know of no more than O(1 / n).
-On the generated families residuals decrease linearly, at a rate that depends on the instance and is not known beforehand: a
-bound of 1e-9 took up to 8,000 iterations for 12 users on 4 servers and up to 28,000 for 30 on 8, and 1e-7 up to 60,000 for 60 on
-20. Larger ones may need more than max_iterations for 1e-6; interior-point methods are ten times faster. Proportional response
-(Zhang 2011), the market dynamics with bids instead of prices, was tried on 105 instances with 30 users: its median to 1e-6 was
-2,650 iterations, but 60,000 were not enough on 5 of them, and we know of no proof for users who choose among bundles.
+**Convergence.** We know of no more than O(1 / n); on the generated families residuals decrease linearly, at a rate that depends
+on the instance (docs/theory/algorithms.md).
 """
 
 import time

@@ -12,11 +12,8 @@ Sets of at most N resources suffice: one bottleneck for each user justifies ever
 
     G_I = {x feasible:  sum_i x_i r_ij = 1 for j in I,  x_i >= l_i(M)}
 
-Proof that nothing is lost: l(I) falls when I grows, so l(I) >= l(M) and P_I is in G_I; an equation more makes a smaller set, so
-G_I' is in G_I for every I' that contains I. Hence where G_I is empty, or has no better value than the best x known, the same
-is true of P_I' for every I' that contains I, and all of them are pruned. The sets that are kept contain all their subsets, so it
-is enough to test the subsets with one resource less. Floating-point bounds prune only what is worse by more than
-PRUNING.
+Nothing is lost by it (docs/theory/algorithms.md). The sets that are kept contain all their subsets, so it is enough to test the
+subsets with one resource less. Floating-point bounds prune only what is worse by more than PRUNING.
 """
 
 from collections.abc import Iterator

@@ -20,13 +20,8 @@ so summed over i: c = sum_j (1 - s_j) / s_j. The derivatives in t, with b_ij = r
 The second is solved for c' = 1 and the result scaled to fulfil the first. Its matrix  diag(sum_j b_ij) + diag(x) B B^T  is not
 symmetric, as D says it is, but diag(x) times a symmetric positive definite matrix where x > 0, and diagonal at x = 0: regular.
 
-**Where it ends.** (D 12) says that x(t) maximises  sum_i e_i log x_i + (1 / c) sum_j log s_j,  which is strictly concave.
-So the trajectory is the central path of the Eisenberg-Gale program with the barrier parameter 1 / c, and p_j = 1 / (c s_j) are
-prices: by (D 12) sum_j p_j r_ij = e_i / x_i, so they are dual feasible, and their gap is sum_j p_j s_j = m / c. As c grows the
-objective tends to its maximum, which one x alone attains: the trajectory converges, which D Lemma 2 leaves open, and
-its limit is the market's allocation of njc.py (c). D 5.5 expects that "different weighting factors" in f may lead to other
-solutions. They do not: f = - sum_j w_j log s_j has b_ij = w_j r_ij / s_j, prices w_j / (c s_j) and the gap sum_j w_j / c, so the
-path is another one and its limit the same.
+**Where it ends.** The trajectory is the central path of the Eisenberg-Gale program with the barrier parameter 1 / c, so it
+converges, to the market's allocation of njc.py (c), and p_j = 1 / (c s_j) are prices (docs/theory/algorithms.md).
 
 **Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
 full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of FLOOR
