@@ -24,8 +24,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.files import write_file
-from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json, read_json
+from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS

@@ -91,7 +91,6 @@ READERS = {
     "allocation to certify": ["certify", "wang-fig2", "FILE"],
     "start": ["solve", "wang-fig2", "--warm-start", "FILE"],
     "certificate": ["verify", "wang-fig2", "FILE"],
-    "table of choice": ["bench", "choose", "r.sqlite", "--table", "FILE"],
     "verdicts": ["simulate", "P.Table4", "--small", "--keep", "FILE"],
     "findings kept": ["theorems", "verify", "--id", "K.E111", "--keep", "FILE"],
     "proofs kept": ["theorems", "prove", "--id", "K.E111", "--keep", "FILE"],
@@ -173,7 +172,7 @@ def measured(tmp_path_factory):
     """The records of one solve."""
     file = tmp_path_factory.mktemp("measured") / "r.sqlite"
     setting = fa.benchmarks.Setting(repeats=1, time_limit=20)
-    fa.benchmarks.run("choose", file, ["highs"], ["generic-10x4x2/drfh"], setting, progress=False)
+    fa.benchmarks.run("scaling", file, ["highs"], ["generic-20x5x2/drfh"], setting, progress=False)
     return file.read_bytes()
 
 
@@ -193,13 +192,12 @@ def test_a_report_looks_for_no_suite(ran, capsys, measured, k):
     word = words()[k]
     told = {"kind": "exact", "missing": "", "about": word, "place": word}
     case = {"family": word, "words": word, "printed": [1.0]}
-    changed(measured, place=word, methods={"highs": told}, cases={"generic-10x4x2/drfh": case})
+    changed(measured, place=word, methods={"highs": told}, cases={"generic-20x5x2/drfh": case})
     for form in ("html", "markdown", "latex", "csv", "json"):
         assert main(["bench", "report", "r.sqlite", "--format", form, "--output", "page"]) == 0
     assert main(["bench", "report", "r.sqlite"]) == 0
     assert main(["bench", "compare", "r.sqlite", "r.sqlite"]) in (0, 2)
-    capsys.readouterr()
-    one_sentence(capsys, ["bench", "choose", "r.sqlite"], ran)
+    assert not ran.exists()
 
 
 def test_details_that_are_no_text_are_one_sentence(ran, capsys, measured):

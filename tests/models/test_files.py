@@ -99,7 +99,6 @@ COMMANDS = {
     "a.json": "bench report r.sqlite --format json --output a.json",
     "b.svg": "bench report r.sqlite --figure profile b.svg",
     "c.png": "bench report r.sqlite --figure memory c.png",
-    "choice.json": "bench choose r.sqlite --output choice.json",
     "verdicts.json": "simulate P.Table4 --small --records s.sqlite --keep verdicts.json",
     "P.Table4.svg": "simulate P.Table4 --small --records s.sqlite --figures .",
     "fairalloc/data-folder": "data .",
@@ -111,8 +110,8 @@ def measured(tmp_path_factory):
     """A folder with the records of a small run and of a small experiment."""
     folder = tmp_path_factory.mktemp("measured")
     setting = Setting(repeats=1, time_limit=20)
-    case = "generic-10x4x2/drfh"
-    run("choose", folder / "r.sqlite", ["highs"], [case], setting, progress=False)
+    case = "generic-20x5x2/drfh"
+    run("scaling", folder / "r.sqlite", ["highs"], [case], setting, progress=False)
     main(["simulate", "P.Table4", "--small", "--records", str(folder / "s.sqlite")])
     return folder
 
