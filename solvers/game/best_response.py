@@ -23,8 +23,8 @@ are at most R events and no iteration, so with Fractions the answer is exact. Th
 
 **2b for finite alpha: Newton's method on the dual** (`ServerDual`). Given prices the users' answers are explicit, z_n = max(b_n,
 h(q_n)) with h the inverse of g' (formulations/game/marginal.py), so the unknowns are R prices, in logarithms. Newton's step is
-halved until the largest violation decreases; where it does not, each price in turn is set to *clear* its resource. Both are derived
-in docs/theory/algorithms.md.
+halved until the largest violation decreases; where it does not, each price in turn is set to *clear* its resource. Both are
+derived in docs/theory/algorithms.md.
 
 **Convergence.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
 Otherwise we know of no proof, and K gives none. Where x_n is not unique, the order of the servers decides which equilibrium is
